@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from fleet.artifacts.images.lock import image_changes
@@ -17,22 +18,45 @@ from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.policies.judge import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.paths import same_names
 from fleet.spec.project import LoadedSpec, Project
 
 
-def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
+def checked_fleet(project: Project, *, locked: bool = False, today: date | None = None) -> ResolvedFleet:
     """The fleet as it is to be deployed; with `locked`, whatever the repositories hold by now.
 
+    Args:
+        project: An environment and some of its endpoints.
+        locked: Take locks as they are.
+        today: The day by which policies are judged; None: they are not.
+
     Raises:
-        FindingsError: what is wrong with specs, locks and repositories.
+        FindingsError: what is wrong with specs, locks and repositories, and what a policy refuses.
     """
-    if locked:
-        return resolve_project(project)
-    return judged_fleet(
-        project, [each for name in project.endpoints for each in stale_findings(project, name)]
-    )
+    loaded = _readable(project) if today else []
+    found = policy_findings(project, loaded, today) if today else []
+    try:
+        fleet = resolve_project(project) if locked else judged_fleet(project, _stale(project))
+    except FindingsError as error:
+        raise FindingsError(list(dict.fromkeys([*error.findings, *found]))) from error
+    if any(each.severity is Severity.ERROR for each in found):
+        raise FindingsError([*fleet.warnings, *found])
+    return replace(fleet, warnings=(*fleet.warnings, *found))
+
+
+def _stale(project: Project) -> list[Finding]:
+    return [each for name in project.endpoints for each in stale_findings(project, name)]
+
+
+def _readable(project: Project) -> list[LoadedSpec]:
+    """The specs without mistakes; the mistakes of others are reported where they are resolved."""
+    loaded = list[LoadedSpec]()
+    for name in project.endpoints:
+        with suppress(FindingsError):
+            loaded.append(project.load(name))
+    return loaded
 
 
 def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
@@ -51,7 +75,9 @@ def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFle
     return fleet
 
 
-def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool = False) -> list[Finding]:
+def all_findings(
+    project: Project, drafts: Iterable[Path] = (), *, locked: bool = False, today: date | None = None
+) -> list[Finding]:
     """What is wrong or doubtful, for people who write specs; sorted by place, each once.
 
     An endpoint that has no lock yet is checked by its repositories as they are.
@@ -60,17 +86,22 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
         project: An environment and some of its endpoints.
         drafts: Further specs, which may be anywhere and need no lock.
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
+        today: The day by which policies are judged; None: they are not.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
+    specs = list[LoadedSpec]()
     for name in project.endpoints:
         with _place_findings(findings):
-            findings += _of_endpoint(project, project.load(name), locked=locked)
+            specs.append(loaded := project.load(name))
+            findings += _of_endpoint(project, loaded, locked=locked)
     for file in drafts:
         with _place_findings(findings):
-            loaded = project.draft(file)
+            specs.append(loaded := project.draft(file))
             named.append((loaded.spec.endpoint, file))
             findings += draft_findings(project, loaded)
     findings += same_names(named)
+    if today:
+        findings += policy_findings(project, specs, today)
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
 

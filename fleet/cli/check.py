@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
 from fleet.cli.output import say
+from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
@@ -57,6 +59,7 @@ def check(
         ),
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    today: Today = None,
 ) -> None:
     """Check the endpoints of an environment, or model repositories; nothing is changed.
 
@@ -85,7 +88,7 @@ def check(
             message = f"{what}endpoints are checked for an environment; pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
-        of_specs, names = _of_specs(root, env, specs, locked=locked)
+        of_specs, names = _of_specs(root, env, specs, locked=locked, today=policy_day(today))
         findings, checked = [*findings, *of_specs], [*checked, *names]
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
@@ -107,14 +110,16 @@ def _sort_arguments(paths: Sequence[str], env: str | None) -> tuple[list[Path], 
     return repositories, nowhere, others
 
 
-def _of_specs(root: Path, env: str, paths: Sequence[str], *, locked: bool) -> tuple[list[Finding], list[str]]:
+def _of_specs(
+    root: Path, env: str, paths: Sequence[str], *, locked: bool, today: date
+) -> tuple[list[Finding], list[str]]:
     """The findings of the specs, and which were checked."""
     try:
         named = named_by(root, env, paths)
         project = open_project(root, env, named.endpoints, named.draft_names())
         if named.drafts and not named.endpoints:
             project = replace(project, endpoints=())
-        findings = all_findings(project, named.drafts, locked=locked)
+        findings = all_findings(project, named.drafts, locked=locked, today=today)
     except FindingsError as error:
         return error.findings, []
     return findings, [*project.endpoints, *(file.name for file in named.drafts)]
