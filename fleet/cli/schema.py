@@ -25,7 +25,7 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs, environments and policies and the generated pages of docs/, from the code."""
+    """Write the JSON Schemas of specs, environments and policies and the generated docs, from the code."""
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
     if check and stale:

@@ -37,7 +37,7 @@ def named_by(root: Path, environment: str, arguments: Sequence[str]) -> Endpoint
 
     Args:
         root: The project.
-        environment: Whose file means all of its endpoints.
+        environment: Whose file means all of its endpoints, as that of a policy does.
         arguments: As the user wrote them; paths are relative to the working directory.
 
     Raises:
@@ -69,6 +69,8 @@ def _sort(
         case ["locks", _, name] if name.endswith(LOCK_END):
             endpoints.append(_endpoint(names, name.removesuffix(LOCK_END)))
         case ["environments", name] if name == f"{environment}.yaml":
+            endpoints += names
+        case ["policies", name] if name.endswith(".yaml"):
             endpoints += names
         case ["environments", name] if name.endswith(".yaml"):
             hint = f"run `fleet check --env {name.removesuffix('.yaml')}` for it"

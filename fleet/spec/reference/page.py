@@ -33,8 +33,8 @@ key by key, everything else is replaced.
 POLICY = """\
 # Keys of a policy
 
-`policies/NAME.yaml` states what platform engineers allow endpoints, and the exceptions to it. How policies are
-judged, with examples: [policies.md](policies.md).
+`policies/NAME.yaml` states what platform engineers allow endpoints, and the exceptions to it. How it is judged,
+with examples: [policies.md](policies.md).
 """
 WORDS = """\
 Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are
