@@ -18,7 +18,7 @@ from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.policies.judge import policy_findings
+from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.paths import same_names
 from fleet.spec.project import LoadedSpec, Project
@@ -30,7 +30,7 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     Args:
         project: An environment and some of its endpoints.
         locked: Take locks as they are.
-        today: The day by which policies are judged; None: they are not.
+        today: The day on which policies are checked; None: they are not.
 
     Raises:
         FindingsError: what is wrong with specs, locks and repositories, and what a policy refuses.
@@ -86,7 +86,7 @@ def all_findings(
         project: An environment and some of its endpoints.
         drafts: Further specs, which may be anywhere and need no lock.
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
-        today: The day by which policies are judged; None: they are not.
+        today: The day on which policies are checked; None: they are not.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
     specs = list[LoadedSpec]()

@@ -1,4 +1,4 @@
-"""The day by which policies are judged."""
+"""The day as of which policies are checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Today: TypeAlias = Annotated[
         "--today",
         metavar="YYYY-MM-DD",
         formats=["%Y-%m-%d"],
-        help="Judge policies by another day, to see what a later one brings. Default: today, in UTC.",
+        help="Check policies as of that day, to see what a later one brings. Default: today, in UTC.",
     ),
 ]
 

@@ -1,1 +1,1 @@
-"""What platform engineers allow endpoints: policies, read and judged on a day."""
+"""What platform engineers allow endpoints: policies, read and checked on a day."""

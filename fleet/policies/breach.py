@@ -21,7 +21,7 @@ class Breach:
         key: The key of the statement, such as `monthly_cost.endpoint`.
         code: The finding's code.
         path: Where it stands in the spec, or in the environment's file.
-        found: What is there, as the first half of a sentence.
+        found: What the endpoint has, as the first half of a sentence.
         rule: What the policy has to that, as "allows ml.g5.*".
         remedy: What to write instead.
         of_environment: It stands in the environment's file, and is one finding for all endpoints.

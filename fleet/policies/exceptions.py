@@ -48,7 +48,7 @@ class Exceptions:
         """What is to be done about them.
 
         Args:
-            subjects: The endpoints that were judged.
+            subjects: The endpoints that were checked.
             whole: These are all endpoints of the fleet, so that what excused none of them is unused.
         """
         for index, each in enumerate(self.file.policy.exceptions):

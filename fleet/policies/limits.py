@@ -17,7 +17,7 @@ from fleet.spec.problems import dotted_path
 
 RETIRING_DAYS = 30
 """So many days before a release's last day it is a warning."""
-COMPUTED = "which CloudFormation computes, so that no policy can judge it"
+COMPUTED = "which CloudFormation computes, so that no policy can check it"
 MAX_TYPES = 5
 """So many instance types are proposed."""
 
@@ -82,7 +82,7 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
             )
         elif not is_known:
             found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
-            yield _unjudged("gpus.max", machine.path, found, f"allows {most} in an instance")
+            yield _undecided("gpus.max", machine.path, found, f"allows {most} in an instance")
     for raw in subject.computed_types:
         yield Breach(
             key="gpus.max",
@@ -153,7 +153,7 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
         return
     for machine in spending.unpriced:
         found = f"the catalog has no price of {machine.type}, so the cost is unknown"
-        yield _unjudged(key, machine.path, found, f"{rule} a month")
+        yield _undecided(key, machine.path, found, f"{rule} a month")
     for raw in (*subject.computed_types, *subject.computed_counts):
         yield Breach(
             key=key,
@@ -199,7 +199,7 @@ def _of_release(code: str, found: str, rule: str, remedy: str, severity: Severit
     )
 
 
-def _unjudged(key: str, path: tuple[str | int, ...], found: str, rule: str) -> Breach:
+def _undecided(key: str, path: tuple[str | int, ...], found: str, rule: str) -> Breach:
     return Breach(
         key=key,
         code="FL994",

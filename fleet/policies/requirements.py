@@ -60,7 +60,7 @@ def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
     key = "rollout" if strategies else "rollback_alarms"
     if raw := subject.raw_property("Endpoint", "DeploymentConfig"):
         found = f"the raw property {raw.name} decides the rollout, which `rollout` has to"
-        yield _unmet(key, raw.path, found, "judges `rollout` alone", "write `rollout` instead")
+        yield _unmet(key, raw.path, found, "checks `rollout` alone", "write `rollout` instead")
     strategy = spec.rollout.strategy if spec.rollout else None
     if strategies and strategy not in require.rollout:
         found = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
@@ -82,7 +82,7 @@ def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
     for resource in ("Model", "EndpointConfig"):
         if raw := subject.raw_property(resource, "VpcConfig"):
             found = f"the raw property {raw.name} decides the network, which `network` has to"
-            yield _unmet("vpc", raw.path, found, "judges `network` alone", "write `network` instead")
+            yield _unmet("vpc", raw.path, found, "checks `network` alone", "write `network` instead")
     if not subject.loaded.spec.network.subnets:
         found, remedy = "the containers are in SageMaker's own network", "write `network.subnets`"
         yield _unmet(
@@ -95,7 +95,7 @@ def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
         return
     if raw := subject.raw_property("EndpointConfig", "KmsKeyId"):
         found = f"the raw property {raw.name} decides the key, which `kms_key` of the environment has to"
-        yield _unmet("kms_key", raw.path, found, "judges `kms_key` alone", "leave it out")
+        yield _unmet("kms_key", raw.path, found, "checks `kms_key` alone", "leave it out")
     if subject.environment.kms_key is None:
         found = f"the environment {subject.environment.environment!r} has no `kms_key`"
         yield _unmet("kms_key", ("kms_key",), found, "requires one", "write its ARN", of_environment=True)

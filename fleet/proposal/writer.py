@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleet.check.run import draft_findings
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from fleet.policies.judge import policy_findings
+from fleet.policies.check import policy_findings
 from fleet.spec.problems import validate
 from fleet.spec.project import Project, endpoint_names, environment_names, open_project
 from fleet.spec.source import Source
@@ -66,7 +66,7 @@ def write_spec(file: Path, text: str, projects: tuple[Project, ...], today: date
         file: Where.
         text: The spec.
         projects: The environments that it is checked for.
-        today: The day by which policies are judged; None: they are not.
+        today: The day on which policies are checked; None: they are not.
 
     Raises:
         FindingsError: `fleet check` finds errors in an environment, or the file exists by now.

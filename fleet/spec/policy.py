@@ -127,7 +127,7 @@ class Requirements(Document):
 
 
 class Statement(Document):
-    """Endpoints, and what they are allowed. Of all statements that are about an endpoint, each holds."""
+    """Endpoints, and what they are allowed. Each statement that is about an endpoint holds."""
 
     name: Name
     """What exceptions and messages call it."""

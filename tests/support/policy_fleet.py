@@ -7,7 +7,7 @@ from datetime import date
 from textwrap import indent
 
 from fleet.findings import Finding
-from fleet.policies.judge import policy_findings
+from fleet.policies.check import policy_findings
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 
@@ -21,6 +21,20 @@ statements:
 """The keys of the statement follow from line 5."""
 BY = "(`affordable`, of platform (platform@example.com))"
 ASK = ", or ask platform (platform@example.com) for an exception"
+
+POOLS = """\
+cloudformation:
+  EndpointConfig:
+    ProductionVariants.0.InstancePools:
+      - {InstanceType: ml.g5.xlarge, Priority: 1}
+      - {InstanceType: ml.p5.48xlarge, Priority: 2}
+"""
+SHADOW = """\
+cloudformation:
+  EndpointConfig:
+    ShadowProductionVariants:
+      - {VariantName: next, ModelName: x, InitialInstanceCount: 100, InstanceType: ml.p5.48xlarge}
+"""
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,13 @@ ENVIRONMENT = """\
 
 `environments/ENV.yaml` states where endpoints are deployed and what differs there. Below a spec are the
 environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
-key by key, everything else is replaced. What endpoints may be there is up to [policies](policies.md).
+key by key, everything else is replaced. What endpoints are allowed is in [policies](policies.md).
 """
 POLICY = """\
 # Keys of a policy
 
 `policies/NAME.yaml` states what platform engineers allow endpoints, and the exceptions to it. How it is
-judged, with examples: [policies.md](policies.md).
+checked, with examples: [policies.md](policies.md).
 """
 WORDS = """\
 Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are

@@ -1,4 +1,4 @@
-"""Who judges by policies: `fleet check`, `fleet deploy` and `fleet new` do; synth, which has no clock, does not."""
+"""Who checks by policies: `fleet check`, `fleet deploy` and `fleet new` do; synth, which has no clock, does not."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestCheck:
     def test_by_default_it_is_today_in_utc(self) -> None:
         assert abs(policy_day() - datetime.now(UTC).date()).days <= 1
 
-    def test_a_spec_that_lies_elsewhere_is_judged_too(self, refused: PolicyFleet, tmp_path: Path) -> None:
+    def test_a_spec_that_lies_elsewhere_is_checked_too(self, refused: PolicyFleet, tmp_path: Path) -> None:
         draft = tmp_path / "draft.yaml"
         text = SPEC.replace("../repository", str(refused.folder.root / "repository"))
         draft.write_text(text.replace("endpoint: sentences", "endpoint: other") + MANY)
@@ -104,13 +104,13 @@ class TestDeploy:
             checked_fleet(open_project(refused.folder.root, "dev"), today=TODAY)
         assert {each.code for each in error.value.findings} == {"FL111"}
 
-    def test_the_endpoints_that_are_deployed_are_judged_alone(self, refused: PolicyFleet) -> None:
+    def test_the_endpoints_that_are_deployed_are_checked_alone(self, refused: PolicyFleet) -> None:
         refused.spec(name="other")
         refused.folder.lock()
         assert checked_fleet(open_project(refused.folder.root, "dev", ["other"]), today=TODAY).warnings == ()
 
 
-def test_synth_does_not_judge(refused: PolicyFleet) -> None:
+def test_synth_does_not_check(refused: PolicyFleet) -> None:
     assert refused.folder.resolve().scaling is not None
 
 

@@ -152,7 +152,7 @@ class TestUnused:
         fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
         assert fleet.said() == []
 
-    def test_it_is_not_where_only_some_endpoints_are_judged(self, fleet: PolicyFleet) -> None:
+    def test_it_is_not_where_only_some_endpoints_are_checked(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())
         fleet.spec(name="other")
         assert fleet.said("other") == []

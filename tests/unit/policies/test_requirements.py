@@ -45,7 +45,7 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "cloudformation: {Endpoint: {DeploymentConfig.BlueGreenUpdatePolicy: {}}}\n",
             7,
             "the raw property DeploymentConfig.BlueGreenUpdatePolicy decides the rollout, which `rollout` has to",
-            "judges `rollout` alone",
+            "checks `rollout` alone",
         ),
         ("rollback_alarms: true", "", 1, "without `rollout`, nothing is rolled back", "requires an alarm"),
         (
@@ -74,7 +74,7 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             f"{VPC}cloudformation: {{Model: {{VpcConfig: null}}}}\n",
             7,
             "the raw property VpcConfig decides the network, which `network` has to",
-            "judges `network` alone",
+            "checks `network` alone",
         ),
         ("samples: 1", "", 1, "`samples` is missing", "requires 1"),
         ("samples: 2", SAMPLE, 6, "`samples` has 1 calls", "requires 2"),

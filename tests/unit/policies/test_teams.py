@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Severity
-from fleet.policies.judge import policy_findings
+from fleet.policies.check import policy_findings
 from fleet.spec.project import open_project
 from policy_fleet import BY, TODAY, PolicyFleet
 
@@ -42,7 +42,7 @@ def test_a_team_over_its_budget_is_one_finding_at_its_most_expensive_endpoint(te
     )
 
 
-def test_those_that_are_not_judged_count_and_the_finding_stands_at_one_that_is(team: PolicyFleet) -> None:
+def test_those_that_are_not_checked_count_and_the_finding_stands_at_one_that_is(team: PolicyFleet) -> None:
     team.policy(BUDGET)
     (refused,) = team.findings("sentences")
     assert refused.file == team.folder.root / "model_specs/sentences.yaml"

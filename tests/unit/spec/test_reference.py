@@ -16,6 +16,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.policy import Policy
 from fleet.spec.problems import validate
+from fleet.spec.reader import read_source
 from fleet.spec.reference.keys import sections
 from fleet.spec.reference.page import beside, environment_page, policy_page, spec_page
 from fleet.spec.reference.words import words
@@ -67,10 +68,11 @@ def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) ->
 
 
 @pytest.mark.parametrize(("kind", "path"), EXAMPLES)
-def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str) -> None:
+def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str, tmp_path: Path) -> None:
     document, _ = PAGES[kind]
-    shown = beside(kind)[path].example
-    read = validate(document, Source(Path("shown.yaml"), {**REST[kind], **yaml.safe_load(shown)}))
+    file = tmp_path / "shown.yaml"
+    file.write_text(beside(kind)[path].example)
+    read = validate(document, Source(file, {**REST[kind], **read_source(file).data}))
     assert {re.split(r"[.\[]", path)[0]} - {""} <= read.model_fields_set
 
 

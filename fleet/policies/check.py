@@ -1,4 +1,4 @@
-"""Endpoints judged by the policies of their fleet, on a day."""
+"""Endpoints compared with the policies of their fleet, on a day."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ MAX_SHARES = 3
 """So many endpoints of a team are named with their costs."""
 
 
-def policy_findings(project: Project, judged: Sequence[LoadedSpec], today: date) -> list[Finding]:
+def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
     """What policies refuse of endpoints, what they will refuse soon, and what is wrong with the policies.
 
-    A spec's `allow` silences none of it. Endpoints that are not judged are read only where a policy limits
+    A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
     the cost of a team.
 
     Args:
         project: The fleet and the environment.
-        judged: The specs to judge, as they hold in the environment.
-        today: The day by which exceptions and releases are judged.
+        checked: The specs to check, as they hold in the environment.
+        today: The day on which exceptions and releases are compared.
     """
     files, findings = read_policies(project)
-    judge = Judge(project, [Subject(each, project.environment) for each in judged], today)
+    check = PolicyCheck(project, [Subject(each, project.environment) for each in checked], today)
     for file in files:
-        findings += judge.findings(file)
-    return [*findings, *judge.unread_findings()]
+        findings += check.findings(file)
+    return [*findings, *check.unread_findings()]
 
 
 @dataclass
-class Judge:
-    """Endpoints of one environment, judged by one policy after the other."""
+class PolicyCheck:
+    """Endpoints of one environment, checked by one policy after the other."""
 
     project: Project
     subjects: Sequence[Subject]
@@ -94,7 +94,7 @@ class Judge:
     def _of_teams(
         self, file: PolicyFile, index: int, statement: Statement, exceptions: Exceptions
     ) -> Iterator[Finding]:
-        """One finding for each team over its budget, at the most expensive of its judged endpoints.
+        """One finding for each team over its budget, at the most expensive of its checked endpoints.
 
         An endpoint with an exception is left out of the sum.
         """
@@ -104,9 +104,9 @@ class Judge:
         for subject in (*self.subjects, *self.others):
             if subject.team and is_about(statement.when, subject):
                 teams[subject.team].append(subject)
-        judged = {each.name for each in self.subjects}
+        checked = {each.name for each in self.subjects}
         for team, members in teams.items():
-            if not any(each.name in judged for each in members):
+            if not any(each.name in checked for each in members):
                 continue
             counted = members
             if _monthly(members) > limit:
@@ -114,11 +114,11 @@ class Judge:
                 counted = [each for each in members if not exceptions.excuses(name, key, each.name)]
             if _monthly(counted) > limit:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
-                breach, at = self._over_budget(team, counted, judged, limit)
+                breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
                 yield breach_finding(breach, file, index, mark, more=more)
             for subject in counted:
-                for machine in subject.spending.unpriced if subject.name in judged else ():
+                for machine in subject.spending.unpriced if subject.name in checked else ():
                     breach = Breach(
                         key=key,
                         code="FL994",
@@ -131,10 +131,10 @@ class Judge:
                     yield breach_finding(breach, file, index, subject.loaded.source.mark(machine.path))
 
     def _over_budget(
-        self, team: str, counted: Sequence[Subject], judged: Collection[str], limit: Decimal
+        self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal
     ) -> tuple[Breach, Subject]:
         by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
-        at = next((each for each in by_cost if each.name in judged), by_cost[0])
+        at = next((each for each in by_cost if each.name in checked), by_cost[0])
         shares = [f"{each.name} {money(each.spending.cost.monthly)}" for each in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment
@@ -152,10 +152,10 @@ class Judge:
 
     @cached_property
     def others(self) -> tuple[Subject, ...]:
-        """The endpoints of the environment that are not judged, without those that cannot be read."""
-        judged, found = {each.name for each in self.subjects}, list[Subject]()
+        """The endpoints of the environment that are not checked, without those that cannot be read."""
+        checked, found = {each.name for each in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
-            if name not in judged:
+            if name not in checked:
                 try:
                     found.append(Subject(self.project.load(name), self.project.environment))
                 except FindingsError:
