@@ -51,12 +51,13 @@ def breach_finding(
         more: A further sentence.
         endpoints: The endpoints that it is about, where the place does not show that.
     """
-    name = file.policy.statements[index].name
+    name, owner = file.policy.statements[index].name, file.policy.owner
+    by = ", ".join(filter(None, (f"`{name}`, of {owner.team}", owner.contact)))
     line = file.line(("statements", index, *breach.key.split(".")))
-    message = f"{breach.found}; {line} {breach.rule} (`{name}`, of {file.owner})"
+    message = f"{breach.found}; {line} {breach.rule} ({by})"
     if endpoints:
         others = f" and {len(endpoints) - MAX_NAMES} more" if len(endpoints) > MAX_NAMES else ""
-        message += f", which is about {', '.join(sorted(endpoints)[:MAX_NAMES])}{others}"
+        message += f"; this is about {', '.join(sorted(endpoints)[:MAX_NAMES])}{others}"
     hint = f"{breach.remedy}, or ask {file.owner} for an exception"
     found = finding_at(mark, breach.code, f"{message}. {more}" if more else message, hint)
     return replace(found, severity=breach.severity)

@@ -17,7 +17,7 @@ from fleet.spec.problems import dotted_path
 
 RETIRING_DAYS = 30
 """So many days before a release's last day it is a warning."""
-COMPUTED = "which CloudFormation computes, so that no policy can check it"
+COMPUTED = "that is not written out, so that no policy can check it"
 MAX_TYPES = 5
 """So many instance types are proposed."""
 

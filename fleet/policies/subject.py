@@ -16,7 +16,8 @@ from fleet.spec.environment import Environment
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath
 
-COUNT = "InitialInstanceCount"
+COUNTS = ("InitialInstanceCount", "ManagedInstanceScaling.MaxInstanceCount")
+"""Properties of a variant by which it gets instances."""
 TYPE = "InstanceType"
 
 
@@ -87,27 +88,27 @@ class Subject:
         for path, number in numbers.items():
             yield InstanceCount(variant=OWN_VARIANT, number=number, path=path)
         for variant, raws in self.context.raw_variants.items():
-            raw = raws.get((COUNT,))
-            given = _whole_number(raw.value) if raw else None
-            if raw is not None and given is not None:
-                yield InstanceCount(variant=variant, number=given, path=raw.path, label=raw.name)
+            for raw in filter(None, (raws.get(tuple(count.split("."))) for count in COUNTS)):
+                given = _whole_number(raw.value)
+                if given is not None:
+                    yield InstanceCount(variant=variant, number=given, path=raw.path, label=raw.name)
 
     @cached_property
     def computed_types(self) -> tuple[RawProperty, ...]:
-        """Raw properties that leave an instance type to CloudFormation."""
+        """Raw properties with an instance type that is not written out."""
         return tuple(self._computed(TYPE, f"{POOLS}.*.{TYPE}"))
 
     @cached_property
     def computed_counts(self) -> tuple[RawProperty, ...]:
-        """Raw properties that leave a number of instances to CloudFormation."""
-        return tuple(self._computed(COUNT))
+        """Raw properties with a number of instances that is not written out."""
+        return tuple(self._computed(*COUNTS))
 
     def _computed(self, *names: str) -> Iterator[RawProperty]:
+        """Those below names of a variant that CloudFormation computes, or that no policy can read."""
         found = dict[KeyPath, RawProperty]()
         for path in (f"{variants}.*.{name}" for variants in VARIANTS for name in names):
             for raw in properties_at(self.loaded.spec, "EndpointConfig", path):
-                is_count = raw.parts[-1] == COUNT and _whole_number(raw.value) is None
-                if computes(raw) or (is_count and raw.value is not None):
+                if computes(raw) or not _is_readable(raw):
                     found.setdefault(raw.path, raw)
         yield from found.values()
 
@@ -144,6 +145,13 @@ class Subject:
 def _price(instance_type: str) -> Decimal | None:
     found = hosting_price(instance_type)
     return None if found is None else found.usd_per_hour
+
+
+def _is_readable(raw: RawProperty) -> bool:
+    """Whether a limit can be compared with the value."""
+    if raw.name.endswith(COUNTS):
+        return raw.value is None or _whole_number(raw.value) is not None
+    return raw.parts[-1] != TYPE or raw.value is None or isinstance(raw.value, str)
 
 
 def _whole_number(value: object) -> int | None:

@@ -19,7 +19,7 @@ statements:
   - name: affordable
 """
 """The keys of the statement follow from line 5."""
-BY = "(`affordable`, of platform (platform@example.com))"
+BY = "(`affordable`, of platform, platform@example.com)"
 ASK = ", or ask platform (platform@example.com) for an exception"
 
 POOLS = """\

@@ -67,6 +67,7 @@ class TestInstances:
             "ShadowProductionVariants: {Ref: Shadows}",
             "ShadowProductionVariants: [{InstanceType: {Ref: Type}}]",
             "'Fn::Transform': {Name: AWS::Include}",
+            "ProductionVariants.0.InstanceType: [ml.p5.48xlarge]",
         ],
     )
     @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ class TestInstances:
         fleet.policy(keys)
         fleet.spec(f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
         assert code in fleet.codes()
-        assert all("which CloudFormation computes" in each for each in fleet.said())
+        assert all("that is not written out" in each for each in fleet.said())
 
 
 class TestGpus:
@@ -125,7 +126,7 @@ class TestRegions:
             fleet.spec(name=name)
         assert fleet.said() == [
             "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
-            f" us-west-2 {BY}, which is about a, b, c and 1 more"
+            f" us-west-2 {BY}; this is about a, b, c and 1 more"
         ]
 
     def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
@@ -158,6 +159,12 @@ class TestMaxInstances:
                 'cloudformation: {EndpointConfig: {ProductionVariants.0.InitialInstanceCount: "21"}}\n',
                 6,
                 "ProductionVariants.0.InitialInstanceCount",
+            ),
+            (
+                "cloudformation:\n  EndpointConfig:\n"
+                "    ProductionVariants.0.ManagedInstanceScaling: {Status: ENABLED, MaxInstanceCount: 21}\n",
+                8,
+                "ProductionVariants.0.ManagedInstanceScaling.MaxInstanceCount",
             ),
         ],
     )
