@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from fleet.artifacts.images.lock import image_changes
 from fleet.check.lock_drift import differences, stale_findings
+from fleet.check.processes import all_in_processes
 from fleet.check.provisional_lock import draft_lock
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.endpoint.context.context import EndpointContext
@@ -18,22 +20,45 @@ from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.spec_files import same_names
 
 
-def checked_fleet(project: Project, *, locked: bool = False) -> ResolvedFleet:
+def checked_fleet(project: Project, *, locked: bool = False, today: date | None = None) -> ResolvedFleet:
     """The fleet as it is to be deployed; with `locked`, whatever the repositories hold by now.
 
+    Args:
+        project: An environment and some of its endpoints.
+        locked: Take locks as they are.
+        today: The day on which policies are checked; None: they are not.
+
     Raises:
-        FindingsError: what is wrong with specs, locks and repositories.
+        FindingsError: what is wrong with specs, locks and repositories, and what a policy refuses.
     """
-    if locked:
-        return resolve_project(project)
-    return judged_fleet(
-        project, [each for name in project.endpoints for each in stale_findings(project, name)]
-    )
+    loaded = _readable(project) if today else []
+    found = policy_findings(project, loaded, today) if today else []
+    try:
+        fleet = resolve_project(project) if locked else judged_fleet(project, _stale(project))
+    except FindingsError as error:
+        raise FindingsError(list(dict.fromkeys([*error.findings, *found]))) from error
+    if any(each.severity is Severity.ERROR for each in found):
+        raise FindingsError([*fleet.warnings, *found])
+    return replace(fleet, warnings=(*fleet.warnings, *found))
+
+
+def _stale(project: Project) -> list[Finding]:
+    return [each for name in project.endpoints for each in stale_findings(project, name)]
+
+
+def _readable(project: Project) -> list[LoadedSpec]:
+    """The specs without mistakes; the mistakes of others are reported where they are resolved."""
+    loaded = list[LoadedSpec]()
+    for name in project.endpoints:
+        with suppress(FindingsError):
+            loaded.append(project.load(name))
+    return loaded
 
 
 def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
@@ -52,7 +77,9 @@ def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFle
     return fleet
 
 
-def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool = False) -> list[Finding]:
+def all_findings(
+    project: Project, drafts: Iterable[Path] = (), *, locked: bool = False, today: date | None = None
+) -> list[Finding]:
     """What is wrong or doubtful, for people who write specs; sorted by place, each once.
 
     An endpoint that has no lock yet is checked by its repositories as they are.
@@ -61,25 +88,44 @@ def all_findings(project: Project, drafts: Iterable[Path] = (), *, locked: bool 
         project: An environment and some of its endpoints.
         drafts: Further specs, which may be anywhere and need no lock.
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
+        today: The day on which policies are checked; None: they are not.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
-    hits = defaultdict[Finding, list[str]](list)
+    specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:
-        found = list[Finding]()
-        with _place_findings(found):
-            found += _of_endpoint(project, project.load(name), locked=locked)
-        for each in dict.fromkeys(found):
-            hits[each].append(name)
-    findings += [
-        replace(each, endpoints=tuple(names)) if len(names) > 1 else each for each, names in hits.items()
-    ]
+        with _place_findings(found.setdefault(name, [])):
+            specs.append(project.load(name))
+    # What depends on an endpoint's own files alone is done on all cores.
+    of_endpoints = all_in_processes(specs, lambda each: _of_loaded(project, each, locked=locked))
+    for each, more in zip(specs, of_endpoints, strict=True):
+        found[each.spec.endpoint] += more
+    findings += _each_with_its_endpoints(found)
     for file in drafts:
         with _place_findings(findings):
-            loaded = project.draft(file)
+            specs.append(loaded := project.draft(file))
             named.append((loaded.spec.endpoint, file))
             findings += draft_findings(project, loaded)
     findings += same_names(named)
+    if today:
+        findings += policy_findings(project, specs, today)
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+
+
+def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
+    found = list[Finding]()
+    with _place_findings(found):
+        found += _of_endpoint(project, loaded, locked=locked)
+    return found
+
+
+def _each_with_its_endpoints(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
+    """Each finding once, with the endpoints that it is about where they are several."""
+    hits = defaultdict[Finding, list[str]](list)
+    for name, findings in found.items():
+        for each in dict.fromkeys(findings):
+            hits[each].append(name)
+    for each, names in hits.items():
+        yield replace(each, endpoints=tuple(names)) if len(names) > 1 else each
 
 
 def with_line(finding: Finding) -> Finding:

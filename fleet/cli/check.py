@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
 from fleet.cli.output import say
+from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.cli.selection import print_notes
 from fleet.core.project_root import project_root, project_roots
@@ -58,6 +60,7 @@ def check(
         ),
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    today: Today = None,
 ) -> None:
     """Check the endpoints of an environment, or model repositories; nothing is changed.
 
@@ -86,9 +89,8 @@ def check(
             message = f"{what}endpoints are checked for an environment; pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
-        of_specs, names = _of_specs(
-            root, env, selector or Selector(root, env, drafts=True), specs, locked=locked
-        )
+        chosen = selector or Selector(root, env, drafts=True)
+        of_specs, names = _of_specs(root, env, chosen, specs, locked=locked, today=policy_day(today))
         findings, checked = [*findings, *of_specs], [*checked, *names]
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
@@ -124,7 +126,7 @@ def _sort_arguments(
 
 
 def _of_specs(
-    root: Path, env: str, selector: Selector, paths: Sequence[str], *, locked: bool
+    root: Path, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
 ) -> tuple[list[Finding], list[str]]:
     """The findings of the specs, and which were checked."""
     try:
@@ -133,7 +135,7 @@ def _of_specs(
         if paths:
             print_notes(chosen, env)
         project = replace(project, endpoints=tuple(chosen.endpoints))
-        findings = all_findings(project, chosen.drafts, locked=locked)
+        findings = all_findings(project, chosen.drafts, locked=locked, today=today)
     except FindingsError as error:
         return error.findings, []
     return findings, [*project.endpoints, *(file.name for file in chosen.drafts)]

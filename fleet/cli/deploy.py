@@ -17,6 +17,7 @@ from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import consent
+from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
@@ -66,7 +67,11 @@ def deploy(
     root, console = project_root(Path.cwd()), OutputConsole()
     project, steps = chosen_project(root, env, endpoints), Steps(console)
     with steps.step("check"):
-        fleet = resolve_foundation(root, env) if foundation else checked_fleet(project, locked=locked)
+        fleet = (
+            resolve_foundation(root, env)
+            if foundation
+            else checked_fleet(project, locked=locked, today=policy_day())
+        )
     if fleet.warnings:
         show_findings(fleet.warnings)
     with steps.step("account") as step:

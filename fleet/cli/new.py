@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fleet.cli.output import say
+from fleet.cli.policy_day import policy_day
 from fleet.core.project_root import project_root
 from fleet.proposal.copy import copied_spec
 from fleet.proposal.spec import proposed_spec
@@ -61,7 +62,7 @@ def new(
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
         text = _copy(root, projects[0], str(from_spec), name)
-    write_spec(file, text, projects)
+    write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
     for project in projects:
         if from_spec is not None and project.environment_source.section("overrides", from_spec).data:

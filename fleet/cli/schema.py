@@ -15,7 +15,7 @@ from fleet.rules.docs import rules_page
 from fleet.rules.example import examples
 from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
-from fleet.spec.reference.page import environment_page, spec_page
+from fleet.spec.reference.page import environment_page, policy_page, spec_page
 from fleet.spec.schema import schemas
 from fleet_emulator.fidelity import PAGE, fidelity_page
 
@@ -25,7 +25,7 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs and environments and the generated pages of docs/, from the code."""
+    """Write the JSON Schemas of specs, environments and policies and the generated docs, from the code."""
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
     if check and stale:
@@ -43,6 +43,7 @@ def generated_files(root: Path) -> dict[Path, str]:
         root / DOCS: rules_page(rules(), examples()),
         docs / "spec.md": spec_page(),
         docs / "environment.md": environment_page(),
+        docs / "policy.md": policy_page(),
         root / PAGE: fidelity_page(),
     }
     return {**schemas(root), **(pages if docs.is_dir() else {})}

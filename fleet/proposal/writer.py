@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from fleet.check.run import draft_findings
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
+from fleet.policies.check import policy_findings
 from fleet.spec.problems import validate
 from fleet.spec.project import Project, endpoint_names, environment_names, open_project
 from fleet.spec.source import Source
@@ -57,20 +59,32 @@ def projects_with(root: Path, name: str) -> tuple[Project, ...]:
     return tuple(all_of(names, lambda each: open_project(root, each, (), [name])))
 
 
-def write_spec(file: Path, text: str, projects: tuple[Project, ...]) -> None:
+def write_spec(file: Path, text: str, projects: tuple[Project, ...], today: date | None = None) -> None:
     """Write a spec, whole or not at all.
+
+    Args:
+        file: Where.
+        text: The spec.
+        projects: The environments that it is checked for.
+        today: The day on which policies are checked; None: they are not.
 
     Raises:
         FindingsError: `fleet check` finds errors in an environment, or the file exists by now.
     """
     with _beside(file, text) as written:
-        findings = [each for project in projects for each in draft_findings(project, project.draft(written))]
+        findings = [each for project in projects for each in _findings(project, written, today)]
         if any(each.severity is Severity.ERROR for each in findings):
             raise FindingsError(list(dict.fromkeys(_without_location(each, written) for each in findings)))
         try:
             os.link(written, file)
         except FileExistsError as error:
             raise FindingsError([_existing_file_finding(file)]) from error
+
+
+def _findings(project: Project, written: Path, today: date | None) -> list[Finding]:
+    loaded = project.draft(written)
+    of_policies = policy_findings(project, [loaded], today) if today else []
+    return [*draft_findings(project, loaded), *of_policies]
 
 
 @contextmanager

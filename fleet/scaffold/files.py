@@ -12,7 +12,7 @@ from string import Template
 from fleet.core.sources import source_path
 from fleet.scaffold.pin import own_requirement
 from fleet.spec.environment import LOCAL
-from fleet.spec.schema import schemas
+from fleet.spec.schema import policy_schema_text, schemas
 
 SENTENCES, NONE = "sentence-embeddings", "none"
 EXAMPLES = (SENTENCES, NONE)
@@ -52,6 +52,7 @@ _EXAMPLE = (
         )
     ),
 )
+_POLICY = "policies/platform.yaml"
 EXTRAS = "[local]"
 _REQUIREMENT = re.compile(
     r"^triton[-_.]fleet(?P<extras>\[[^\]\n]*\])?[ \t]*(?=[=<>!~@;#]|$)[^\n]*$", re.MULTILINE | re.IGNORECASE
@@ -98,6 +99,8 @@ def own_files(fleet: NewFleet) -> Mapping[str, str]:
     return {
         "README.md": _template("README.md"),
         **(_example() if fleet.example == SENTENCES else {}),
+        _POLICY: source_path(_POLICY).read_text("utf-8"),
+        "policies/policy.schema.json": policy_schema_text(),
         local: source_path(local).read_text("utf-8"),
         **environments,
     }

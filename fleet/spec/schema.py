@@ -12,7 +12,8 @@ from pydantic_core import core_schema
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.spec_files import SPECS
+from fleet.spec.policy import Policy
+from fleet.spec.spec_files import POLICIES, SPECS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}
@@ -39,6 +40,16 @@ def endpoint_schema() -> dict[str, Any]:
 def environment_schema() -> dict[str, Any]:
     """The schema of `environments/ENV.yaml`, with any content of `defaults` and `overrides`."""
     return Environment.model_json_schema(schema_generator=_AsWritten)
+
+
+def policy_schema() -> dict[str, Any]:
+    """Of `policies/NAME.yaml`."""
+    return Policy.model_json_schema(schema_generator=_AsWritten)
+
+
+def policy_schema_text() -> str:
+    """What policies/policy.schema.json holds."""
+    return _text(policy_schema())
 
 
 def _partial_schema() -> dict[str, Any]:
@@ -78,11 +89,13 @@ def _with_partial_endpoint(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def schemas(root: Path) -> dict[Path, str]:
-    """Each schema file and the text that it must hold."""
+    """Each schema file and the text that it must hold; that of policies where there is a folder for them."""
+    of_policies = {root / POLICIES / "policy.schema.json": policy_schema_text()}
     return {
         root / SPECS / "endpoint.schema.json": _text(_spec_file_schema()),
         root / SPECS / "partial.schema.json": _text(_partial_schema()),
         root / "environments" / "environment.schema.json": _text(_environment_file_schema()),
+        **(of_policies if (root / POLICIES).is_dir() else {}),
     }
 
 

@@ -11,6 +11,7 @@ from fleet.findings import Finding
 
 SPECS = "model_specs"
 PROFILES = "profiles"
+POLICIES = "policies"
 FOLDER = "_folder.yaml"
 """What holds for all specs of its folder and of the folders in that."""
 

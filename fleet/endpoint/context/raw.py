@@ -75,6 +75,32 @@ def is_intrinsic(value: object) -> bool:
     return key == "Ref" or key.startswith("Fn::")
 
 
+def properties_at(spec: EndpointSpec, resource: str, path: str) -> Iterator[RawProperty]:
+    """The raw properties that decide the value at a path, such as `ProductionVariants.*.InstanceType`.
+
+    The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
+    """
+    wanted, found = path.split("."), set[KeyPath]()
+    for raw in raw_properties(spec, resource):
+        is_function = [_computes(part) for part in raw.parts]
+        names = raw.parts[: is_function.index(True)] if any(is_function) else raw.parts
+        place = ["*" if is_index(part) and "*" in wanted else part for part in names]
+        is_computed = any(is_function) or is_intrinsic(raw.value)
+        if place[: len(wanted)] == wanted or (is_computed and wanted[: len(place)] == place):
+            if raw.path[:-1] not in found:
+                yield raw
+            found.add(raw.path)
+
+
+def computes(raw: RawProperty) -> bool:
+    """Whether CloudFormation computes the property, or what it is in."""
+    return is_intrinsic(raw.value) or any(map(_computes, raw.parts))
+
+
+def _computes(part: str) -> bool:
+    return part == "Ref" or part.startswith("Fn::")
+
+
 def _with_inner(raw: RawProperty) -> Iterator[RawProperty]:
     yield raw
     inner: list[tuple[str | int, object]] = []

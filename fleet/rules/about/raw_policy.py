@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.raw import RawProperty, is_intrinsic, raw_properties
+from fleet.endpoint.context.raw import properties_at
 from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
@@ -31,7 +31,7 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     environment = endpoint.environment
     for resource in ("Model", "EndpointConfig"):
-        for raw in _properties_at(endpoint, resource, ROLE):
+        for raw in properties_at(endpoint.spec, resource, ROLE):
             if raw.name == ROLE and raw.value in environment.allowed_roles:
                 continue
             message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
@@ -51,7 +51,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
     `allowed_registries` of the environment names the exceptions, and the role may pull from them.
     """
     reported = set[KeyPath]()
-    for raw in (raw for path in IMAGES for raw in _properties_at(endpoint, "Model", path)):
+    for raw in (raw for path in IMAGES for raw in properties_at(endpoint.spec, "Model", path)):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
         if reference is None:
             message = f"{raw.name} does not show which registry the image is from"
@@ -64,26 +64,6 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
         if raw.path not in reported:
             reported.add(raw.path)
             yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
-
-
-def _properties_at(endpoint: EndpointContext, resource: str, path: str) -> Iterator[RawProperty]:
-    """The raw properties that decide the value at a path.
-
-    The outermost at or below it, and what CloudFormation computes in place of it or of what it is in.
-    """
-    wanted, found = path.split("."), set[KeyPath]()
-    for raw in raw_properties(endpoint.spec, resource):
-        is_function = [_computes(part) for part in raw.parts]
-        place = list(raw.parts[: is_function.index(True)] if any(is_function) else raw.parts)
-        is_computed = any(is_function) or is_intrinsic(raw.value)
-        if place[: len(wanted)] == wanted or (is_computed and wanted[: len(place)] == place):
-            if raw.path[:-1] not in found:
-                yield raw
-            found.add(raw.path)
-
-
-def _computes(part: str) -> bool:
-    return part == "Ref" or part.startswith("Fn::")
 
 
 def _hint(endpoint: EndpointContext, key: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/spec.md and docs/environment.md: every key of the two kinds of files."""
+"""docs/spec.md, docs/environment.md and docs/policy.md: every key of these kinds of files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 
 from fleet.spec.reference.keys import Key, Section, anchor, sections
 from fleet.spec.reference.words import KINDS, Schema, TextForm
-from fleet.spec.schema import endpoint_schema, environment_schema
+from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema
 
 NOTICE = "<!-- Made by `fleet schema` from fleet/spec: change it there. -->\n"
 SPEC = """\
@@ -29,7 +29,14 @@ ENVIRONMENT = """\
 
 `environments/ENV.yaml` states where endpoints are deployed and what differs there. Below a spec are the
 environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
-key by key, everything else is replaced. All layers and their order: [teams.md](teams.md).
+key by key, everything else is replaced. All layers and their order: [teams.md](teams.md). What endpoints are
+allowed: [policies.md](policies.md).
+"""
+POLICY = """\
+# Keys of a policy
+
+`policies/NAME.yaml` states what platform engineers allow endpoints, and the exceptions to it. How it is
+checked, with examples: [policies.md](policies.md).
 """
 WORDS = """\
 Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are
@@ -46,6 +53,11 @@ def spec_page() -> str:
 def environment_page() -> str:
     """docs/environment.md."""
     return reference_page(ENVIRONMENT, environment_schema(), beside("environment"))
+
+
+def policy_page() -> str:
+    """docs/policy.md."""
+    return reference_page(POLICY, policy_schema(), beside("policy"))
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> 
 
 @cache
 def beside(kind: str) -> Mapping[str, Beside]:
-    """What the sections of `endpoint` or of `environment` have beside their tables, by their paths."""
+    """What the sections of `endpoint`, `environment` or `policy` have beside their tables, by their paths."""
     text = (files("fleet.spec.reference") / "sections.yaml").read_text(encoding="utf-8")
     return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
 

@@ -13,6 +13,7 @@ from fleet.spec.capture import WholeShare
 from fleet.spec.endpoint import InstanceType
 from fleet.spec.engine import Shape
 from fleet.spec.engine_builds import FleetArn
+from fleet.spec.policy import Day, Pattern
 from fleet.spec.values import Bytes, Digest, Milliseconds, ModelName, Name, Seconds, Share
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -34,6 +35,8 @@ KINDS = (
     TextForm("time", "a whole number of milliseconds or seconds: `200ms`, `2s`", (Milliseconds,)),
     TextForm("size", "a whole number of KiB, MiB or GiB: `512MiB`, `4GiB`", (Bytes,)),
     TextForm("share", "above 0% and up to 100%: `50%`, `0.5%`", (Share, WholeShare)),
+    TextForm("day", "year, month and day: `2027-03-31`", (Day,)),
+    TextForm("pattern", "a name in which `*` stands for any text: `ml.g5.*`", (Pattern,)),
     TextForm("name", "letters, digits and inner hyphens, at most 63: `model-zoo`", (Name,)),
     TextForm("model name", "letters, digits, `.`, `_` and `-`: `inception_v1`", (ModelName,)),
     TextForm("instance type", "as SageMaker names it: `ml.g5.xlarge`", (InstanceType,)),

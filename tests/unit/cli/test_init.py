@@ -31,6 +31,7 @@ GENERATED = {
     "model_specs/partial.schema.json",
     "package-lock.json",
     "package.json",
+    "policies/policy.schema.json",
     "requirements.txt",
 }
 
@@ -53,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_new_fleet_has_all_that_make_and_the_cdk_need(folder: Path) -> None:
     environments = {f"environments/{name}.yaml" for name in ("dev", "staging", "prod", "local")}
-    assert files(folder) == GENERATED | environments | {"README.md"}
+    assert files(folder) == GENERATED | environments | {"README.md", "policies/platform.yaml"}
 
 
 def test_each_environment_is_read_with_the_account_and_the_region_that_were_given(tmp_path: Path) -> None:
@@ -104,6 +105,10 @@ def test_the_example_is_the_shipped_one(tmp_path: Path) -> None:
     assert len(written) == 14
     for each in written:
         assert (tmp_path / "fleet" / each).read_bytes() == (ROOT / each).read_bytes()
+
+
+def test_a_new_fleet_has_the_shipped_policy(folder: Path) -> None:
+    assert (folder / "policies/platform.yaml").read_text() == (ROOT / "policies/platform.yaml").read_text()
 
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:

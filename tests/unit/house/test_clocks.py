@@ -137,6 +137,7 @@ WALL = {
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
     "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
+    "fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
     "fleet/local/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",

@@ -1,4 +1,4 @@
-"""docs/spec.md and docs/environment.md: every key, what it takes and what holds without it, as the types have it."""
+"""docs/spec.md, docs/environment.md and docs/policy.md: every key, what it takes and what holds without it, as the types have it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from pydantic.fields import FieldInfo
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
+from fleet.spec.policy import Policy
 from fleet.spec.problems import validate
+from fleet.spec.reader import read_source
 from fleet.spec.reference.keys import sections
-from fleet.spec.reference.page import beside, environment_page, spec_page
+from fleet.spec.reference.page import beside, environment_page, policy_page, spec_page
 from fleet.spec.reference.words import words
-from fleet.spec.schema import endpoint_schema, environment_schema
+from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema
 from fleet.spec.source import Source
 from fleet.spec.values import Document, Seconds
 from fleet_folder import SPEC
@@ -26,10 +28,15 @@ from fleet_folder import SPEC
 PAGES: Mapping[str, tuple[type[Document], str]] = {
     "endpoint": (EndpointSpec, spec_page()),
     "environment": (Environment, environment_page()),
+    "policy": (Policy, policy_page()),
 }
 PLACE = re.compile(r'^\| (?:<a id="([^"]+)"></a>|\[`\w+`\]\(#([^)]+)\))', re.MULTILINE)
 EXAMPLES = [(kind, path) for kind in PAGES for path, told in beside(kind).items() if told.example]
-REST = {"endpoint": yaml.safe_load(SPEC), "environment": yaml.safe_load(beside("environment")[""].example)}
+REST = {
+    "endpoint": yaml.safe_load(SPEC),
+    "environment": yaml.safe_load(beside("environment")[""].example),
+    "policy": {},
+}
 """What a part of a file needs beside itself to be one."""
 MAPS = {"Times", "Shares", "Durations", "Counts"}
 """What stands for one value of each severity; the pages write it out in place of a section."""
@@ -61,16 +68,18 @@ def test_every_key_stands_on_its_page_once_with_a_place_to_link_to(kind: str) ->
 
 
 @pytest.mark.parametrize(("kind", "path"), EXAMPLES)
-def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str) -> None:
+def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str, tmp_path: Path) -> None:
     document, _ = PAGES[kind]
-    shown = beside(kind)[path].example
-    read = validate(document, Source(Path("shown.yaml"), {**REST[kind], **yaml.safe_load(shown)}))
+    file = tmp_path / "shown.yaml"
+    file.write_text(beside(kind)[path].example)
+    read = validate(document, Source(file, {**REST[kind], **read_source(file).data}))
     assert {re.split(r"[.\[]", path)[0]} - {""} <= read.model_fields_set
 
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_every_example_and_every_further_page_is_of_a_section(kind: str) -> None:
-    schema = {"endpoint": endpoint_schema, "environment": environment_schema}[kind]()
+    schemas = {"endpoint": endpoint_schema, "environment": environment_schema, "policy": policy_schema}
+    schema = schemas[kind]()
     assert set(beside(kind)) <= {section.path for section in sections(schema)}
 
 
@@ -141,7 +150,7 @@ def spoken(seconds: int) -> str:
 def test_the_limits_of_every_duration_are_told(kind: str) -> None:
     document, page = PAGES[kind]
     found = list(limited_durations(document))
-    assert len(found) >= {"endpoint": 7, "environment": 1}[kind]
+    assert len(found) >= {"endpoint": 7, "environment": 1, "policy": 0}[kind]
     for key, least, most in found:
         told = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
         assert told in row(page, key), f"{key}: {told}"

@@ -1,0 +1,1 @@
+"""What platform engineers allow endpoints: policies, read and checked on a day."""

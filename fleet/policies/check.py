@@ -1,0 +1,181 @@
+"""Endpoints compared with the policies of their fleet, on a day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.policies.breach import Breach, breach_finding
+from fleet.policies.exceptions import Exceptions
+from fleet.policies.file import PolicyFile, read_policies
+from fleet.policies.limits import exact, limit_breaches, money
+from fleet.policies.requirements import requirement_breaches
+from fleet.policies.scope import is_about, is_of_environment
+from fleet.policies.subject import Subject
+from fleet.spec.policy import Statement
+from fleet.spec.project import LoadedSpec, Project
+
+MAX_SHARES = 3
+"""So many endpoints of a team are named with their costs."""
+
+
+def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
+    """What policies refuse of endpoints, what they will refuse soon, and what is wrong with the policies.
+
+    A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
+    the cost of a team.
+
+    Args:
+        project: The fleet and the environment.
+        checked: The specs to check, as they hold in the environment.
+        today: The day on which exceptions and releases are compared.
+    """
+    files, findings = read_policies(project)
+    check = PolicyCheck(project, [Subject(each, project.environment) for each in checked], today)
+    for file in files:
+        findings += check.findings(file)
+    return [*findings, *check.unread_findings()]
+
+
+@dataclass
+class PolicyCheck:
+    """Endpoints of one environment, checked by one policy after the other."""
+
+    project: Project
+    subjects: Sequence[Subject]
+    today: date
+    _unread: list[str] = field(default_factory=list)
+
+    def findings(self, file: PolicyFile) -> Iterator[Finding]:
+        """What one policy refuses, and what is to be done about its exceptions."""
+        environment = self.project.environment.environment
+        exceptions = Exceptions(file, environment, self.today)
+        for index, statement in enumerate(file.policy.statements):
+            if is_of_environment(statement.when, environment):
+                about = [each for each in self.subjects if is_about(statement.when, each)]
+                yield from self._of_endpoints(file, index, statement, about, exceptions)
+                if statement.monthly_cost and statement.monthly_cost.owner is not None and about:
+                    yield from self._of_teams(file, index, statement, exceptions)
+        whole = set(self.project.spec_files) <= {each.name for each in self.subjects}
+        yield from exceptions.findings(self.subjects, whole=whole)
+
+    def _of_endpoints(
+        self,
+        file: PolicyFile,
+        index: int,
+        statement: Statement,
+        about: Collection[Subject],
+        exceptions: Exceptions,
+    ) -> Iterator[Finding]:
+        shared = defaultdict[Breach, list[Subject]](list)
+        for subject in about:
+            for breach in self._breaches(statement, subject):
+                if exceptions.excuses(statement.name, breach.key, subject.name):
+                    continue
+                if breach.of_environment:
+                    shared[breach].append(subject)
+                    continue
+                mark = subject.loaded.source.mark(breach.path)
+                more = exceptions.ended(statement.name, breach.key, subject.name)
+                yield breach_finding(breach, file, index, mark, more=more)
+        for breach, subjects in shared.items():
+            mark = self.project.environment_source.mark(breach.path)
+            yield breach_finding(breach, file, index, mark, endpoints=[each.name for each in subjects])
+
+    def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
+        yield from limit_breaches(statement, subject, self.today)
+        yield from requirement_breaches(statement, subject)
+
+    def _of_teams(
+        self, file: PolicyFile, index: int, statement: Statement, exceptions: Exceptions
+    ) -> Iterator[Finding]:
+        """One finding for each team over its budget, at the most expensive of its checked endpoints.
+
+        An endpoint with an exception is left out of the sum.
+        """
+        assert statement.monthly_cost and statement.monthly_cost.owner is not None  # noqa: S101 - asked before
+        limit, key = exact(statement.monthly_cost.owner), "monthly_cost.owner"
+        teams = defaultdict[str, list[Subject]](list)
+        for subject in (*self.subjects, *self.others):
+            if subject.team and is_about(statement.when, subject):
+                teams[subject.team].append(subject)
+        checked = {each.name for each in self.subjects}
+        for team, members in teams.items():
+            if not any(each.name in checked for each in members):
+                continue
+            counted = members
+            if _monthly(members) > limit:
+                name = statement.name
+                counted = [each for each in members if not exceptions.excuses(name, key, each.name)]
+            if _monthly(counted) > limit:
+                ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
+                breach, at = self._over_budget(team, counted, checked, limit)
+                mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
+                yield breach_finding(breach, file, index, mark, more=more)
+            for subject in counted:
+                for machine in subject.spending.unpriced if subject.name in checked else ():
+                    breach = Breach(
+                        key=key,
+                        code="FL994",
+                        path=machine.path,
+                        found=f"the catalog has no price of {machine.type}, so the cost of {team} is unknown",
+                        rule=f"allows {money(limit)} a month",
+                        remedy="write an instance type that the catalog knows",
+                        severity=Severity.WARNING,
+                    )
+                    yield breach_finding(breach, file, index, subject.loaded.source.mark(machine.path))
+
+    def _over_budget(
+        self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal
+    ) -> tuple[Breach, Subject]:
+        by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
+        at = next((each for each in by_cost if each.name in checked), by_cost[0])
+        shares = [f"{each.name} {money(each.spending.cost.monthly)}" for each in by_cost[:MAX_SHARES]]
+        more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
+        environment = self.project.environment.environment
+        total = money(_monthly(counted))
+        breach = Breach(
+            key="monthly_cost.owner",
+            code="FL955",
+            path=at.most.path,
+            found=f"at the most, the endpoints of {team} in {environment!r} cost {total} a month"
+            f" ({', '.join([*shares, *more])})",
+            rule=f"allows {money(limit)}",
+            remedy="lower the most instances of one of them",
+        )
+        return breach, at
+
+    @cached_property
+    def others(self) -> tuple[Subject, ...]:
+        """The endpoints of the environment that are not checked, without those that cannot be read."""
+        checked, found = {each.name for each in self.subjects}, list[Subject]()
+        for name in self.project.spec_files:
+            if name not in checked:
+                try:
+                    found.append(Subject(self.project.load(name), self.project.environment))
+                except FindingsError:
+                    self._unread.append(name)
+        return tuple(found)
+
+    def unread_findings(self) -> Iterator[Finding]:
+        """A warning for each endpoint whose cost is missing in the sum of its team, as its spec is wrong."""
+        for name in self._unread:
+            if name not in self.project.endpoints:  # what is wrong with those is reported
+                yield Finding(
+                    code="FL994",
+                    severity=Severity.WARNING,
+                    message="the spec cannot be read, so no policy counts its cost to that of its team",
+                    hint=f"run `fleet check --env {self.project.environment.environment} {name}`",
+                    file=self.project.spec_files[name],
+                    line=1,
+                )
+
+
+def _monthly(subjects: Collection[Subject]) -> Decimal:
+    """US dollars a month of all of them at the most."""
+    return sum((each.spending.cost.monthly for each in subjects), Decimal(0))

@@ -1,0 +1,97 @@
+"""The exceptions of a policy: what they excuse on a day, and which of them end, have ended or are unused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from fleet.findings import Finding, Severity
+from fleet.policies.breach import MAX_NAMES
+from fleet.policies.file import PolicyFile
+from fleet.policies.limits import days_left
+from fleet.policies.scope import is_about, listed, matches
+from fleet.policies.subject import Subject
+from fleet.spec.policy import PolicyException
+from fleet.spec.source import finding_at
+
+EXPIRING_DAYS = 7
+"""So many days before its last day an exception is a warning."""
+
+
+@dataclass
+class Exceptions:
+    """Those of one policy that count in an environment; what they excuse is noted while it is asked for."""
+
+    file: PolicyFile
+    environment: str
+    today: date
+    _excused: dict[int, set[str]] = field(default_factory=dict)
+
+    def excuses(self, statement: str, key: str, endpoint: str) -> bool:
+        """Whether an endpoint may break a key of a statement today; the exception is noted as used."""
+        for index, each in self._of(statement, key, endpoint):
+            if self.today <= each.until:
+                self._excused.setdefault(index, set()).add(endpoint)
+                return True
+        return False
+
+    def ended(self, statement: str, key: str, endpoint: str) -> str:
+        """What a message has of an exception that does not count any more; empty where there was none."""
+        for index, each in self._of(statement, key, endpoint):
+            if each.until < self.today:
+                where = self.file.line(("exceptions", index))
+                return f"The exception of {where} ended on {each.until.isoformat()}"
+        return ""
+
+    def findings(self, subjects: Collection[Subject], *, whole: bool) -> Iterator[Finding]:
+        """What is to be done about them.
+
+        Args:
+            subjects: The endpoints that were checked.
+            whole: These are all endpoints of the fleet, so that what excused none of them is unused.
+        """
+        for index, each in enumerate(self.file.policy.exceptions):
+            if not self._counts(each):
+                continue
+            until, path = each.until.isoformat(), ("exceptions", index)
+            names = sorted(self._excused.get(index, ()))
+            if each.until < self.today:
+                message = f"the exception for {listed(each.endpoints)} ended on {until}"
+                yield self._warning("FL991", (*path, "until"), message, "take it out, or set another day")
+            elif names and (each.until - self.today).days <= EXPIRING_DAYS:
+                left, others = days_left(each.until, self.today), len(names) - MAX_NAMES
+                who = listed(names[:MAX_NAMES]) + (f" and {others} more" if others > 0 else "")
+                message = f"the exception of {who} from `{each.statement}` ends on {until}: {left}"
+                hint = f"change {who}, or set another day; the reason was: {each.reason}"
+                yield self._warning("FL992", (*path, "until"), message, hint)
+            elif whole and not names and (why := self._unused(each, subjects)):
+                hint = "take it out, or limit it with `environment` to those that need it"
+                yield self._warning("FL993", path, f"the exception from `{each.statement}` {why}", hint)
+
+    def _unused(self, exception: PolicyException, subjects: Collection[Subject]) -> str:
+        """Why it excuses nothing; empty where the statement is about none of its endpoints here."""
+        named = [each for each in subjects if matches(exception.endpoints, each.name)]
+        if not named:
+            return f"names {listed(exception.endpoints, 'or')}, which is not an endpoint of this fleet"
+        statement = next(each for each in self.file.policy.statements if each.name == exception.statement)
+        if any(is_about(statement.when, each) for each in named):
+            return f"for {listed(exception.endpoints)} excuses nothing in {self.environment!r}"
+        return ""
+
+    def _of(self, statement: str, key: str, endpoint: str) -> Iterator[tuple[int, PolicyException]]:
+        for index, each in enumerate(self.file.policy.exceptions):
+            if (
+                each.statement == statement
+                and self._counts(each)
+                and matches(each.endpoints, endpoint)
+                and each.covers(key)
+            ):
+                yield index, each
+
+    def _counts(self, exception: PolicyException) -> bool:
+        return exception.environment is None or matches(exception.environment, self.environment)
+
+    def _warning(self, code: str, path: tuple[str | int, ...], message: str, hint: str) -> Finding:
+        found = finding_at(self.file.source.mark(path), code, message, hint)
+        return replace(found, severity=Severity.WARNING)

@@ -1,0 +1,230 @@
+"""What a statement allows of instances, their number and cost, of regions and of Triton's releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+
+from fleet.catalog.instances import instance, instance_types
+from fleet.findings import Severity
+from fleet.policies.breach import Breach
+from fleet.policies.scope import listed, matches
+from fleet.policies.subject import Subject
+from fleet.report.cost import MONTH
+from fleet.spec.policy import Statement
+from fleet.spec.problems import dotted_path
+
+RETIRING_DAYS = 30
+"""So many days before a release's last day it is a warning."""
+COMPUTED = "that is not written out, so that no policy can check it"
+MAX_TYPES = 5
+"""So many instance types are proposed."""
+
+
+def limit_breaches(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
+    """What an endpoint breaks of a statement's limits, except what is of all endpoints of a team."""
+    yield from _instances(statement, subject)
+    yield from _gpus(statement, subject)
+    yield from _regions(statement, subject)
+    yield from _max_instances(statement, subject)
+    yield from _endpoint_cost(statement, subject)
+    yield from _release(statement, subject, today)
+
+
+def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    allowed = statement.instances
+    if allowed is None:
+        return
+    for machine in subject.machines:
+        if not matches(allowed, machine.type):
+            yield Breach(
+                key="instances",
+                code="FL950",
+                path=machine.path,
+                found=f"{machine.label or '`instance.type`'} is {machine.type}",
+                rule=f"allows {listed(allowed)}",
+                remedy=_proposal(allowed),
+            )
+    for raw in subject.computed_types:
+        yield Breach(
+            key="instances",
+            code="FL950",
+            path=raw.path,
+            found=f"{raw.name} leads to an instance type {COMPUTED}",
+            rule=f"allows {listed(allowed)}",
+            remedy="write the instance type itself",
+        )
+
+
+def _proposal(allowed: tuple[str, ...]) -> str:
+    known = [each for each in instance_types() if matches(allowed, each)]
+    more = f" and {len(known) - MAX_TYPES} more" if len(known) > MAX_TYPES else ""
+    shown = f"{', '.join(known[:MAX_TYPES])}{more}" if known else listed(allowed, "or")
+    return f"write one of {shown}"
+
+
+def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    if statement.gpus is None:
+        return
+    most = statement.gpus.max
+    for machine in subject.machines:
+        is_known = machine.type in instance_types()
+        number = instance(machine.type).gpus if is_known else 0
+        if number > most:
+            yield Breach(
+                key="gpus.max",
+                code="FL951",
+                path=machine.path,
+                found=f"{machine.label or '`instance.type`'} is {machine.type}, which has {number} GPUs",
+                rule=f"allows {most} in an instance",
+                remedy=f"write an instance type with {most} GPUs or fewer",
+            )
+        elif not is_known:
+            found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
+            yield _undecided("gpus.max", machine.path, found, f"allows {most} in an instance")
+    for raw in subject.computed_types:
+        yield Breach(
+            key="gpus.max",
+            code="FL951",
+            path=raw.path,
+            found=f"{raw.name} leads to an instance type {COMPUTED}",
+            rule=f"allows {most} GPUs in an instance",
+            remedy="write the instance type itself",
+        )
+
+
+def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    allowed, environment = statement.regions, subject.environment
+    if allowed is not None and not matches(allowed, environment.region):
+        yield Breach(
+            key="regions",
+            code="FL952",
+            path=("region",),
+            found=f"the environment {environment.environment!r} is in {environment.region}",
+            rule=f"allows {listed(allowed)}",
+            remedy=f"write an environment in {listed(allowed, 'or')} for it",
+            of_environment=True,
+        )
+
+
+def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    most = statement.max_instances
+    if most is None:
+        return
+    for count in subject.counts:
+        if count.number > most:
+            yield Breach(
+                key="max_instances",
+                code="FL953",
+                path=count.path,
+                found=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
+                rule=f"allows {most} instances",
+                remedy=f"write {most} or less",
+            )
+    for raw in subject.computed_counts:
+        yield Breach(
+            key="max_instances",
+            code="FL953",
+            path=raw.path,
+            found=f"{raw.name} is a number of instances {COMPUTED}",
+            rule=f"allows {most} instances",
+            remedy="write the number itself",
+        )
+
+
+def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    limit = statement.monthly_cost.endpoint if statement.monthly_cost else None
+    if limit is None:
+        return
+    key, spending, rule = "monthly_cost.endpoint", subject.spending, f"allows {money(limit)}"
+    if spending.cost.monthly > exact(limit):
+        fit = int(exact(limit) / MONTH / spending.price) if spending.price and len(spending.parts) == 1 else 0
+        fewer = f"write {fit} or less, or" if fit else "write"
+        yield Breach(
+            key=key,
+            code="FL954",
+            path=subject.most.path,
+            found=f"at its most, {listed(spending.parts)}, the endpoint costs"
+            f" {money(spending.cost.monthly)} a month",
+            rule=rule,
+            remedy=f"{fewer} another `instance.type`",
+        )
+        return
+    for machine in spending.unpriced:
+        found = f"the catalog has no price of {machine.type}, so the cost is unknown"
+        yield _undecided(key, machine.path, found, f"{rule} a month")
+    for raw in (*subject.computed_types, *subject.computed_counts):
+        yield Breach(
+            key=key,
+            code="FL954",
+            path=raw.path,
+            found=f"{raw.name} leads to a cost {COMPUTED}",
+            rule=f"{rule} a month",
+            remedy="write the value itself",
+        )
+
+
+def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
+    if statement.triton is None:
+        return
+    allowed, release = statement.triton.releases, subject.loaded.spec.triton
+    current = [each for each, last in allowed.items() if last is None or last >= today]
+    remedy = f"write {listed(current, 'or')}" if current else "wait for a release that is allowed"
+    if release not in allowed:
+        found, rule = f"`triton` is {release}", f"allows {listed(list(allowed))}"
+        yield _of_release("FL956", found, rule, remedy)
+        return
+    last = allowed[release]
+    if last is not None and last < today:
+        found, rule = f"`triton` is {release}", f"allowed it until {last.isoformat()}"
+        yield _of_release("FL957", found, rule, remedy)
+    elif last is not None and (last - today).days <= RETIRING_DAYS:
+        found = f"`triton` is {release}, and {days_left(last, today)}"
+        rule, others = f"allows it until {last.isoformat()}", [each for each in current if each != release]
+        yield _of_release(
+            "FL958", found, rule, f"write {listed(others, 'or')}" if others else remedy, Severity.WARNING
+        )
+
+
+def _of_release(code: str, found: str, rule: str, remedy: str, severity: Severity = Severity.ERROR) -> Breach:
+    return Breach(
+        key="triton.releases",
+        code=code,
+        path=("triton",),
+        found=found,
+        rule=rule,
+        remedy=remedy,
+        severity=severity,
+    )
+
+
+def _undecided(key: str, path: tuple[str | int, ...], found: str, rule: str) -> Breach:
+    return Breach(
+        key=key,
+        code="FL994",
+        path=path,
+        found=found,
+        rule=rule,
+        remedy="write an instance type that the catalog knows",
+        severity=Severity.WARNING,
+    )
+
+
+def days_left(last: date, today: date) -> str:
+    """How long until a last day: `5 days are left`."""
+    days = (last - today).days
+    if days == 0:
+        return "today is its last day"
+    return "1 day is left" if days == 1 else f"{days} days are left"
+
+
+def money(dollars: float | Decimal) -> str:
+    """US dollars as a message names them: `4,557,600 USD`."""
+    amount = exact(dollars)
+    return f"{amount:,.0f} USD" if amount == amount.to_integral_value() else f"{amount:,.2f} USD"
+
+
+def exact(dollars: float | Decimal) -> Decimal:
+    """The number as the file has it."""
+    return Decimal(str(dollars))

@@ -1,0 +1,161 @@
+"""An endpoint as policies look at it: where it may run, on how many instances, for how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, cached_property
+
+from fleet.catalog.prices import hosting_price
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
+from fleet.endpoint.context.raw import RawProperty, computes, properties_at
+from fleet.report.cost import Cost
+from fleet.spec.environment import Environment
+from fleet.spec.project import LoadedSpec
+from fleet.spec.source import KeyPath
+
+COUNTS = ("InitialInstanceCount", "ManagedInstanceScaling.MaxInstanceCount")
+"""Properties of a variant by which it gets instances."""
+TYPE = "InstanceType"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceCount:
+    """How many instances a variant may come to by one key; `label` is the raw property, "" for the spec's."""
+
+    variant: str
+    number: int
+    path: KeyPath
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What the most instances of an endpoint cost.
+
+    Attributes:
+        cost: Of the instances whose price the catalog has.
+        parts: The instances, such as `20 × ml.g5.xlarge`.
+        price: US dollars an hour of one instance of the spec's own variant.
+        unpriced: The instance types without a price.
+    """
+
+    cost: Cost
+    parts: tuple[str, ...]
+    price: Decimal
+    unpriced: tuple[Machine, ...]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One endpoint's spec as it holds in an environment."""
+
+    loaded: LoadedSpec
+    environment: Environment
+
+    @property
+    def name(self) -> str:
+        """The endpoint."""
+        return self.loaded.spec.endpoint
+
+    @property
+    def team(self) -> str | None:
+        """The team of its owner."""
+        owner = self.loaded.spec.owner
+        return owner.team if owner else None
+
+    @cached_property
+    def context(self) -> EndpointContext:
+        """The endpoint as rules look at it, without its lock."""
+        return EndpointContext(loaded=self.loaded, environment=self.environment, lock=None)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """The instance types that it may run on, those of instance pools and shadow variants among them."""
+        return self.context.machines
+
+    @cached_property
+    def counts(self) -> tuple[InstanceCount, ...]:
+        """Every key by which a variant gets instances, those of schedules and raw properties among them."""
+        return tuple(self._counts())
+
+    def _counts(self) -> Iterator[InstanceCount]:
+        spec = self.loaded.spec
+        numbers: dict[KeyPath, int] = {("instance", "count"): spec.instance.count}
+        numbers |= spec.scaling.ceilings if spec.scaling else {}
+        for path, number in numbers.items():
+            yield InstanceCount(variant=OWN_VARIANT, number=number, path=path)
+        for variant, raws in self.context.raw_variants.items():
+            for raw in filter(None, (raws.get(tuple(count.split("."))) for count in COUNTS)):
+                given = _whole_number(raw.value)
+                if given is not None:
+                    yield InstanceCount(variant=variant, number=given, path=raw.path, label=raw.name)
+
+    @cached_property
+    def computed_types(self) -> tuple[RawProperty, ...]:
+        """Raw properties with an instance type that is not written out."""
+        return tuple(self._computed(TYPE, f"{POOLS}.*.{TYPE}"))
+
+    @cached_property
+    def computed_counts(self) -> tuple[RawProperty, ...]:
+        """Raw properties with a number of instances that is not written out."""
+        return tuple(self._computed(*COUNTS))
+
+    def _computed(self, *names: str) -> Iterator[RawProperty]:
+        """Those below names of a variant that CloudFormation computes, or that no policy can read."""
+        found = dict[KeyPath, RawProperty]()
+        for path in (f"{variants}.*.{name}" for variants in VARIANTS for name in names):
+            for raw in properties_at(self.loaded.spec, "EndpointConfig", path):
+                if computes(raw) or not _is_readable(raw):
+                    found.setdefault(raw.path, raw)
+        yield from found.values()
+
+    def raw_property(self, resource: str, path: str) -> RawProperty | None:
+        """A raw property that decides what is at a path of the template, whatever the spec's own key is."""
+        return next(properties_at(self.loaded.spec, resource, path), None)
+
+    @cached_property
+    def most(self) -> InstanceCount:
+        """The key that leads to the most instances of the spec's own variant."""
+        return max(
+            (each for each in self.counts if each.variant == OWN_VARIANT), key=lambda each: each.number
+        )
+
+    @cached_property
+    def spending(self) -> Spending:
+        """What it costs at the most: each variant on the most expensive of its instance types."""
+        variants = dict[str, list[Machine]]()
+        for machine in self.machines:
+            variants.setdefault(machine.variant, []).append(machine)
+        hourly, parts, own = Decimal(0), list[str](), Decimal(0)
+        for variant, machines in variants.items():
+            number = max((each.number for each in self.counts if each.variant == variant), default=1)
+            dearest = max(machines, key=lambda each: _price(each.type) or Decimal(0))
+            price = _price(dearest.type) or Decimal(0)
+            hourly += number * price
+            parts.append(f"{number} × {dearest.type}")
+            own = price if variant == OWN_VARIANT else own
+        unpriced = tuple(each for each in self.machines if _price(each.type) is None)
+        return Spending(cost=Cost(hourly=hourly), parts=tuple(parts), price=own, unpriced=unpriced)
+
+
+@cache
+def _price(instance_type: str) -> Decimal | None:
+    found = hosting_price(instance_type)
+    return None if found is None else found.usd_per_hour
+
+
+def _is_readable(raw: RawProperty) -> bool:
+    """Whether a limit can be compared with the value."""
+    if raw.name.endswith(COUNTS):
+        return raw.value is None or _whole_number(raw.value) is not None
+    return raw.parts[-1] != TYPE or raw.value is None or isinstance(raw.value, str)
+
+
+def _whole_number(value: object) -> int | None:
+    """A number of instances, which CloudFormation takes as text too."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

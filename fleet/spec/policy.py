@@ -1,0 +1,233 @@
+"""The contract of `policies/*.yaml`: what platform engineers allow endpoints, and the exceptions to it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import date
+from typing import Annotated, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from fleet.spec.endpoint import Reason
+from fleet.spec.mistake import Mistake
+from fleet.spec.owner import Owner
+from fleet.spec.problems import did_you_mean
+from fleet.spec.rollout import Strategy
+from fleet.spec.tags import TagKey
+from fleet.spec.values import Count, Document, Name
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _day(value: object) -> object:
+    if isinstance(value, str) and DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError as error:
+            raise Mistake("the calendar has no such day", "write a day as `2027-03-31`") from error
+    raise Mistake("it is not a day", "write a day as `2027-03-31`")
+
+
+Day = Annotated[
+    date,
+    BeforeValidator(_day),
+    PlainSerializer(lambda day: day.isoformat(), return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": f"^{DAY.pattern}$", "examples": ["2027-03-31"]}),
+]
+"""A day as `2027-03-31`."""
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Pattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*][A-Za-z0-9*._-]*$", max_length=100)]
+"""A name in which `*` stands for any text."""
+Patterns = Annotated[
+    tuple[Pattern, ...],
+    Field(strict=False, min_length=1),
+    BeforeValidator(_listed, json_schema_input_type=Pattern | list[Pattern]),
+]
+"""One pattern, or a list of patterns of which one has to match."""
+Dollars = Annotated[float, Field(ge=0, le=1e12)]
+Release = Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
+
+
+class When(Document):
+    """The endpoints that a statement is about: those for which each of these keys matches."""
+
+    environment: Patterns | None = None
+    """Names of environments; `*` stands for any text. Left out: every environment."""
+    owner: Patterns | None = None
+    """Teams of `owner` in specs. Left out: every endpoint, those without an owner among them."""
+    profile: Patterns | None = None
+    """Profiles of which the spec has one, directly or through another profile. Left out: every endpoint."""
+
+
+class Gpus(Document):
+    """The GPUs of one instance."""
+
+    max: Annotated[int, Field(ge=0, le=1000)]
+    """The most GPUs of one instance; 0 allows only instances without one."""
+
+
+class MonthlyCost(Document):
+    """US dollars for 720 hours of the most instances, by the catalog's list prices."""
+
+    endpoint: Dollars | None = None
+    """The most that one endpoint may come to. Left out: any cost."""
+    owner: Dollars | None = None
+    """The most that all endpoints of one team in one environment may come to, among those that the
+    statement is about. Left out: any cost."""
+
+    @model_validator(mode="after")
+    def _limits_a_cost(self) -> Self:
+        if self.endpoint is None and self.owner is None:
+            raise Mistake("it limits no cost", "write `endpoint`, `owner` or both")
+        return self
+
+
+class TritonReleases(Document):
+    """Container releases of Triton."""
+
+    releases: Annotated[dict[Release, Day | None], Field(min_length=1)]
+    """The releases that are allowed, in quotes, each with its last day, or with `null` for no last day. From
+    30 days before its last day, a release is a warning."""
+
+
+class Requirements(Document):
+    """What an endpoint has to have; a key with `false` or 0 requires nothing."""
+
+    owner: bool = False
+    """The spec names its `owner`."""
+    min_instances: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """The fewest instances that `scaling.min`, schedules and `instance.count` may lead to."""
+    rollout: Annotated[tuple[Annotated[Strategy, Field(strict=False)], ...], Field(strict=False)] = ()
+    """The strategies of `rollout`, of which the spec has one."""
+    rollback_alarms: bool = False
+    """An alarm rolls an update back: the spec has a `rollout`, whose `rollback_on` leads to an alarm."""
+    vpc: bool = False
+    """The containers are in subnets of `network`."""
+    kms_key: bool = False
+    """The environment has a `kms_key`."""
+    samples: Annotated[int, Field(ge=0, le=1000)] = 0
+    """The fewest `samples` that each deploy sends."""
+    log_retention_days: Annotated[int, Field(ge=0, le=3653)] = 0
+    """The least of `logs.retention_days`."""
+
+
+class Statement(Document):
+    """Endpoints, and what they are allowed. Each statement that is about an endpoint holds."""
+
+    name: Name
+    """What exceptions and messages call it."""
+    when: When = When()
+    instances: Patterns | None = None
+    """Instance types that are allowed, such as `ml.g5.*` or `ml.*.xlarge`, those of instance pools and shadow
+    variants included. Left out: every type."""
+    gpus: Gpus | None = None
+    """Left out: any number."""
+    regions: Patterns | None = None
+    """Regions in which the environment may be, such as `eu-*`. Left out: every region."""
+    max_instances: Count | None = None
+    """The most that `scaling.max`, a schedule's `max` or `instance.count` may be. Left out: any number."""
+    monthly_cost: MonthlyCost | None = None
+    """Left out: any cost."""
+    triton: TritonReleases | None = None
+    """Left out: every release."""
+    require: Requirements | None = None
+    """Left out: nothing is required."""
+    tags: Annotated[tuple[TagKey, ...], Field(strict=False)] = ()
+    """Tags that the spec or the environment has to have."""
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> Self:
+        if all(getattr(self, key) in (None, ()) for key in LIMITS):
+            raise Mistake("the statement limits nothing", f"write one of {', '.join(LIMITS)}")
+        return self
+
+
+LIMITS = ("instances", "gpus", "regions", "max_instances", "monthly_cost", "triton", "require", "tags")
+"""The keys by which a statement limits endpoints."""
+_BELOW: dict[str, type[Document]] = {
+    "gpus": Gpus,
+    "monthly_cost": MonthlyCost,
+    "triton": TritonReleases,
+    "require": Requirements,
+}
+ALLOWABLE = (*LIMITS, *(f"{key}.{name}" for key, below in _BELOW.items() for name in below.model_fields))
+"""What an exception may name of a statement."""
+
+
+class PolicyException(Document):
+    """Endpoints that may break a statement until a day."""
+
+    statement: Name
+    """The `name` of a statement of the same file."""
+    endpoints: Patterns
+    """Names of endpoints; `*` stands for any text."""
+    environment: Patterns | None = None
+    """Names of environments. Left out: every environment of the statement."""
+    allows: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
+    """The keys of the statement that they may break, such as `instances` or `require.samples`. Left out:
+    all of them."""
+    reason: Reason
+    """Why the endpoints may."""
+    until: Day
+    """The last day on which they may. A week before, the exception is a warning."""
+
+    @field_validator("allows")
+    @classmethod
+    def _names_keys(cls, keys: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for index, key in enumerate(keys or ()):
+            if key not in ALLOWABLE:
+                raise Mistake("a statement has no such limit", did_you_mean(key, ALLOWABLE), (index,))
+        return keys
+
+    def covers(self, key: str) -> bool:
+        """Whether it allows what a key of the statement refuses, such as `monthly_cost.owner`."""
+        return self.allows is None or key in self.allows or key.partition(".")[0] in self.allows
+
+
+class Policy(Document):
+    """What one team allows endpoints, and for whom it makes exceptions."""
+
+    policy: Name
+    """The name, the same as the file's."""
+    owner: Owner
+    """Who decides on the policy and its exceptions."""
+    statements: Annotated[tuple[Statement, ...], Field(strict=False)]
+    """What is allowed, and to whom."""
+    exceptions: Annotated[tuple[PolicyException, ...], Field(strict=False)] = ()
+    """Who may break a statement, and until when."""
+
+    @field_validator("statements")
+    @classmethod
+    def _have_names_of_their_own(cls, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        counts = Counter(each.name for each in statements)
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise ValueError(f"two statements are called {twice[0]!r}: exceptions could not name one")
+        return statements
+
+    @field_validator("exceptions")
+    @classmethod
+    def _name_statements(
+        cls, exceptions: tuple[PolicyException, ...], info: ValidationInfo
+    ) -> tuple[PolicyException, ...]:
+        if "statements" in info.data:
+            names = [each.name for each in info.data["statements"]]
+            for index, each in enumerate(exceptions):
+                if each.statement not in names:
+                    hint = did_you_mean(each.statement, names, list_all=True)
+                    raise Mistake("no statement of this file has that name", hint, (index, "statement"))
+        return exceptions

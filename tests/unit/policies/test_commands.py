@@ -1,0 +1,128 @@
+"""Who checks by policies: `fleet check`, `fleet deploy` and `fleet new` do; synth, which has no clock, does not."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fleet.check.run import all_findings, checked_fleet
+from fleet.cli import deploy
+from fleet.cli.commands import app
+from fleet.cli.policy_day import policy_day
+from fleet.findings import FindingsError, Severity
+from fleet.spec.project import open_project
+from fleet_folder import SPEC
+from new_specs import NewSpecs
+from policy_fleet import TODAY, PolicyFleet
+
+MANY = "scaling: {min: 1, max: 9, gpu_utilization: 60}\n"
+EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31}\n"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+@pytest.fixture
+def refused(fleet: PolicyFleet, monkeypatch: pytest.MonkeyPatch) -> PolicyFleet:
+    """A locked endpoint with more instances than a policy allows, in the working directory."""
+    fleet.folder.lock()
+    fleet.spec(MANY)
+    fleet.policy("max_instances: 2")
+    monkeypatch.chdir(fleet.folder.root)
+    return fleet
+
+
+class TestCheck:
+    def test_what_a_policy_refuses_is_an_error(self, refused: PolicyFleet) -> None:
+        done = run("check", "--env", "dev")
+        assert done.exit_code == 1
+        assert "error[too-many-instances] FL953: `scaling.max` is 9; policies/platform.yaml:5" in done.output
+
+    @pytest.mark.parametrize(("day", "exit_code"), [("2027-03-31", 0), ("2027-04-01", 1)])
+    def test_the_day_can_be_another_one(self, refused: PolicyFleet, day: str, exit_code: int) -> None:
+        refused.policy("max_instances: 2", EXCEPTION)
+        assert run("check", "--env", "dev", "--today", day).exit_code == exit_code
+
+    def test_a_warning_of_a_policy_fails_a_strict_check(self, refused: PolicyFleet) -> None:
+        refused.policy("max_instances: 2", EXCEPTION)
+        assert run("check", "--env", "dev", "--strict", "--today", "2027-03-31").exit_code == 1
+
+    def test_by_default_it_is_today_in_utc(self) -> None:
+        assert abs(policy_day() - datetime.now(UTC).date()).days <= 1
+
+    def test_a_spec_that_lies_elsewhere_is_checked_too(self, refused: PolicyFleet, tmp_path: Path) -> None:
+        draft = tmp_path / "draft.yaml"
+        text = SPEC.replace("../repository", str(refused.folder.root / "repository"))
+        draft.write_text(text.replace("endpoint: sentences", "endpoint: other") + MANY)
+        found = all_findings(open_project(refused.folder.root, "dev", ["sentences"]), [draft], today=TODAY)
+        assert {each.file for each in found if each.code == "FL953"} == {
+            refused.folder.root / "model_specs/sentences.yaml",
+            draft,
+        }
+
+    def test_the_path_of_a_policy_stands_for_all_endpoints(self, refused: PolicyFleet) -> None:
+        assert "FL953" in run("check", "--env", "dev", "policies/platform.yaml").output
+
+    def test_a_spec_with_mistakes_does_not_hide_what_policies_refuse_of_others(
+        self, refused: PolicyFleet
+    ) -> None:
+        refused.folder.write("model_specs/wrong.yaml", "endpoint: wrong\ntritn: 1\n")
+        found = all_findings(open_project(refused.folder.root, "dev"), today=TODAY)
+        assert {"FL110", "FL953"} <= {each.code for each in found}
+
+
+class TestDeploy:
+    @pytest.mark.parametrize("options", [(), ("--locked",)])
+    def test_it_refuses_before_anything_is_done(
+        self, refused: PolicyFleet, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    ) -> None:
+        monkeypatch.setattr(deploy, "connect", lambda *_: pytest.fail("it asked for the account"))
+        with pytest.raises(FindingsError) as error:
+            run("deploy", "--env", "dev", *options)
+        assert [each.code for each in error.value.findings] == ["FL953"]
+
+    def test_an_exception_lets_it_pass_and_its_end_is_a_warning(self, refused: PolicyFleet) -> None:
+        refused.policy("max_instances: 2", EXCEPTION)
+        fleet = checked_fleet(open_project(refused.folder.root, "dev"), today=date(2027, 3, 31))
+        assert [(each.code, each.severity) for each in fleet.warnings] == [("FL992", Severity.WARNING)]
+        with pytest.raises(FindingsError):
+            checked_fleet(open_project(refused.folder.root, "dev"), today=date(2027, 4, 1))
+
+    def test_mistakes_and_refusals_are_reported_together(self, refused: PolicyFleet) -> None:
+        refused.spec(f"{MANY}allow: {{FL999: a test}}\n")
+        with pytest.raises(FindingsError) as error:
+            checked_fleet(open_project(refused.folder.root, "dev"), today=TODAY)
+        assert [each.code for each in error.value.findings] == ["FL953", "FL131"]
+
+    def test_a_policy_that_cannot_be_read_is_no_permission(self, refused: PolicyFleet) -> None:
+        refused.folder.write("policies/platform.yaml", "policy: platform\n")
+        with pytest.raises(FindingsError) as error:
+            checked_fleet(open_project(refused.folder.root, "dev"), today=TODAY)
+        assert {each.code for each in error.value.findings} == {"FL111"}
+
+    def test_the_endpoints_that_are_deployed_are_checked_alone(self, refused: PolicyFleet) -> None:
+        refused.spec(name="other")
+        refused.folder.lock()
+        assert checked_fleet(open_project(refused.folder.root, "dev", ["other"]), today=TODAY).warnings == ()
+
+
+def test_synth_does_not_check(refused: PolicyFleet) -> None:
+    assert refused.folder.resolve().scaling is not None
+
+
+def test_a_new_spec_is_not_written_where_a_policy_refuses_it(
+    new: NewSpecs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = new.fleet.root
+    new.fleet.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    new.fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+    PolicyFleet(new.fleet).policy("instances: ml.p3.*")
+    monkeypatch.chdir(root)
+    with pytest.raises(FindingsError) as error:
+        run("new", "other", "--from-repository", "repository")
+    assert {each.code for each in error.value.findings} >= {"FL950"}
+    assert not (root / "model_specs/other.yaml").exists()

@@ -1,0 +1,135 @@
+"""Policy files: every mistake with its line, what was meant, and names that lead nowhere."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from fleet.findings import Severity
+from fleet.spec.schema import policy_schema, schemas
+from fleet_folder import ROOT
+from policy_fleet import HEAD, PolicyFleet
+
+GOOD = HEAD + "    max_instances: 5\n"
+EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: a, reason: a test, until: 2027-03-31}\n"
+
+
+def problems(fleet: PolicyFleet, text: str) -> list[str]:
+    fleet.folder.write("policies/platform.yaml", text)
+    return [f"{each.line} {each.code} {each.message} | {each.hint}" for each in fleet.findings()]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD.replace("max_instances", "max_instance"), "5 FL110 unknown key `statements[0].max_instance`"),
+        (GOOD.replace("policy: platform", "policy: security"), "1 FL113 `policy` is 'security' in a file"),
+        (GOOD.replace("statements", "statement"), "3 FL110 unknown key `statement`"),
+        (GOOD.replace("5", "0"), "5 FL112 `statements[0].max_instances` is 0: it must be at least 1"),
+        (GOOD.replace("5", "many"), "it must be a whole number"),
+        (HEAD, "4 FL112 `statements[0]`: the statement limits nothing"),
+        (HEAD + "    instances: []\n", "5 FL112 `statements[0].instances`"),
+        (HEAD + "    when: {environment: []}\n    max_instances: 1\n", "5 FL112"),
+        (HEAD + "    monthly_cost: {}\n", "it limits no cost"),
+        (HEAD + "    require: {rollout: [cannary]}\n", "it must be 'all-at-once', 'canary', 'linear' or"),
+        (HEAD + "    triton: {releases: {25.4: null}}\n", "5 FL112"),
+        (HEAD + '    triton: {releases: {"25.04": soon}}\n', "it is not a day | write a day as `2027-03-31`"),
+        (GOOD + "  - {name: affordable, gpus: {max: 1}}\n", "two statements are called 'affordable'"),
+        (GOOD + EXCEPTION.replace("03-31", "02-30"), "7 FL112 `exceptions[0].until`"),
+        (GOOD + EXCEPTION.replace("2027-03-31", "never"), "it is not a day"),
+        (GOOD + EXCEPTION.replace(", until: 2027-03-31", ""), "the key `exceptions[0].until` is missing"),
+        (GOOD + EXCEPTION.replace(", reason: a test", ""), "the key `exceptions[0].reason` is missing"),
+        (GOOD + EXCEPTION.replace("affordable", "afordable"), "did you mean `affordable`?"),
+        (GOOD + EXCEPTION.replace("}", ", allows: [instance]}"), "did you mean `instances`?"),
+        (GOOD + EXCEPTION.replace("}", ", allows: []}"), "7 FL112"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_line(fleet: PolicyFleet, text: str, said: str) -> None:
+    assert any(said in each for each in problems(fleet, text)), problems(fleet, text)
+
+
+def test_all_mistakes_of_all_files_are_reported_and_the_other_policies_hold(fleet: PolicyFleet) -> None:
+    fleet.folder.write("policies/a.yaml", GOOD.replace("platform", "a", 1).replace("max_", "mx_"))
+    fleet.folder.write("policies/b.yaml", "policy: b\nowner: {}\nstatements: 5\n")
+    fleet.policy("instances: ml.p3.*")
+    assert fleet.codes() == ["FL110", "FL111", "FL112", "FL950"]
+
+
+def test_a_file_that_would_be_overlooked_is_refused(fleet: PolicyFleet) -> None:
+    fleet.folder.write("policies/platform.yml", GOOD)
+    assert fleet.codes() == ["FL105"]
+
+
+@pytest.mark.parametrize(
+    ("when", "code", "hint"),
+    [
+        ("{environment: devv}", "FL120", "did you mean `dev`?"),
+        ("{environment: [dev, 'prod']}", "FL120", "known: dev"),
+        ("{profile: gpus}", "FL504", "did you mean `gpu`?"),
+    ],
+)
+def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_would_hold_nowhere(
+    fleet: PolicyFleet, when: str, code: str, hint: str
+) -> None:
+    fleet.folder.write("profiles/gpu.yaml", "logs: {retention_days: 7}\n")
+    fleet.policy(f"max_instances: 5\nwhen: {when}")
+    (refused,) = fleet.findings()
+    assert (refused.code, refused.line, refused.severity) == (code, 6, Severity.ERROR)
+    assert hint in refused.hint
+
+
+@pytest.mark.parametrize("when", ["{environment: prod*}", "{profile: gpu-*}", "{owner: nobody}"])
+def test_a_pattern_or_a_team_may_be_of_later_files(fleet: PolicyFleet, when: str) -> None:
+    fleet.policy(f"max_instances: 5\nwhen: {when}")
+    assert fleet.said() == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("instances: [ml.g5.*, ml.g55.*]", "`instances` of the statement `affordable` allows 'ml.g55.*'"),
+        ("regions: [us-*, eu-wset-1]", "`regions` of the statement `affordable` allows 'eu-wset-1'"),
+        (
+            'triton: {releases: {"25.04": null, "25.40": null}}',
+            "`triton.releases` of the statement `affordable` allows '25.40'",
+        ),
+    ],
+)
+def test_what_matches_nothing_that_exists_is_a_warning(fleet: PolicyFleet, keys: str, said: str) -> None:
+    fleet.policy(keys)
+    (warned,) = fleet.findings()
+    assert (warned.code, warned.line, warned.severity) == ("FL995", 5, Severity.WARNING)
+    assert warned.message == f"{said}, which is unknown"
+
+
+class TestSchema:
+    def test_the_shipped_policy_is_valid(self) -> None:
+        schema = json.loads((ROOT / "policies/policy.schema.json").read_text())
+        Draft202012Validator.check_schema(schema)
+        shipped = yaml.load((ROOT / "policies/platform.yaml").read_text(), yaml.BaseLoader)
+        shipped["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
+        assert list(Draft202012Validator(schema).iter_errors(shipped)) == []
+
+    def test_the_example_in_the_shipped_policy_is_one(self, fleet: PolicyFleet) -> None:
+        _, _, text = (ROOT / "policies/platform.yaml").read_text().partition("policy:")
+        lines = re.sub("^( *)# ", r"\1", f"policy:{text}", flags=re.MULTILINE)
+        fleet.folder.write("policies/platform.yaml", lines)
+        fleet.folder.environment(name="prod")
+        assert fleet.codes() == ["FL993"]
+        assert set(fleet.codes(environment="prod")) == {"FL959", "FL990", "FL993"}
+
+    def test_every_key_is_explained(self) -> None:
+        schema = policy_schema()
+        for each in (schema, *schema["$defs"].values()):
+            for key, value in each.get("properties", {}).items():
+                assert value.get("description") or "$ref" in str(value) or key in ("gpus", "triton"), key
+
+    def test_it_is_written_where_there_is_a_folder_for_policies(self, fleet: PolicyFleet) -> None:
+        file = fleet.folder.root / "policies/policy.schema.json"
+        assert file not in schemas(fleet.folder.root)
+        fleet.policy("max_instances: 5")
+        assert file in schemas(fleet.folder.root)

@@ -1,0 +1,238 @@
+"""What a statement allows: each key, with the spec's line, the policy's line and owner, and what to write."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from fleet.findings import Severity
+from policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
+
+
+class TestInstances:
+    @pytest.mark.parametrize(
+        "patterns", ["ml.g5.xlarge", "ml.g5.*", "ml.*.xlarge", "[ml.g6.*, ml.g5.*]", "'*'"]
+    )
+    def test_a_type_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet, patterns: str) -> None:
+        fleet.policy(f"instances: {patterns}")
+        assert fleet.said() == []
+
+    def test_another_one_is_refused_at_its_line_with_the_line_and_owner_of_the_policy(
+        self, fleet: PolicyFleet
+    ) -> None:
+        fleet.policy("instances: [ml.g6.*, ml.g6e.2xlarge]")
+        (refused,) = fleet.findings()
+        assert (refused.code, refused.line, refused.severity) == ("FL950", 3, Severity.ERROR)
+        assert refused.message == (
+            "`instance.type` is ml.g5.xlarge; policies/platform.yaml:5 allows ml.g6.* and ml.g6e.2xlarge "
+            + BY
+        )
+        assert refused.hint.startswith("write one of ml.g6.xlarge, ml.g6.2xlarge, ")
+        assert refused.hint.endswith(" and 4 more" + ASK)
+
+    def test_a_pattern_matches_the_whole_name_and_a_dot_only_a_dot(self, fleet: PolicyFleet) -> None:
+        fleet.policy("instances: [ml.g5, g5.xlarge, ml.g5xxlarge]")
+        assert fleet.codes().count("FL950") == 1
+
+    def test_an_instance_pool_of_another_type_is_refused_at_its_line(self, fleet: PolicyFleet) -> None:
+        fleet.policy("instances: ml.g5.*")
+        fleet.spec(POOLS)
+        assert fleet.said() == [
+            f"sentences.yaml:10 FL950 instance pool 2 is ml.p5.48xlarge; policies/platform.yaml:5 allows ml.g5.* {BY}"
+        ]
+
+    def test_a_shadow_variant_of_another_type_is_refused(self, fleet: PolicyFleet) -> None:
+        fleet.policy("instances: ml.g5.*")
+        fleet.spec(SHADOW)
+        assert [each.partition(";")[0] for each in fleet.said()] == [
+            "sentences.yaml:9 FL950 shadow variant next is ml.p5.48xlarge"
+        ]
+
+    def test_a_raw_type_of_the_own_variant_is_refused(self, fleet: PolicyFleet) -> None:
+        fleet.policy("instances: ml.g5.*")
+        fleet.spec("cloudformation: {EndpointConfig: {ProductionVariants.0.InstanceType: ml.p5.48xlarge}}\n")
+        assert fleet.codes() == ["FL950"]
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            "ProductionVariants.0.InstanceType: {Ref: Type}",
+            "ProductionVariants.0.InstanceType.Fn::Sub: a",
+            "ProductionVariants.0: {InstanceType: {Ref: Type}}",
+            "ProductionVariants.0: {'Fn::If': [a, b, c]}",
+            "ProductionVariants: {'Fn::FindInMap': [a, b, c]}",
+            "ProductionVariants.0.InstancePools: [{InstanceType: {Ref: Type}}]",
+            "ProductionVariants.0.InstancePools: {Ref: Pools}",
+            "ShadowProductionVariants: {Ref: Shadows}",
+            "ShadowProductionVariants: [{InstanceType: {Ref: Type}}]",
+            "'Fn::Transform': {Name: AWS::Include}",
+            "ProductionVariants.0.InstanceType: [ml.p5.48xlarge]",
+        ],
+    )
+    @pytest.mark.parametrize(
+        ("keys", "code"),
+        [
+            ("instances: ml.*", "FL950"),
+            ("gpus: {max: 8}", "FL951"),
+            ("monthly_cost: {endpoint: 1000000}", "FL954"),
+        ],
+    )
+    def test_a_type_that_cloudformation_computes_is_refused_by_what_depends_on_it(
+        self, fleet: PolicyFleet, raw: str, keys: str, code: str
+    ) -> None:
+        fleet.policy(keys)
+        fleet.spec(f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
+        assert code in fleet.codes()
+        assert all("that is not written out" in each for each in fleet.said())
+
+
+class TestGpus:
+    def test_an_instance_may_have_as_many_as_allowed(self, fleet: PolicyFleet) -> None:
+        fleet.policy("gpus: {max: 4}")
+        fleet.spec(instance="ml.g5.12xlarge")
+        assert fleet.said() == []
+
+    def test_more_are_refused(self, fleet: PolicyFleet) -> None:
+        fleet.policy("gpus: {max: 4}")
+        fleet.spec(instance="ml.g5.48xlarge")
+        assert fleet.said() == [
+            "sentences.yaml:3 FL951 `instance.type` is ml.g5.48xlarge, which has 8 GPUs;"
+            f" policies/platform.yaml:5 allows 4 in an instance {BY}"
+        ]
+
+    def test_zero_allows_cpu_instances_alone(self, fleet: PolicyFleet) -> None:
+        fleet.policy("gpus: {max: 0}")
+        assert fleet.codes() == ["FL951"]
+        fleet.spec(instance="ml.c5.xlarge")
+        assert fleet.codes() == []
+
+    def test_of_a_type_that_the_catalog_does_not_have_the_policy_cannot_be_checked(
+        self, fleet: PolicyFleet
+    ) -> None:
+        fleet.policy("gpus: {max: 4}")
+        fleet.spec(instance="ml.g99.xlarge")
+        (warned,) = fleet.findings()
+        assert (warned.code, warned.severity) == ("FL994", Severity.WARNING)
+        assert warned.message.startswith("the catalog does not have ml.g99.xlarge")
+
+
+class TestRegions:
+    def test_an_environment_of_another_region_is_refused_once_in_its_own_file(
+        self, fleet: PolicyFleet
+    ) -> None:
+        fleet.policy("regions: [eu-*, us-west-2]")
+        for name in ("a", "b", "c"):
+            fleet.spec(name=name)
+        assert fleet.said() == [
+            "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
+            f" us-west-2 {BY}; this is about a, b, c and 1 more"
+        ]
+
+    def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
+        fleet.policy("regions: us-*")
+        assert fleet.said() == []
+
+
+class TestMaxInstances:
+    @pytest.mark.parametrize("number", [1, 20])
+    def test_so_many_are_allowed(self, fleet: PolicyFleet, number: int) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec(f"scaling: {{min: 1, max: {number}, gpu_utilization: 60}}\n")
+        assert fleet.said() == []
+
+    @pytest.mark.parametrize(
+        ("text", "line", "key"),
+        [
+            ("scaling: {min: 1, max: 21, gpu_utilization: 60}\n", 6, "`scaling.max`"),
+            (
+                'scaling:\n  min: 1\n  max: 2\n  schedules:\n    - {name: a, at: "rate(1 hours)", max: 21}\n',
+                10,
+                "`scaling.schedules[0].max`",
+            ),
+            (
+                "cloudformation: {EndpointConfig: {ProductionVariants.0.InitialInstanceCount: 21}}\n",
+                6,
+                "ProductionVariants.0.InitialInstanceCount",
+            ),
+            (
+                'cloudformation: {EndpointConfig: {ProductionVariants.0.InitialInstanceCount: "21"}}\n',
+                6,
+                "ProductionVariants.0.InitialInstanceCount",
+            ),
+            (
+                "cloudformation:\n  EndpointConfig:\n"
+                "    ProductionVariants.0.ManagedInstanceScaling: {Status: ENABLED, MaxInstanceCount: 21}\n",
+                8,
+                "ProductionVariants.0.ManagedInstanceScaling.MaxInstanceCount",
+            ),
+        ],
+    )
+    def test_more_are_refused_at_the_key_that_leads_to_them(
+        self, fleet: PolicyFleet, text: str, line: int, key: str
+    ) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec(text)
+        assert fleet.said() == [
+            f"sentences.yaml:{line} FL953 {key} is 21; policies/platform.yaml:5 allows 20 instances {BY}"
+        ]
+
+    def test_a_count_without_scaling_is_limited_too(self, fleet: PolicyFleet) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec(instance="ml.g5.xlarge, count: 21")
+        assert fleet.codes() == ["FL953"]
+
+    def test_those_of_a_shadow_variant_are_limited_too(self, fleet: PolicyFleet) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec(SHADOW)
+        assert fleet.said()[0].startswith(
+            "sentences.yaml:9 FL953 ShadowProductionVariants.0.InitialInstanceCount is 100; "
+        )
+
+    def test_an_override_of_the_environment_is_refused_at_its_line(self, fleet: PolicyFleet) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
+        fleet.folder.environment("overrides:\n  sentences:\n    scaling: {max: 21}\n")
+        (refused,) = fleet.findings()
+        assert (refused.file, refused.line) == (fleet.folder.root / "environments/dev.yaml", 6)
+
+    @pytest.mark.parametrize("value", ["{Ref: Count}", "many", "[1]"])
+    def test_a_number_that_nobody_can_read_is_refused(self, fleet: PolicyFleet, value: str) -> None:
+        fleet.policy("max_instances: 20")
+        fleet.spec(
+            f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InitialInstanceCount: {value}}}}}\n"
+        )
+        assert fleet.codes() == ["FL953"]
+
+
+class TestReleases:
+    @pytest.mark.parametrize(
+        ("releases", "day", "codes"),
+        [
+            ('{"25.04": null}', date(2036, 1, 1), []),
+            ('{"24.09": null}', date(2026, 1, 1), ["FL956"]),
+            ('{"25.04": 2027-01-31}', date(2026, 12, 31), []),
+            ('{"25.04": 2027-01-31}', date(2027, 1, 1), ["FL958"]),
+            ('{"25.04": 2027-01-31}', date(2027, 1, 31), ["FL958"]),
+            ('{"25.04": 2027-01-31}', date(2027, 2, 1), ["FL957"]),
+        ],
+    )
+    def test_a_release_is_allowed_until_its_last_day_and_a_warning_for_a_month_before(
+        self, fleet: PolicyFleet, releases: str, day: date, codes: list[str]
+    ) -> None:
+        fleet.policy(f"triton: {{releases: {releases}}}")
+        assert fleet.codes(today=day) == codes
+
+    def test_messages_have_the_day_and_the_releases_that_stay(self, fleet: PolicyFleet) -> None:
+        fleet.policy('triton:\n  releases: {"25.04": 2027-01-31, "25.09": 2027-06-30, "24.09": 2026-01-31}')
+        (soon,) = fleet.findings(today=date(2027, 1, 30))
+        assert (soon.severity, soon.line) == (Severity.WARNING, 2)
+        assert soon.message == (
+            "`triton` is 25.04, and 1 day is left; policies/platform.yaml:6 allows it until 2027-01-31 " + BY
+        )
+        assert soon.hint == f"write 25.09{ASK}"
+        (late,) = fleet.findings(today=date(2027, 2, 1))
+        assert late.severity is Severity.ERROR
+        assert late.message.startswith(
+            "`triton` is 25.04; policies/platform.yaml:6 allowed it until 2027-01-31"
+        )

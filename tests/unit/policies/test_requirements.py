@@ -1,0 +1,165 @@
+"""What a statement requires: each key, met and unmet, with the line where it belongs."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy_fleet import ASK, BY, PolicyFleet
+
+ROLLOUT = "instance: {type: ml.g5.xlarge, count: 2}\nrollout: {strategy: canary, canary: 50%}\n"
+VPC = "network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n"
+SAMPLE = "samples: [{name: one, inputs: {x: {datatype: FP32, shape: [1], data: 1}}}]\n"
+KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\n"
+
+
+@pytest.mark.parametrize(
+    ("require", "unmet", "line", "found", "rule"),
+    [
+        ("owner: true", "", 1, "`owner` is missing", "requires it"),
+        ("min_instances: 2", "", 3, "`instance.count` is 1", "requires 2 instances"),
+        (
+            "min_instances: 2",
+            "scaling: {min: 1, max: 3, gpu_utilization: 60}\n",
+            6,
+            "`scaling.min` is 1",
+            "requires 2 instances",
+        ),
+        (
+            "min_instances: 2",
+            'scaling:\n  min: 2\n  max: 3\n  schedules:\n    - {name: a, at: "rate(1 hours)", min: 1}\n',
+            10,
+            "`scaling.schedules[0].min` is 1",
+            "requires 2 instances",
+        ),
+        ("rollout: [canary, linear]", "", 1, "`rollout` is missing", "requires canary or linear"),
+        (
+            "rollout: [canary, linear]",
+            "rollout:\n  strategy: rolling\n  step: 50%\n",
+            7,
+            "`rollout.strategy` is rolling",
+            "requires canary or linear",
+        ),
+        (
+            "rollout: [canary]",
+            "rollout: {strategy: canary, canary: 50%}\n"
+            "cloudformation: {Endpoint: {DeploymentConfig.BlueGreenUpdatePolicy: {}}}\n",
+            7,
+            "the raw property DeploymentConfig.BlueGreenUpdatePolicy decides the rollout, which `rollout` has to",
+            "checks `rollout` alone",
+        ),
+        ("rollback_alarms: true", "", 1, "without `rollout`, nothing is rolled back", "requires an alarm"),
+        (
+            "rollback_alarms: true",
+            "rollout: {strategy: canary, canary: 50%, rollback_on: []}\n",
+            6,
+            "no alarm rolls an update back",
+            "requires an alarm",
+        ),
+        (
+            "rollback_alarms: true",
+            "alarms: {errors: 1%}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
+            7,
+            "no alarm rolls an update back",
+            "requires an alarm",
+        ),
+        (
+            "vpc: true",
+            "",
+            1,
+            "the containers are in SageMaker's own network",
+            "requires subnets",
+        ),
+        (
+            "vpc: true",
+            f"{VPC}cloudformation: {{Model: {{VpcConfig: null}}}}\n",
+            7,
+            "the raw property VpcConfig decides the network, which `network` has to",
+            "checks `network` alone",
+        ),
+        ("samples: 1", "", 1, "`samples` is missing", "requires 1"),
+        ("samples: 2", SAMPLE, 6, "`samples` has 1 calls", "requires 2"),
+        ("log_retention_days: 90", "", 1, "`logs.retention_days` is 30", "requires 90 days"),
+        (
+            "log_retention_days: 90",
+            "logs: {retention_days: 60}\n",
+            6,
+            "`logs.retention_days` is 60",
+            "requires 90 days",
+        ),
+    ],
+)
+def test_what_is_missing_is_refused_where_it_belongs(
+    fleet: PolicyFleet, require: str, unmet: str, line: int, found: str, rule: str
+) -> None:
+    fleet.policy(f"require: {{{require}}}")
+    fleet.spec(unmet)
+    assert fleet.said() == [f"sentences.yaml:{line} FL990 {found}; policies/platform.yaml:5 {rule} {BY}"]
+
+
+@pytest.mark.parametrize(
+    ("require", "met"),
+    [
+        ("owner: true", "owner: {team: search}\n"),
+        ("owner: false", ""),
+        ("min_instances: 2", "scaling: {min: 2, max: 3, gpu_utilization: 60}\n"),
+        ("min_instances: 0", ""),
+        ("rollout: [canary, linear]", "rollout: {strategy: linear, step: 50%}\n"),
+        ("rollback_alarms: true", "rollout: {strategy: canary, canary: 50%}\n"),
+        (
+            "rollback_alarms: true",
+            "alarms: {latency_p99: 1s}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
+        ),
+        ("vpc: true", VPC),
+        ("samples: 1", SAMPLE),
+        ("samples: 0", ""),
+        ("log_retention_days: 90", "logs: {retention_days: 90}\n"),
+        ("log_retention_days: 30", ""),
+    ],
+)
+def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met: str) -> None:
+    fleet.policy(f"require: {{{require}}}")
+    fleet.spec(met)
+    assert fleet.said() == []
+
+
+class TestKey:
+    def test_an_environment_without_one_is_refused_once_for_all_endpoints(self, fleet: PolicyFleet) -> None:
+        fleet.policy("require: {kms_key: true}")
+        fleet.spec(name="other")
+        assert fleet.said() == [
+            f"dev.yaml:1 FL990 the environment 'dev' has no `kms_key`; policies/platform.yaml:5 requires one {BY};"
+            " this is about other, sentences"
+        ]
+
+    def test_one_of_the_environment_is_enough(self, fleet: PolicyFleet) -> None:
+        fleet.policy("require: {kms_key: true}")
+        fleet.folder.environment(KEY)
+        assert fleet.said() == []
+
+    def test_a_spec_cannot_take_it_away_by_a_raw_property(self, fleet: PolicyFleet) -> None:
+        fleet.policy("require: {kms_key: true}")
+        fleet.folder.environment(KEY)
+        fleet.spec("cloudformation: {EndpointConfig: {KmsKeyId: null}}\n")
+        assert [each.partition(" decides")[0] for each in fleet.said()] == [
+            "sentences.yaml:6 FL990 the raw property KmsKeyId"
+        ]
+
+
+class TestTags:
+    @pytest.mark.parametrize("place", ["spec", "environment"])
+    def test_a_tag_may_be_the_specs_or_the_environments(self, fleet: PolicyFleet, place: str) -> None:
+        fleet.policy("tags: [cost-centre]")
+        tags = "tags: {cost-centre: '4711'}\n"
+        fleet.spec(tags if place == "spec" else "")
+        fleet.folder.environment(tags if place == "environment" else "")
+        assert fleet.said() == []
+
+    def test_one_that_is_missing_is_refused_at_the_tags_of_the_spec(self, fleet: PolicyFleet) -> None:
+        fleet.policy("tags: [team, cost-centre]")
+        fleet.spec("tags: {team: search}\n")
+        (refused,) = fleet.findings()
+        assert (refused.code, refused.line) == ("FL959", 6)
+        assert refused.message == (
+            "there is no tag `cost-centre`; policies/platform.yaml:5 requires `team` and `cost-centre` " + BY
+        )
+        assert refused.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
