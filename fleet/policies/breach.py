@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fleet.findings import Finding, Severity
 from fleet.policies.file import PolicyFile
 from fleet.spec.source import KeyPath, Mark, finding_at
-
-MAX_NAMES = 3
-"""So many endpoints are named in a message about several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +20,7 @@ class Breach:
         found: What the endpoint has, as the first half of a sentence.
         rule: What the policy has to that, as "allows ml.g5.*".
         remedy: What to write instead.
-        of_environment: It stands in the environment's file, and is one finding for all endpoints.
+        of_environment: It stands in the environment's file, so that it is one finding for all endpoints.
         severity: A warning where nothing is broken yet, or where that is unknown.
     """
 
@@ -38,9 +34,7 @@ class Breach:
     severity: Severity = Severity.ERROR
 
 
-def breach_finding(
-    breach: Breach, file: PolicyFile, index: int, mark: Mark, *, more: str = "", endpoints: Sequence[str] = ()
-) -> Finding:
+def breach_finding(breach: Breach, file: PolicyFile, index: int, mark: Mark, more: str = "") -> Finding:
     """A breach at its place, with the policy's line and owner and what would be allowed.
 
     Args:
@@ -49,15 +43,11 @@ def breach_finding(
         index: Which of its statements.
         mark: Where the finding stands.
         more: A further sentence.
-        endpoints: The endpoints that it is about, where the place does not show that.
     """
     name, owner = file.policy.statements[index].name, file.policy.owner
     by = ", ".join(filter(None, (f"`{name}`, of {owner.team}", owner.contact)))
     line = file.line(("statements", index, *breach.key.split(".")))
     message = f"{breach.found}; {line} {breach.rule} ({by})"
-    if endpoints:
-        others = f" and {len(endpoints) - MAX_NAMES} more" if len(endpoints) > MAX_NAMES else ""
-        message += f"; this is about {', '.join(sorted(endpoints)[:MAX_NAMES])}{others}"
     hint = f"{breach.remedy}, or ask {file.owner} for an exception"
     found = finding_at(mark, breach.code, f"{message}. {more}" if more else message, hint)
     return replace(found, severity=breach.severity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -72,20 +72,16 @@ class PolicyCheck:
         about: Collection[Subject],
         exceptions: Exceptions,
     ) -> Iterator[Finding]:
-        shared = defaultdict[Breach, list[Subject]](list)
+        hits = defaultdict[Finding, list[str]](list)
         for subject in about:
             for breach in self._breaches(statement, subject):
                 if exceptions.excuses(statement.name, breach.key, subject.name):
                     continue
-                if breach.of_environment:
-                    shared[breach].append(subject)
-                    continue
-                mark = subject.loaded.source.mark(breach.path)
+                source = self.project.environment_source if breach.of_environment else subject.loaded.source
                 more = exceptions.ended(statement.name, breach.key, subject.name)
-                yield breach_finding(breach, file, index, mark, more=more)
-        for breach, subjects in shared.items():
-            mark = self.project.environment_source.mark(breach.path)
-            yield breach_finding(breach, file, index, mark, endpoints=[each.name for each in subjects])
+                hits[breach_finding(breach, file, index, source.mark(breach.path), more)].append(subject.name)
+        for finding, names in hits.items():
+            yield replace(finding, endpoints=tuple(names)) if len(names) > 1 else finding
 
     def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
         yield from limit_breaches(statement, subject, self.today)
@@ -116,7 +112,7 @@ class PolicyCheck:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
-                yield breach_finding(breach, file, index, mark, more=more)
+                yield breach_finding(breach, file, index, mark, more)
             for subject in counted:
                 for machine in subject.spending.unpriced if subject.name in checked else ():
                     breach = Breach(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from fleet.findings import Finding, Severity
-from fleet.policies.breach import MAX_NAMES
 from fleet.policies.file import PolicyFile
 from fleet.policies.limits import days_left
 from fleet.policies.scope import is_about, listed, matches
@@ -15,6 +14,8 @@ from fleet.policies.subject import Subject
 from fleet.spec.policy import PolicyException
 from fleet.spec.source import finding_at
 
+MAX_NAMES = 3
+"""So many endpoints are named in a message about several."""
 EXPIRING_DAYS = 7
 """So many days before its last day an exception is a warning."""
 

@@ -126,8 +126,9 @@ class TestRegions:
             fleet.spec(name=name)
         assert fleet.said() == [
             "dev.yaml:3 FL952 the environment 'dev' is in us-east-1; policies/platform.yaml:5 allows eu-* and"
-            f" us-west-2 {BY}; this is about a, b, c and 1 more"
+            f" us-west-2 {BY}"
         ]
+        assert [each.endpoints for each in fleet.findings()] == [("a", "b", "c", "sentences")]
 
     def test_one_that_a_pattern_matches_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("regions: us-*")

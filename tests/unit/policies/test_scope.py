@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.policies.scope import matches
+from fleet_folder import SPEC
 from policy_fleet import PolicyFleet
 
 NONE = "instances: ml.p3.*\n"
@@ -77,6 +78,18 @@ def test_all_keys_have_to_match(fleet: PolicyFleet) -> None:
     fleet.policy(f"{NONE}when: {{environment: dev, owner: ads}}")
     fleet.spec("owner: {team: search}\n")
     assert fleet.codes() == []
+
+
+def test_what_a_layer_of_several_sets_is_one_finding_there_with_its_endpoints(fleet: PolicyFleet) -> None:
+    fleet.policy(NONE)
+    fleet.folder.write("model_specs/_folder.yaml", "instance: {type: ml.g6.xlarge}\n")
+    for name in ("a", "b"):
+        fleet.folder.spec(name=name, base=SPEC.replace("sentences", name).replace("instance: ", "#"))
+    fleet.spec("owner: {team: x}\n", "c")
+    found = [each for each in fleet.findings("a", "b") if each.code == "FL950"]
+    assert [(each.file, each.endpoints) for each in found] == [
+        (fleet.folder.root / "model_specs/_folder.yaml", ("a", "b"))
+    ]
 
 
 def test_of_overlapping_statements_each_holds(fleet: PolicyFleet) -> None:
