@@ -16,7 +16,7 @@ from fleet.spec.owner import Owner
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import FOLDER, spec_files
+from fleet.spec.spec_files import FOLDER, POLICIES, spec_files, yaml_stems
 
 BEGIN = "# Begin: written by `fleet ci codeowners` from the `owner` of specs; change it there."
 END = "# End of what `fleet ci codeowners` writes."
@@ -45,7 +45,9 @@ class _Owned:
 
 
 def codeowners(root: Path, top: Path) -> str:
-    """The lines for specs, locks and model repositories, folders first: of several lines the last one wins.
+    """The lines for policies, specs, locks and model repositories: of several lines the last one wins.
+
+    A policy whose owner has no contact for such a file has no line.
 
     Args:
         root: The fleet.
@@ -58,12 +60,21 @@ def codeowners(root: Path, top: Path) -> str:
     found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, top, *item))
     owned = [each for each in found if each is not None]
     folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
-    lines = [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
+    lines = list(_of_policies(root, top))
+    lines += [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
     lines += [f"{_pattern(each.file, top)} {each.reviewer}" for each in owned if each.folder is None]
     locks = _pattern(root / "locks", top)
     lines += [f"{locks}/*/{each.name}.lock.yaml {each.reviewer}" for each in owned]
     lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
     return "".join(f"{line}\n" for line in (BEGIN, *lines, END))
+
+
+def _of_policies(root: Path, top: Path) -> Iterator[str]:
+    for stem in yaml_stems(root / POLICIES)[0]:
+        file = root / POLICIES / f"{stem}.yaml"
+        owner = validate(_Parts, read_source(file)).owner
+        if owner and owner.reviewer:
+            yield f"{_pattern(file, top)} {owner.reviewer}"
 
 
 def with_block(text: str, block: str) -> str:

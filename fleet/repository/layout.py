@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -57,15 +58,23 @@ def entries(repository: Path) -> Iterator[Path]:
         if here != repository:
             yield here
         for name in [*folders, *sorted(filter(belongs, files))]:
-            entry = here / name
             if NO_TEXT.search(name):
                 raise FindingsError([_no_text(here, name)])
-            if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
+            kind = _kind(f"{folder}/{name}")
+            if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
                 message = "only folders and files can be packed; this is a link or a device"
                 hint = "put the file itself there"
-                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=entry)])
-            if entry.is_file():
-                yield entry
+                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=here / name)])
+            if stat.S_ISREG(kind):
+                yield here / name
+
+
+def _kind(path: str) -> int:
+    """The type of an entry, no link followed; 0 where it is gone by now. One question of the file system."""
+    try:
+        return os.lstat(path).st_mode
+    except FileNotFoundError:
+        return 0
 
 
 def belongs(name: str) -> bool:

@@ -49,6 +49,14 @@ def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: Fle
     ]
 
 
+def test_a_policy_is_its_owners_where_that_has_a_contact(folder: FleetFolder) -> None:
+    folder.write(
+        "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
+    )
+    folder.write("policies/search.yaml", "policy: search\nowner: {team: search}\n")
+    assert lines(folder) == ["/policies/platform.yaml @example/platform"]
+
+
 def test_a_spec_without_an_owner_has_no_line(folder: FleetFolder) -> None:
     assert lines(folder) == []
 
