@@ -63,6 +63,10 @@ class FindingsError(Exception):
         self.findings = sorted(findings, key=lambda finding: finding.sort_key)
         super().__init__("\n".join(str(finding) for finding in self.findings))
 
+    def __reduce__(self) -> tuple[type[FindingsError], tuple[list[Finding]]]:
+        """As it goes from one process to another."""
+        return type(self), (self.findings,)
+
 
 class CannotRunError(Exception):
     """The command cannot do its work here (a tool or a platform is missing); commands exit with 2."""
@@ -70,6 +74,10 @@ class CannotRunError(Exception):
     def __init__(self, problem: str, remedy: str = "") -> None:
         self.problem, self.remedy = problem, remedy
         super().__init__(f"{problem}\n  remedy: {remedy}" if remedy else problem)
+
+    def __reduce__(self) -> tuple[type[CannotRunError], tuple[str, str]]:
+        """As it goes from one process to another."""
+        return type(self), (self.problem, self.remedy)
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

@@ -1,0 +1,60 @@
+"""Many endpoints are checked on all cores, with the findings of one core."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from fleet.check import processes
+from fleet.check.processes import all_in_processes
+from fleet.check.run import all_findings
+from fleet.findings import Finding, FindingsError
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1})
+    monkeypatch.setattr(processes, "FEW", 3)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_results_are_in_the_order_of_the_items() -> None:
+    assert all_in_processes(range(50), lambda number: number * 2) == [number * 2 for number in range(50)]
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_many_items_are_done_in_other_processes() -> None:
+    assert os.getpid() not in all_in_processes(range(50), lambda _: os.getpid())
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_few_items_are_done_here() -> None:
+    assert all_in_processes([1, 2, 3], lambda _: os.getpid()) == [os.getpid()] * 3
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_an_error_comes_back_as_it_is() -> None:
+    def refuse(number: int) -> None:
+        if number == 40:
+            raise FindingsError([Finding(code="FL112", message="forty")])
+
+    with pytest.raises(FindingsError, match="forty"):
+        all_in_processes(range(50), refuse)
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_the_findings_are_those_of_one_process(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.write("profiles/gpu.yaml", "environment: {SAGEMAKER_TRITON_THREAD_CUONT: '8'}\n")
+    for number in range(6):
+        folder.spec(
+            "profile: gpu\n", f"e{number}", base=SPEC.replace("endpoint: sentences", f"endpoint: e{number}")
+        )
+    folder.spec("scaling: {min: 0, max: 2}\n")
+    found = all_findings(open_project(folder.root, "dev"))
+    monkeypatch.setattr(processes, "FEW", 1000)
+    assert found == all_findings(open_project(folder.root, "dev"))
+    assert any(len(each.endpoints) == 6 for each in found)
+    assert any(each.file == folder.root / "model_specs/sentences.yaml" for each in found)
