@@ -49,7 +49,7 @@ def codeowners(
         raise CannotRunError(f"{place} cannot be read: {error}", "name another file: --file") from error
     text = with_block(before, block_of(root, top))
     if text == before:
-        say(f"{place} is up to date")
+        say(f"{_shown(place)} is up to date")
     elif check:
         message = "this file does not match the owners of the specs"
         raise FindingsError(
@@ -57,7 +57,12 @@ def codeowners(
         )
     else:
         write_atomically(place, text)
-        say(f"wrote {place}")
+        say(f"wrote {_shown(place)}")
+
+
+def _shown(place: Path) -> Path:
+    here = Path.cwd().resolve()
+    return place.relative_to(here) if place.is_relative_to(here) else place
 
 
 def _top(root: Path) -> Path:

@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import io
 import random
+import re
 import sys
 import time
 import traceback
@@ -28,7 +29,9 @@ from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.rules.example import SPEC, examples
 from fleet.spec.project import open_project
+from fleet.spec.spec_files import FOLDER
 
+PROFILE = re.compile(rb"^profile: ([a-z0-9-]+)\n", re.MULTILINE)
 SEPARATOR = b"\n#####\n"
 """Between the three files of an input: the spec, the environment, the lock. Those left out are the usual ones."""
 FILES = ("model_specs/sentences.yaml", "environments/dev.yaml", "locks/dev/sentences.lock.yaml")
@@ -119,7 +122,8 @@ def _print(found: list[Finding], root: Path) -> None:
 def seeds() -> list[bytes]:
     """Inputs that make sense: the shipped files and the examples of all rules."""
     clone = Path(__file__).resolve().parents[2]
-    found = [_shipped(clone, spec) for spec in sorted((clone / "model_specs").glob("*.yaml"))]
+    specs = [file for file in sorted((clone / "model_specs").glob("*.yaml")) if file.name != FOLDER]
+    found = [_shipped(clone, spec) for spec in specs]
     found += [
         USUAL_SPEC + SEPARATOR + file.read_bytes().replace(b"environment: local", b"environment: dev")
         for file in sorted((clone / "environments").glob("*.yaml"))
@@ -140,10 +144,24 @@ def seeds() -> list[bytes]:
 
 
 def _shipped(clone: Path, spec: Path) -> bytes:
-    """A spec, with the environment and the lock of its own, under the name that the target reads."""
+    """A spec, with the environment and the lock of its own, under the name that the target reads.
+
+    The target reads no profile: its keys are in the spec.
+    """
     lock = clone / "locks" / "dev" / f"{spec.stem}.lock.yaml"
-    files = (spec, clone / "environments" / "dev.yaml", lock)
-    return SEPARATOR.join(file.read_bytes().replace(spec.stem.encode(), b"sentences") for file in files)
+    text = spec.read_bytes().replace(b"instance: {count: 2}", b"instance: {type: ml.g4dn.4xlarge, count: 2}")
+    whole = PROFILE.sub(lambda found: _keys_of(clone, found[1].decode(), spec), text)
+    rest = [file.read_bytes() for file in (clone / "environments" / "dev.yaml", lock)]
+    return SEPARATOR.join(text.replace(spec.stem.encode(), b"sentences") for text in (whole, *rest))
+
+
+def _keys_of(clone: Path, profile: str, spec: Path) -> bytes:
+    """The keys of a profile and of those that it names, without those that the spec has."""
+    keys = yaml.safe_load((clone / "profiles" / f"{profile}.yaml").read_text())
+    own = yaml.safe_load(spec.read_text())
+    if "profile" in keys:
+        keys = {**yaml.safe_load((clone / "profiles" / f"{keys.pop('profile')}.yaml").read_text()), **keys}
+    return _yaml({key: value for key, value in keys.items() if key not in own})
 
 
 def _yaml(document: object) -> bytes:

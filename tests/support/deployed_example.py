@@ -43,10 +43,11 @@ class Example:
     scripts: Mapping[str, str]
 
     def copy_to(self, root: Path) -> None:
-        """Copy spec, lock and repositories to another project, and make the rest there."""
+        """Copy spec, profiles, lock and repositories to another project, and make the rest there."""
         for place in (f"model_specs/{self.endpoint}.yaml", f"locks/dev/{self.endpoint}.lock.yaml"):
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / place, root / place)
+        shutil.copytree(ROOT / "profiles", root / "profiles", dirs_exist_ok=True)
         there, here = (folder / "examples" / self.folder for folder in (ROOT, root))
         shutil.copytree(there / "models", here / "models", ignore=shutil.ignore_patterns("__pycache__", ".*"))
         for script, into in self.scripts.items():

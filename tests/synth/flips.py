@@ -211,6 +211,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "capture.requests": flip(True, False, capture={"sample": "10%"}),
     "capture.responses": flip(True, False, capture={"sample": "10%"}),
     "tags": flip({"team": "search"}, {"team": "ranking"}),
+    "owner.team": flip("search", "ranking"),
+    "owner.contact": flip("search@example.com", "@example/search", owner={"team": "search"}),
     "metrics.triton_dimensions": flip(["model"], ["model", "version"]),
     "container.thread_count": flip(8, 16),
     "container.buffer_manager_thread_count": flip(0, 2),

@@ -99,6 +99,13 @@ def key(id: str) -> str:
     return f"arn:aws:kms:us-east-1:111122223333:key/{id}"
 
 
+def merged_tags(folder: FleetFolder, environment: str) -> object:
+    """The tags of the spec over the profiles that the fleet has."""
+    for name in ("search", "ranking"):
+        folder.write(f"profiles/{name}.yaml", f"tags: {{team: {name}}}\n")
+    return open_project(folder.root, environment).load("sentences").spec.tags
+
+
 STALE = "FL306"
 DOCKERFILE = """\
 ARG TRITON_IMAGE
@@ -109,6 +116,11 @@ COPY labels.txt /opt/
 """
 PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
 ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
+    "profile": (flip("search", "ranking"), merged_tags),
+    "overrides": (
+        flip({"dev": {"tags": {"team": "search"}}}, {"dev": {"tags": {"team": "ranking"}}}),
+        merged_tags,
+    ),
     "image.build": (flip("../images/detector", "../images/reader"), image_key),
     "image.args": (flip({"LANG": "en"}, {"LANG": "de"}, image={"build": "../images/detector"}), image_key),
     "models[].repository": (flip("../repository", "../other"), lock),
@@ -186,6 +198,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     ),
     "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
     "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
+    "notifications.owners": ({}, {"search": {"warning": ["search@example.com"]}}, templates),
     "engine_builds.fleets": (
         {},
         {"g5": "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"},
