@@ -16,7 +16,8 @@ from fleet_folder import LOCK, ROOT, FleetFolder
 from run_elsewhere import run_elsewhere
 
 gc.disable()  # until all tests are collected
-settings.register_profile("any machine", deadline=None)  # other work on the machine is not a failure
+EXAMPLES = 100 if "FLEET_SLOW" in os.environ else 50
+settings.register_profile("any machine", deadline=None, max_examples=EXAMPLES)  # a busy machine is no failure
 settings.load_profile("any machine")
 
 LONGEST = ("cdk", "triton")
