@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import boto3
-
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
@@ -17,6 +15,7 @@ from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:
+    import boto3
     from mypy_boto3_cloudformation.client import CloudFormationClient
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_s3.client import S3Client
@@ -118,11 +117,13 @@ def account_access(place: Deployment, profile: str | None) -> Access:
     if profile is not None:
         variables = {key: value for key, value in variables.items() if key not in KEYS}
         variables["AWS_PROFILE"] = profile
-    return Access(
-        place,
-        lambda: boto3.Session(profile_name=profile, region_name=place.region),
-        cdk_environment=variables,
-    )
+
+    def session() -> boto3.Session:
+        import boto3  # a third of a command's start, which most commands do without
+
+        return boto3.Session(profile_name=profile, region_name=place.region)
+
+    return Access(place, session, cdk_environment=variables)
 
 
 def embedded_access(place: Deployment, url: str, keys: Keys) -> Access:

@@ -7,14 +7,11 @@ import secrets
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import boto3
-import botocore.session
-import urllib3
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.config import Config
-from botocore.credentials import Credentials
+if TYPE_CHECKING:
+    import boto3
+    import urllib3
 
 LOOPBACK = "localhost,127.0.0.1"
 _PREFIX = "FLEET"
@@ -37,6 +34,11 @@ class Keys:
 
 def local_session(region: str, keys: Keys) -> boto3.Session:
     """A session without the user's own AWS settings and proxies; clients need the embedded AWS's URL."""
+    # Here, as boto3 is a third of a command's start, which most commands do without.
+    import boto3
+    import botocore.session
+    from botocore.config import Config
+
     settings = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
     plain = botocore.session.Session({name: (None, None, value, None) for name, value in settings.items()})
     plain.set_credentials(keys.access_key_id, keys.secret_access_key)
@@ -72,6 +74,11 @@ def ask(method: str, url: str, *, region: str, keys: Keys, seconds: float) -> ur
     Raises:
         urllib3.exceptions.HTTPError: there is no answer within the time.
     """
+    import urllib3
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
     request = AWSRequest(method=method, url=url)
     credentials = Credentials(keys.access_key_id, keys.secret_access_key)
     SigV4Auth(credentials, "fleet", region).add_auth(request)

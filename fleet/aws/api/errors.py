@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from boto3.exceptions import Boto3Error
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -74,5 +74,13 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
     except (ConnectionError, HTTPClientError) as error:
         remedy = "check this machine's network, and run the command again"
         raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
-    except (BotoCoreError, Boto3Error) as error:
+    except BotoCoreError as error:
         raise CannotRunError(f"AWS cannot be called: {error}") from error
+    except _boto3_errors() as error:
+        raise CannotRunError(f"AWS cannot be called: {error}") from error
+
+
+def _boto3_errors() -> tuple[type[Exception], ...]:
+    """The errors of boto3, which nobody raises before it is loaded: most commands start without it."""
+    loaded = sys.modules.get("boto3.exceptions")
+    return (loaded.Boto3Error,) if loaded else ()

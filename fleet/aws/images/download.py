@@ -9,17 +9,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any
-
-from botocore.awsrequest import AWSRequest
-from botocore.httpsession import URLLib3Session
-from botocore.utils import get_environ_proxies
-from urllib3.exceptions import HTTPError
+from typing import TYPE_CHECKING, Any
 
 from fleet.aws.images.manifest import Blob
 from fleet.aws.images.reference import ImageReference
 from fleet.findings import CannotRunError
 from fleet.repository.reading.stream import PIECE, Stream, UnreadableError
+
+if TYPE_CHECKING:
+    from botocore.httpsession import URLLib3Session
 
 SECONDS_WITHOUT_DATA = 60
 CA_BUNDLES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
@@ -47,6 +45,8 @@ class BlobStream(Stream):
             raise UnreadableError(f"the registry's content of {self._blob.digest} has another digest")
 
     def _next(self) -> bytes:
+        from urllib3.exceptions import HTTPError
+
         try:
             chunk: bytes = self._source.read(PIECE)
         except (HTTPError, OSError) as error:
@@ -76,6 +76,8 @@ def open_blob(ecr: Any, image: ImageReference, blob: Blob) -> Iterator[BlobStrea
     answer = ecr.get_download_url_for_layer(
         registryId=image.account, repositoryName=image.repository, layerDigest=blob.digest
     )
+    from botocore.awsrequest import AWSRequest
+
     request = AWSRequest(method="GET", url=answer["downloadUrl"], stream_output=True)
     session = _session(ecr, answer["downloadUrl"])
     try:
@@ -104,6 +106,9 @@ def read_blob(ecr: Any, image: ImageReference, blob: Blob) -> bytes:
 
 def _session(ecr: Any, url: str) -> URLLib3Session:
     """A session with the proxies and certificates of the client: botocore's own ones are not to be had."""
+    from botocore.httpsession import URLLib3Session
+    from botocore.utils import get_environ_proxies
+
     proxies = ecr.meta.config.proxies
     verify: Any = next((os.environ[name] for name in CA_BUNDLES if os.environ.get(name)), True)
     return URLLib3Session(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import boto3
 import typer
 
 from fleet.artifacts.progress import shown_size
@@ -80,6 +79,8 @@ def inspect(
 def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
     """A client of the registry, with an environment's access or the user's own AWS settings."""
     if env is None:
+        import boto3  # slow, and rarely needed
+
         with aws_errors_as_findings():
             return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
     root = project_root(Path.cwd())

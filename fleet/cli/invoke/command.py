@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import boto3
 import typer
 from botocore.exceptions import BotoCoreError
 
@@ -24,7 +23,9 @@ from fleet.printers.lines import print_bytes, print_error, print_json_text
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 
-if TYPE_CHECKING:  # numpy would slow down every command
+if TYPE_CHECKING:  # numpy and boto3 would slow down every command
+    import boto3
+
     from fleet_client import InferenceError, Payload, TritonEndpoint
     from fleet_client.codec.datatypes import Array
 
@@ -141,6 +142,8 @@ def _encode(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payl
 
 
 def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:
+    import boto3
+
     from fleet_client import CLIENT_CONFIG, TritonEndpoint
 
     try:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.aws.images.download import open_blob, read_blob
@@ -40,6 +39,8 @@ class EcrRepository:
         if not store.is_logged_in(reference.registry):
             raise DockerError(f"{reference.place}: no basic auth credentials; run docker login first")
         self._reference, self._store = reference, store
+        import boto3
+
         # A session of its own: boto3's default one keeps the keys of its first use.
         self._ecr = boto3.Session().client("ecr", region_name=registry.region)
         self._place = {"registryId": registry.account, "repositoryName": reference.repository}

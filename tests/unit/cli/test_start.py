@@ -1,0 +1,45 @@
+"""A command starts without what it does not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.main import get_group
+
+from fleet.cli.commands import COMMANDS, GROUPS, app
+
+PROGRAM = """\
+import sys
+from fleet.cli.main import run
+sys.argv = ["fleet", *sys.argv[1:]]
+try:
+    run()
+except SystemExit:
+    pass
+print([name for name in ("pydantic", "boto3", "numpy", "aws_cdk", "moto") if name in sys.modules])
+"""
+
+
+def loaded_by(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()[-1]
+
+
+def test_the_version_loads_no_command() -> None:
+    assert loaded_by("--version") == "[]"
+
+
+@pytest.mark.parametrize("command", ["check", "show", "lock", "deploy", "ls"])
+def test_no_command_loads_the_aws_client_before_it_calls_aws(command: str) -> None:
+    assert loaded_by(command, "--help") == "['pydantic']"
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
+def test_each_name_leads_to_a_command_of_that_name(name: str) -> None:
+    found = get_group(app).commands[name]
+    assert found.name == name
+    assert found.help
