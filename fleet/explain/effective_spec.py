@@ -55,6 +55,8 @@ def redact(name: str, value: str) -> str:
 
 def _origin(loaded: LoadedSpec, path: KeyPath) -> Origin:
     mark = loaded.source.marks.get(path)
+    if mark is None and path[-1] == 0 and path[:-1] in loaded.source.marks:
+        return _origin(loaded, path[:-1])  # a list of one, written as its only item: `profile: gpu`
     if mark is None:
         # A mapping of an alarm's severities replaces the default whole.
         replaced = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded.source.marks

@@ -247,6 +247,12 @@ def test_each_value_has_the_file_the_line_and_the_layer_that_it_came_from(folder
     }
 
 
+def test_a_profile_without_brackets_has_its_line(folder: FleetFolder) -> None:
+    folder.write("profiles/base.yaml", "tags: {a: base}\n")
+    folder.spec("profile: base\n")
+    assert origins(folder)["profile.0"] == "model_specs/sentences.yaml:6 spec"
+
+
 @pytest.mark.parametrize(
     ("path", "is_value"),
     [
