@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -78,6 +78,14 @@ class CannotRunError(Exception):
     def __reduce__(self) -> tuple[type[CannotRunError], tuple[str, str]]:
         """As it goes from one process to another."""
         return type(self), (self.problem, self.remedy)
+
+
+def with_endpoints(found: Iterable[tuple[str, Finding]]) -> list[Finding]:
+    """Findings of endpoints, each once; one of several endpoints has their names."""
+    hits = dict[Finding, dict[str, None]]()
+    for endpoint, finding in found:
+        hits.setdefault(finding, {})[endpoint] = None
+    return [replace(each, endpoints=tuple(names)) if len(names) > 1 else each for each, names in hits.items()]
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date
@@ -19,7 +18,7 @@ from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.project import LoadedSpec, Project
@@ -99,7 +98,7 @@ def all_findings(
     of_endpoints = all_in_processes(specs, lambda each: _of_loaded(project, each, locked=locked))
     for each, more in zip(specs, of_endpoints, strict=True):
         found[each.spec.endpoint] += more
-    findings += _each_with_its_endpoints(found)
+    findings += with_endpoints((name, each) for name, of_one in found.items() for each in of_one)
     for file in drafts:
         with _place_findings(findings):
             specs.append(loaded := project.draft(file))
@@ -116,16 +115,6 @@ def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Fi
     with _place_findings(found):
         found += _of_endpoint(project, loaded, locked=locked)
     return found
-
-
-def _each_with_its_endpoints(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
-    """Each finding once, with the endpoints that it is about where they are several."""
-    hits = defaultdict[Finding, list[str]](list)
-    for name, findings in found.items():
-        for each in dict.fromkeys(findings):
-            hits[each].append(name)
-    for each, names in hits.items():
-        yield replace(each, endpoints=tuple(names)) if len(names) > 1 else each
 
 
 def with_line(finding: Finding) -> Finding:

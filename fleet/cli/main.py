@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from fleet.exits import INTERRUPTED, run_to_exit
 
 
@@ -13,12 +11,9 @@ def run() -> None:
 
 
 def _command() -> None:
-    # Imported here, so that an interruption of it is handled like any other; none of it becomes garbage.
-    gc.disable()
+    # Imported here, so that an interruption of it is handled like any other.
     from fleet.cli.commands import app
 
-    gc.freeze()
-    gc.enable()
     try:
         app()
     except SystemExit as end:

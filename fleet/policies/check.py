@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
@@ -71,17 +71,17 @@ class PolicyCheck:
         statement: Statement,
         about: Collection[Subject],
         exceptions: Exceptions,
-    ) -> Iterator[Finding]:
-        hits = defaultdict[Finding, list[str]](list)
+    ) -> list[Finding]:
+        found = list[tuple[str, Finding]]()
         for subject in about:
             for breach in self._breaches(statement, subject):
                 if exceptions.excuses(statement.name, breach.key, subject.name):
                     continue
                 source = self.project.environment_source if breach.of_environment else subject.loaded.source
                 more = exceptions.ended(statement.name, breach.key, subject.name)
-                hits[breach_finding(breach, file, index, source.mark(breach.path), more)].append(subject.name)
-        for finding, names in hits.items():
-            yield replace(finding, endpoints=tuple(names)) if len(names) > 1 else finding
+                finding = breach_finding(breach, file, index, source.mark(breach.path), more)
+                found.append((subject.name, finding))
+        return with_endpoints(found)
 
     def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
         yield from limit_breaches(statement, subject, self.today)

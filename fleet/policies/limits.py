@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 
 from fleet.catalog.instances import instance, instance_types
+from fleet.endpoint.context.raw import RawProperty
 from fleet.findings import Severity
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed, matches
@@ -17,7 +18,6 @@ from fleet.spec.problems import dotted_path
 
 RETIRING_DAYS = 30
 """So many days before a release's last day it is a warning."""
-COMPUTED = "that is not written out, so that no policy can check it"
 MAX_TYPES = 5
 """So many instance types are proposed."""
 
@@ -46,15 +46,14 @@ def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 rule=f"allows {listed(allowed)}",
                 remedy=_proposal(allowed),
             )
-    for raw in subject.computed_types:
-        yield Breach(
-            key="instances",
-            code="FL950",
-            path=raw.path,
-            found=f"{raw.name} leads to an instance type {COMPUTED}",
-            rule=f"allows {listed(allowed)}",
-            remedy="write the instance type itself",
-        )
+    yield from _computed(
+        subject.computed_types,
+        "instances",
+        "FL950",
+        "leads to an instance type",
+        f"allows {listed(allowed)}",
+        "write the instance type itself",
+    )
 
 
 def _proposal(allowed: tuple[str, ...]) -> str:
@@ -83,15 +82,14 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
         elif not is_known:
             found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
             yield _undecided("gpus.max", machine.path, found, f"allows {most} in an instance")
-    for raw in subject.computed_types:
-        yield Breach(
-            key="gpus.max",
-            code="FL951",
-            path=raw.path,
-            found=f"{raw.name} leads to an instance type {COMPUTED}",
-            rule=f"allows {most} GPUs in an instance",
-            remedy="write the instance type itself",
-        )
+    yield from _computed(
+        subject.computed_types,
+        "gpus.max",
+        "FL951",
+        "leads to an instance type",
+        f"allows {most} GPUs in an instance",
+        "write the instance type itself",
+    )
 
 
 def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
@@ -122,15 +120,14 @@ def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 rule=f"allows {most} instances",
                 remedy=f"write {most} or less",
             )
-    for raw in subject.computed_counts:
-        yield Breach(
-            key="max_instances",
-            code="FL953",
-            path=raw.path,
-            found=f"{raw.name} is a number of instances {COMPUTED}",
-            rule=f"allows {most} instances",
-            remedy="write the number itself",
-        )
+    yield from _computed(
+        subject.computed_counts,
+        "max_instances",
+        "FL953",
+        "is a number of instances",
+        f"allows {most} instances",
+        "write the number itself",
+    )
 
 
 def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
@@ -154,15 +151,14 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
     for machine in spending.unpriced:
         found = f"the catalog has no price of {machine.type}, so the cost is unknown"
         yield _undecided(key, machine.path, found, f"{rule} a month")
-    for raw in (*subject.computed_types, *subject.computed_counts):
-        yield Breach(
-            key=key,
-            code="FL954",
-            path=raw.path,
-            found=f"{raw.name} leads to a cost {COMPUTED}",
-            rule=f"{rule} a month",
-            remedy="write the value itself",
-        )
+    yield from _computed(
+        (*subject.computed_types, *subject.computed_counts),
+        key,
+        "FL954",
+        "leads to a cost",
+        f"{rule} a month",
+        "write the value itself",
+    )
 
 
 def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
@@ -185,6 +181,15 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
         yield _of_release(
             "FL958", found, rule, f"write {listed(others, 'or')}" if others else remedy, Severity.WARNING
         )
+
+
+def _computed(
+    raws: Iterable[RawProperty], key: str, code: str, leads_to: str, rule: str, remedy: str
+) -> Iterator[Breach]:
+    """Raw properties that leave to CloudFormation what a key limits."""
+    for raw in raws:
+        found = f"{raw.name} {leads_to} that is not written out, so that no policy can check it"
+        yield Breach(key=key, code=code, path=raw.path, found=found, rule=rule, remedy=remedy)
 
 
 def _of_release(code: str, found: str, rule: str, remedy: str, severity: Severity = Severity.ERROR) -> Breach:

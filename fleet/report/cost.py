@@ -112,32 +112,38 @@ class EndpointCost:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FleetCost:
+class EndpointCosts:
+    """Several endpoints and their sums."""
+
+    endpoints: tuple[EndpointCost, ...]
+
+    @property
+    def unpriced(self) -> tuple[EndpointCost, ...]:
+        """What no sum has in it, as the catalog has no price."""
+        return tuple(each for each in self.endpoints if each.price is None)
+
+    @property
+    def at_least(self) -> Cost | None:
+        """Of all fewest instances; None where none has a price."""
+        return _sum(each.at_least for each in self.endpoints)
+
+    @property
+    def at_most(self) -> Cost | None:
+        """Of all most instances; None where none has a price."""
+        return _sum(each.at_most for each in self.endpoints)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetCost(EndpointCosts):
     """The endpoints of one environment; `dashboards` is how many they have, which no sum has in it."""
 
     environment: Environment
-    endpoints: tuple[EndpointCost, ...]
     dashboards: int
 
     @property
     def elsewhere(self) -> bool:
         """Whether the catalog has prices of another region only."""
         return self.environment.region != price_list().region
-
-    @property
-    def unpriced(self) -> tuple[EndpointCost, ...]:
-        """What no sum has in it either, as the catalog has no price."""
-        return tuple(each for each in self.endpoints if each.price is None)
-
-    @property
-    def at_least(self) -> Cost | None:
-        """Of all fewest instances; None where none has a price."""
-        return sum_of(each.at_least for each in self.endpoints)
-
-    @property
-    def at_most(self) -> Cost | None:
-        """Of all most instances; None where none has a price."""
-        return sum_of(each.at_most for each in self.endpoints)
 
     @property
     def dashboards_monthly(self) -> Decimal:
@@ -170,8 +176,7 @@ def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
     )
 
 
-def sum_of(costs: Iterable[Cost | None]) -> Cost | None:
-    """The costs that are known together; None where none is."""
+def _sum(costs: Iterable[Cost | None]) -> Cost | None:
     hourly = [cost.hourly for cost in costs if cost is not None]
     return Cost(hourly=sum(hourly, Decimal(0))) if hourly else None
 

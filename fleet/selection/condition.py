@@ -64,10 +64,7 @@ class Condition:
 
     def values(self, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
         """What a spec has at the key."""
-        if self.key.startswith(TAG):
-            tags = endpoint_tags(environment, loaded.spec)
-            return [value for key, value in tags.items() if key == self.key.removeprefix(TAG)]
-        return KEYS[self.key](loaded)
+        return key_values(self.key, loaded, environment)
 
     def _equals(self, values: Sequence[str]) -> bool:
         if not self.value:
@@ -81,6 +78,14 @@ class Condition:
         """Whether a version compares so with the condition's, as far as that goes: 25.04 is 25."""
         wanted = _parts(self.value)
         return compare(_parts(value)[: len(wanted)], wanted)
+
+
+def key_values(key: str, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
+    """What a spec has at one of `KEYS` or at `tag:KEY`."""
+    if key.startswith(TAG):
+        tags = endpoint_tags(environment, loaded.spec)
+        return [value for name, value in tags.items() if name == key.removeprefix(TAG)]
+    return KEYS[key](loaded)
 
 
 def read_condition(text: str) -> Condition | None:

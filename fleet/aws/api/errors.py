@@ -74,13 +74,11 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
     except (ConnectionError, HTTPClientError) as error:
         remedy = "check this machine's network, and run the command again"
         raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
-    except BotoCoreError as error:
-        raise CannotRunError(f"AWS cannot be called: {error}") from error
-    except _boto3_errors() as error:
+    except _client_errors() as error:
         raise CannotRunError(f"AWS cannot be called: {error}") from error
 
 
-def _boto3_errors() -> tuple[type[Exception], ...]:
-    """The errors of boto3, which nobody raises before it is loaded: most commands start without it."""
+def _client_errors() -> tuple[type[Exception], ...]:
+    """The errors of botocore, and of boto3 if it is loaded: most commands start without it."""
     loaded = sys.modules.get("boto3.exceptions")
-    return (loaded.Boto3Error,) if loaded else ()
+    return (BotoCoreError, loaded.Boto3Error) if loaded else (BotoCoreError,)

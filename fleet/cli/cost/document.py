@@ -45,7 +45,7 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
                 "endpoints": [cost.endpoint for cost in each.endpoints],
                 "min": _money(each.at_least),
                 "max": _money(each.at_most),
-                "not_in_sums": each.unpriced,
+                "not_in_sums": len(each.unpriced),
             }
             for each in groups
         ],
