@@ -42,7 +42,7 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
     """
     endpoint = loaded.spec.endpoint
     file = project.lock_file(endpoint)
-    if lock.promoted_from is not None:
+    if project.is_promoted or lock.promoted_from is not None:
         return []
     shown = str(file.relative_to(project.root))
     hint = f"run `fleet lock --env {project.environment.environment} {endpoint}` and have the change reviewed"

@@ -21,6 +21,7 @@ from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
+from fleet.spec.environment import LOCAL
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.spec_files import same_names
 
@@ -124,7 +125,7 @@ def with_line(finding: Finding) -> Finding:
 
 def _of_repositories(project: Project) -> list[Finding]:
     findings = list[Finding]()
-    for name in project.endpoints:
+    for name in () if project.is_promoted else project.endpoints:
         with suppress(FindingsError):  # reported where it is resolved
             findings += repository_findings(project.load(name))
     return findings
@@ -141,13 +142,12 @@ def _place_findings(findings: list[Finding]) -> Iterator[None]:
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     lock, wrong = read_lock(project, loaded.spec)
     if lock is None:
-        unlocked = [
-            replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
-        ]
-        return [*unlocked, *draft_findings(project, loaded)]
+        if project.environment.environment == LOCAL:  # `fleet local up` writes it
+            wrong = [each for each in wrong if each.code != MISSING]
+        return [*wrong, *draft_findings(project, loaded)]
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*wrong, *rule_findings(decided)]
-    if locked:
+    if locked or project.is_promoted:
         return found
     return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
 

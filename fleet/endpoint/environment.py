@@ -50,8 +50,9 @@ def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
 
 
 def _same_names(project: Project) -> list[Finding]:
-    files = list(project.spec_files.items())
-    return [each for each in same_names(files) if each.file and each.file.stem in project.endpoints]
+    files = [(name, file) for name, file in project.spec_files.items() if name not in project.absent]
+    chosen = {project.spec_files[name] for name in project.endpoints}
+    return [each for each in same_names(files) if each.file in chosen]
 
 
 def _same_account(project: Project) -> Iterator[Finding]:

@@ -16,12 +16,21 @@ MISSING, NO_IMAGE = "FL301", "FL968"
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
     """The endpoint's lock in its project, and what is wrong with it."""
-    return read_lock_file(project.lock_file(spec.endpoint), project.environment.environment, spec)
+    environment = project.environment
+    file = project.lock_file(spec.endpoint)
+    return read_lock_file(file, environment.environment, spec, environment.promoted_from)
 
 
-def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
+def read_lock_file(
+    file: Path, environment: str, spec: EndpointSpec, promoted_from: str | None = None
+) -> tuple[Lock | None, list[Finding]]:
     """A lock, and what is wrong with it; None if it is another endpoint's."""
-    hint = f"run `fleet lock --env {environment} {spec.endpoint}`"
+    command = (
+        f"`fleet promote --from {promoted_from} --to {environment} {spec.endpoint}`"
+        if promoted_from
+        else f"`fleet lock --env {environment} {spec.endpoint}`"
+    )
+    hint = f"run {command}"
     if not file.is_file():
         message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
         return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
@@ -33,7 +42,7 @@ def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lo
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
-    wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment)
+    wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
     lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
     return lock, [
         *wrong,
@@ -49,10 +58,9 @@ def read_lock_file(file: Path, environment: str, spec: EndpointSpec) -> tuple[Lo
     ]
 
 
-def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str) -> list[Finding]:
+def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str) -> list[Finding]:
     """A lock without the image of the spec, or with another one."""
     wanted, locked = spec.own_image, lock.image
-    command = f"`fleet lock --env {environment} {spec.endpoint}`"
     digest = locked.digest if locked else None
     if wanted is None and locked is None:
         return []
@@ -60,7 +68,7 @@ def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str) -
         message = "the lock names an image, and the spec none"
     elif locked is None:
         message = "the lock does not name the image of the spec"
-        if wanted.build is not None:
+        if wanted.build is not None and "promote" not in command:
             command = f"`fleet images build --env {environment} {spec.endpoint}`, then {command}"
     elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
         message = f"the lock names the image {digest}, and the spec another one"

@@ -6,15 +6,18 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
 from fleet.selection.inputs import FleetInputs
+from fleet.spec.membership import LOCK_END, SPEC_END
+from fleet.spec.project import Project
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import FOLDER, SpecFiles
+from fleet.spec.spec_files import FOLDER
 
-LOCK_END, YAML = ".lock.yaml", ".yaml"
+YAML = ".yaml"
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
 
 
@@ -61,8 +64,8 @@ class FleetPaths:
         self,
         root: Path,
         environment: str,
-        specs: SpecFiles,
         *,
+        project: Callable[[], Project],
         inputs: Callable[[], FleetInputs],
         tree: Path,
         drafts: bool,
@@ -72,12 +75,12 @@ class FleetPaths:
         Args:
             root: The fleet.
             environment: Its locks and its own file concern the endpoints; those of others do not.
-            specs: The files of the endpoints.
+            project: The environment with the files of all its endpoints; read when it is called.
             inputs: What specs name beside the fleet's own folders; they are read when it is called.
             tree: The repository that the fleet is in; what is outside of it cannot be in a change.
             drafts: Whether specs outside of model_specs/ are taken.
         """
-        self._root, self._environment, self._specs = root, environment, specs
+        self._root, self._environment, self._open = root, environment, project
         self._inputs, self._tree, self._drafts = inputs, tree, drafts
 
     def of_folder(self, folder: Path) -> Selection:
@@ -104,10 +107,10 @@ class FleetPaths:
         match file.relative_to(self._root).parts if file.is_relative_to(self._root) else ():
             case ["model_specs", *folders, name] if name.endswith(YAML) and not _is_hidden(*folders, name):
                 return self._of_spec(file)
-            case ["locks", environment, name] if name.endswith(LOCK_END):
+            case ["locks", environment, name] if name.endswith((LOCK_END, SPEC_END)):
                 if environment != self._environment:
                     return self._nothing(file, f"it is of the environment {shown(environment)}")
-                return self._named(name.removesuffix(LOCK_END))
+                return self._named(name.removesuffix(LOCK_END).removesuffix(SPEC_END), file)
             case ["environments", name] if name == f"{self._environment}{YAML}":
                 return self._all()
             case ["environments", name] if name.endswith(YAML):
@@ -120,19 +123,28 @@ class FleetPaths:
                 return self._of_other(file)
 
     def _all(self) -> Selection:
-        return Selection(list(self._specs.by_endpoint))
+        return Selection(list(self._project.endpoints))
 
-    def _named(self, name: str) -> Selection:
-        return Selection([name]) if name in self._specs.by_endpoint else Selection(gone=[name])
+    def _named(self, name: str, file: Path) -> Selection:
+        if name in self._project.absent:
+            return self._nothing(file, self._project.absent[name].message)
+        return Selection([name]) if name in self._project.spec_files else Selection(gone=[name])
 
     def _of_spec(self, file: Path) -> Selection:
+        if self._project.is_promoted:
+            return self._nothing(file, f"{self._environment} takes it by `fleet promote`")
         if file.name != FOLDER:
-            return self._named(file.stem)
+            return self._named(file.stem, file)
         below = self._below(file.parent)
         return Selection(below) if below else self._nothing(file, "no spec is in its folder")
 
     def _below(self, folder: Path) -> list[str]:
-        return [name for name, file in self._specs.by_endpoint.items() if file.is_relative_to(folder)]
+        files = self._project.spec_files
+        return [name for name in self._project.endpoints if files[name].is_relative_to(folder)]
+
+    @cached_property
+    def _project(self) -> Project:
+        return self._open()
 
     def _of_other(self, file: Path) -> Selection:
         found, is_inside = self._of_input(file), self._is_inside(file)

@@ -22,9 +22,10 @@ from fleet.selection.condition import (
 from fleet.selection.git import changed_files, is_deleted, is_shallow, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
+from fleet.spec.membership import SPEC_END, locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
-from fleet.spec.spec_files import SpecFiles, spec_files
+from fleet.spec.spec_files import spec_files
 
 CHANGED = "changed:"
 AND = ","
@@ -56,7 +57,7 @@ class Selector:
             CannotRunError: Git is needed and cannot be asked.
         """
         if not arguments:
-            return Selection(self._names)
+            return Selection(list(self._members))
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
@@ -69,7 +70,7 @@ class Selector:
         return False
 
     def _selected(self, argument: str) -> Selection:
-        if argument in self._specs.by_endpoint:
+        if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
         if any(_is_condition(each) for each in terms):  # else a comma is a part of a path
@@ -104,7 +105,7 @@ class Selector:
                 hint = "name the endpoints, or select them by a glob or a condition"
                 raise wrong_selector(f"{shown(term)}: this command takes no changes", hint)
             return self._of_changes(term.removeprefix(CHANGED))
-        if term in self._specs.by_endpoint:
+        if term in self._names:
             return Selection([term])
         if condition := read_condition(term):
             return Selection(self._of_condition(require_right(condition)))
@@ -135,9 +136,10 @@ class Selector:
 
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
-        specs, is_path = self._specs.by_endpoint, "/" in pattern
+        files, is_path = self._project.spec_files, "/" in pattern
         forms = {
-            name: file.relative_to(self._root).as_posix() if is_path else name for name, file in specs.items()
+            name: files[name].relative_to(self._root).as_posix() if is_path else name
+            for name in self._members
         }
         names = [name for name, form in forms.items() if fnmatchcase(form, pattern)]
         if not names:
@@ -182,12 +184,17 @@ class Selector:
         return FindingsError([Finding(code="FL506", message=message, hint=hint)])
 
     @cached_property
-    def _specs(self) -> SpecFiles:
-        return spec_files(self._root)
+    def _names(self) -> list[str]:
+        """All that have a spec, those among them that the environment does not have."""
+        return list(dict.fromkeys([*spec_files(self._root).by_endpoint, *self._promoted]))
 
     @cached_property
-    def _names(self) -> list[str]:
-        return list(self._specs.by_endpoint)
+    def _promoted(self) -> list[str]:
+        return locked_endpoints(self._root, self._environment, SPEC_END)
+
+    @property
+    def _members(self) -> tuple[str, ...]:
+        return self._project.endpoints
 
     @cached_property
     def _tree(self) -> Path:
@@ -211,7 +218,7 @@ class Selector:
         return FleetPaths(
             self._root,
             self._environment,
-            self._specs,
+            project=lambda: self._project,
             inputs=lambda: self._inputs,
             tree=self._tree,
             drafts=self._drafts,

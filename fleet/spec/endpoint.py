@@ -20,7 +20,7 @@ from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
 from fleet.spec.network import Network
 from fleet.spec.owner import Owner
-from fleet.spec.profile import EnvironmentOverrides, ProfileNames
+from fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from fleet.spec.rollout import Rollout
 from fleet.spec.samples import ArchiveName, Sample
 from fleet.spec.scaling import Scaling
@@ -136,6 +136,8 @@ class EndpointSpec(Document):
     """Profiles that this spec is laid over: files in profiles/ without `.yaml`. Of several the later wins."""
     owner: Owner | None = None
     """Who looks after the endpoint."""
+    environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
+    """The environments that have the endpoint; left out: all. On this machine, `local`, every endpoint is."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
     """`single`: one repository, whose default model answers. `multi-model`: an archive for each target, which
     SageMaker loads when it is called. `shared-container`: one repository, all of whose models are loaded and

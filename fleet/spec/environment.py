@@ -70,6 +70,10 @@ BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{1,61
 """Source: S3 user guide, bucketnamingrules.html."""
 
 
+EndpointGlob = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*?][A-Za-z0-9*?-]*$", max_length=100)]
+"""An endpoint's name, or a pattern in which `*` stands for any text and `?` for one character."""
+
+
 class LocalLimits(Document):
     """What each multi-model endpoint may take of this machine; past it, models are evicted."""
 
@@ -104,6 +108,12 @@ class Environment(Document):
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
     """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
     SageMaker's own are always allowed."""
+    promoted_from: EnvironmentName | None = None
+    """The environment that `fleet promote` brings endpoints from: each has its tested spec beside its lock.
+    Left out: the environment follows the specs, profiles and repositories as they are."""
+    endpoints: Annotated[tuple[EndpointGlob, ...], Field(strict=False)] | None = None
+    """Names and globs, such as `search-*`, of the endpoints that the environment has; left out: all whose
+    `environments` has it."""
     defaults: dict[str, object] = Field(default_factory=dict)
     """Keys of an endpoint's spec that hold where the spec itself does not have them."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)

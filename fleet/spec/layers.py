@@ -10,12 +10,12 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.profile import EnvironmentOverrides, ProfileNames
+from fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source, finding_at
 from fleet.spec.spec_files import FOLDER, PROFILES, folder_files, yaml_stems
@@ -52,6 +52,7 @@ class _Named(BaseModel):
 
     profile: ProfileNames = ()
     overrides: EnvironmentOverrides = {}
+    environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
 
 
 class Layering:
@@ -62,15 +63,24 @@ class Layering:
     the profiles that it names, and directly above it is its own `overrides` for the environment.
     """
 
-    def __init__(self, root: Path | None, environment: Source, environments: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Path | None,
+        environment: Source,
+        environments: Sequence[str] = (),
+        *,
+        expanded: bool = False,
+    ) -> None:
         """Read nothing yet.
 
         Args:
             root: The fleet with the profiles; None: there are none.
             environment: The file of the environment, or what stands for it.
             environments: All that a file may name in `overrides`; empty: this one alone is looked at.
+            expanded: Whether specs hold the keys of the profiles that they name.
         """
         self._root, self._environment, self._environments = root, environment, environments
+        self._expanded = expanded
         self._name = str(environment.data.get("environment", ""))
         self._files = cache(_partial_or_findings)
         self._folders = cache(self._folder_layers)
@@ -102,14 +112,16 @@ class Layering:
         if not source.data:
             return
         asked = validate(_Named, source)
-        for index, profile in enumerate(asked.profile):
+        self._check_environments(kind, asked, source)
+        expanded = self._expanded and source.file != self._environment.file
+        for index, profile in enumerate(() if expanded else asked.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
             if profile not in known:
                 known.add(profile)
                 below = self._partial(self._profile_file(profile))
                 yield from self._with_profiles(LayerKind.PROFILE, below, profile, known, (*chain, profile))
-        keep = ("profile",) if kind is LayerKind.SPEC else ()
+        keep = ("profile",) if kind is LayerKind.SPEC or expanded else ()
         yield Layer(kind, _without_own_keys(source, keep=keep), name)
         yield from self._overrides(asked, source, known, chain)
 
@@ -117,16 +129,29 @@ class Layering:
         self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
     ) -> Iterator[Layer]:
         for environment in asked.overrides:
-            if self._environments and environment not in self._environments:
-                mark = source.mark(("overrides", environment))
-                message = f"`overrides` names an environment without a file: {environment!r}"
-                hint = did_you_mean(environment, self._environments, list_all=True)
-                raise FindingsError([finding_at(mark, "FL120", message, hint)])
+            self._require_environment(environment, source, ("overrides", environment))
         above = source.section("overrides", self._name)
         if "overrides" in above.data:
             message = "`overrides` of an environment cannot have `overrides` of their own"
             raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
         yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain)
+
+    def _check_environments(self, kind: LayerKind, asked: _Named, source: Source) -> None:
+        """`environments` names environments, in a file that is not an environment's."""
+        if asked.environments is None:
+            return
+        if kind in (LayerKind.DEFAULTS, LayerKind.OVERRIDES):
+            message = "`environments` is a key of specs, profiles and folders, for all environments"
+            hint = "an environment's file chooses its endpoints by `endpoints`"
+            raise FindingsError([finding_at(source.mark(("environments",)), "FL112", message, hint)])
+        for index, environment in enumerate(asked.environments):
+            self._require_environment(environment, source, ("environments", index))
+
+    def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
+        if self._environments and environment not in self._environments:
+            message = f"`{path[0]}` names an environment without a file: {environment!r}"
+            hint = did_you_mean(environment, self._environments, list_all=True)
+            raise FindingsError([finding_at(source.mark(path), "FL120", message, hint)])
 
     def _require(self, profile: str, source: Source, path: KeyPath, chain: tuple[str, ...]) -> None:
         mark = source.mark(path)

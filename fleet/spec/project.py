@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.lock import Lock
+from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
@@ -34,8 +35,9 @@ class LoadedSpec:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The profiles that are part of it, the lowest first."""
-        return tuple(each.name for each in self.layers if each.kind is LayerKind.PROFILE)
+        """The profiles that are part of it, the lowest first; a promoted spec holds their keys."""
+        layers = (each.name for each in self.layers if each.kind is LayerKind.PROFILE)
+        return tuple(dict.fromkeys((*layers, *self.spec.profile)))
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,16 @@ class Project:
     findings: tuple[Finding, ...]
     layering: Layering
     spec_files: Mapping[str, Path]
+    """Of all endpoints that the environment has; `endpoints` are among them."""
+    absent: Mapping[str, Finding] = field(default_factory=dict)
+    """Why the environment does not have the others that have a spec."""
+    unpromoted: tuple[str, ...] = ()
+    """Those of them that `fleet promote` may bring."""
+
+    @property
+    def is_promoted(self) -> bool:
+        """Whether its specs are those that `fleet promote` wrote beside their locks."""
+        return self.environment.promoted_from is not None
 
     def load(self, endpoint: str) -> LoadedSpec:
         """Read an endpoint's spec as it holds in this environment.
@@ -59,7 +71,7 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        return _load_spec(self.spec_files[endpoint], self.layering)
+        return _load_spec(endpoint, self.spec_files[endpoint], self.layering)
 
     def draft(self, file: Path) -> LoadedSpec:
         """Read a spec from any place, merged with this environment; its file may have any name.
@@ -95,20 +107,18 @@ def endpoint_names(root: Path) -> list[str]:
 def open_project(
     root: Path, environment: str, endpoints: Sequence[str] = (), elsewhere: Sequence[str] = ()
 ) -> Project:
-    """Read one environment and choose its endpoints: those named, else all.
+    """Read one environment and choose its endpoints: those named, else all that it has.
 
     `elsewhere` names endpoints whose specs are in other places; the environment may have overrides for them.
 
     Raises:
-        FindingsError: a name has no file, or the environment is wrong; then what is wrong with the specs is
-            reported as well.
+        FindingsError: a name has no file, the environment does not have an endpoint that is named, or it is
+            wrong; then what is wrong with the specs is reported as well.
     """
     environments = environment_names(root)
     file = root / "environments" / f"{_require_known(environment, environments, 'environment')}.yaml"
     specs = spec_files(root)
     names = list(specs.by_endpoint)
-    named = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints))
-    chosen = named or tuple(names)
     findings, source = [*_overlooked_files(root), *specs.findings], Source(file, {})
     try:
         source = read_source(file)
@@ -116,13 +126,30 @@ def open_project(
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
         # Without the environment's defaults only the specs' own YAML can be checked.
+        chosen = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or names
         layering = Layering(root, source, environments)
-        look = partial(_load_spec, layering=layering) if source.data else read_source
-        all_of(chosen, lambda name: look(specs.by_endpoint[name]), error.findings + findings)
+        look = partial(_load_spec, layering=layering) if source.data else lambda _, path: read_source(path)
+        all_of(chosen, lambda name: look(name, specs.by_endpoint[name]), error.findings + findings)
         raise
-    findings += _stray_overrides(settings, source, [*names, *elsewhere])
-    layering = Layering(root, source, environments)
-    return Project(root, settings, source, chosen, tuple(findings), layering, specs.by_endpoint)
+    layering = Layering(root, source, environments, expanded=settings.promoted_from is not None)
+    members = members_of(root, settings, source, specs)
+    known = [*members.files, *(name for name in members.absent if name not in members.files)]
+    named = tuple(_require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
+    if absent := [members.absent[name] for name in named if name in members.absent]:
+        raise FindingsError(absent)
+    chosen = named or tuple(name for name in members.files if name not in members.absent)
+    findings += [*members.findings, *_stray_overrides(settings, source, [*names, *known, *elsewhere])]
+    return Project(
+        root,
+        settings,
+        source,
+        chosen,
+        tuple(findings),
+        layering,
+        members.files,
+        members.absent,
+        members.unpromoted,
+    )
 
 
 def load_lock(file: Path) -> Lock:
@@ -134,9 +161,9 @@ def load_lock(file: Path) -> Lock:
     return validate(Lock, read_source(file, LOCK_BYTES))
 
 
-def _load_spec(file: Path, layering: Layering) -> LoadedSpec:
+def _load_spec(endpoint: str, file: Path, layering: Layering) -> LoadedSpec:
     loaded = load_spec(read_source(file), layering)
-    _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint)
+    _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint, endpoint)
     return loaded
 
 
@@ -151,8 +178,8 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     return LoadedSpec(validate(EndpointSpec, whole), whole, layers)
 
 
-def _named_as_its_file(source: Source, key: str, name: str) -> None:
-    stem = source.file.stem
+def _named_as_its_file(source: Source, key: str, name: str, stem: str = "") -> None:
+    stem = stem or source.file.stem
     if name != stem:
         mark = source.mark((key,))
         message = f"`{key}` is {name!r} in a file called {source.file.name}"

@@ -11,7 +11,7 @@ from fleet.check.run import all_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.project import LoadedSpec, Project, endpoint_names
+from fleet.spec.project import LoadedSpec, Project
 
 MAX_LINES = 5
 """How many further errors of the rules are reported; `fleet check` reports all."""
@@ -27,7 +27,7 @@ class SpecCheck:
 
 def check_spec(project: Project, name: str) -> SpecCheck:
     """The findings of `fleet check` for one endpoint; no weights are read, so it takes about a second."""
-    if name not in endpoint_names(project.root):
+    if name not in project.spec_files:
         return SpecCheck(None, None)
     project = replace(project, endpoints=(name,))
     try:

@@ -101,7 +101,7 @@ class TestLocks:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         codes = found(folder)
         assert set(codes) == {"FL301", "FL252"}
-        assert codes["FL301"].severity is Severity.WARNING
+        assert codes["FL301"].severity is Severity.ERROR
 
     def test_of_a_spec_without_a_lock_no_weights_are_read(self, folder: FleetFolder) -> None:
         folder.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')

@@ -1,0 +1,137 @@
+"""A spec with the keys of its profiles and folders, as an environment gets it that is promoted to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.layers import Layering, LayerKind, merged
+from fleet.spec.reader import read_source
+from fleet.spec.s3_repository import S3
+from fleet.spec.scalars import plain_value
+from fleet.spec.source import KeyPath, Source
+
+HEADER = """\
+# yaml-language-server: $schema=../../model_specs/endpoint.schema.json
+# Written by `fleet promote`: the spec that was tested, with its profiles and folders. Reviewed, not edited.
+"""
+WIDTH = 110
+OF_ENVIRONMENTS = ("overrides", "environments")
+"""Keys that are about environments, not about the endpoint in one of them."""
+
+
+def expanded_spec(root: Path, file: Path, environments: Sequence[str], folder: Path) -> dict[str, Any]:
+    """The spec as plain data: one document that means what its layers mean in each environment.
+
+    The layers of an environment's own file are left out, since they are laid over it wherever it goes. What
+    profiles, folders and the spec itself have for one environment is in its `overrides`.
+
+    Args:
+        root: The fleet.
+        file: The spec, in model_specs/ or beside a lock.
+        environments: All of the fleet.
+        folder: Where the document will be: its paths are relative to it.
+
+    Raises:
+        FindingsError: a layer is wrong.
+    """
+    spec = read_source(file)
+    expanded = not file.is_relative_to(root / "model_specs")
+    base = _flat(root, spec, "", environments, folder, expanded=expanded)
+    overrides = {
+        name: difference
+        for name in environments
+        if (difference := _difference(base, _flat(root, spec, name, environments, folder, expanded=expanded)))
+    }
+    if overrides:
+        base["overrides"] = {name: _ordered(each) for name, each in overrides.items()}
+    return _ordered(base)
+
+
+def spec_text(document: Mapping[str, Any]) -> str:
+    """The text of a spec's file beside a lock."""
+    return HEADER + yaml.dump(
+        dict(document),
+        Dumper=_Dumper,
+        sort_keys=False,
+        default_flow_style=None,
+        width=WIDTH,
+        allow_unicode=True,
+    )
+
+
+def _flat(
+    root: Path, spec: Source, environment: str, environments: Sequence[str], folder: Path, *, expanded: bool
+) -> dict[str, Any]:
+    """The layers of a spec for one environment without those of the environment's file; "" for none."""
+    alone = Source(root / "environments", {"environment": environment})
+    layers = Layering(root, alone, environments, expanded=expanded).layers(spec)
+    whole = merged(spec, layers)
+    data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
+    profiles = [each.name for each in layers if each.kind is LayerKind.PROFILE]
+    if profiles:
+        data["profile"] = profiles
+    moved: dict[str, Any] = _moved(data, (), whole, folder)
+    return moved
+
+
+def _ordered(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys in the order of the contract, so that equal specs have equal files."""
+    return {key: document[key] for key in EndpointSpec.model_fields if key in document} | dict(document)
+
+
+def _moved(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
+    """The same data with paths that are relative to another folder."""
+    if isinstance(value, dict):
+        return {key: _moved(each, (*path, key), source, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_moved(each, (*path, index), source, folder) for index, each in enumerate(value)]
+    if isinstance(value, str) and _is_path(path) and not value.startswith(S3):
+        return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
+    return value
+
+
+def _is_path(path: KeyPath) -> bool:
+    match path:
+        case ("models", _, "repository") | ("models", _, "engines", _, "onnx") | ("image", "build"):
+            return True
+    return False
+
+
+def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """What is laid over one mapping to make it another; `null` takes a key away."""
+    found: dict[str, Any] = {}
+    for key in {**base, **other}:
+        old, new = base.get(key), other.get(key)
+        if key in base and key in other and old == new and type(old) is type(new):
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            found[key] = _difference(old, new)
+        else:
+            found[key] = new
+    return found
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what the reader of specs would not read as text."""
+
+    def represent_text(self, value: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if _is_text(value) else '"')
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return plain_value(value) == value
+    except ValueError:
+        return False

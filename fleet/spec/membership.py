@@ -1,0 +1,179 @@
+"""Which endpoints an environment has: those that it follows, or those that were promoted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from fleet.findings import Finding, FindingsError
+from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.layers import Layering, merged
+from fleet.spec.problems import did_you_mean
+from fleet.spec.reader import read_source
+from fleet.spec.source import KeyPath, Source, finding_at
+from fleet.spec.spec_files import FOLDER, PROFILES, SPECS, SpecFiles, yaml_stems
+
+LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
+ABSENT = "FL511"
+KEY = "environments"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Members:
+    """The endpoints with a spec, and why the environment does not have some of them.
+
+    Attributes:
+        files: In an environment that follows main the specs of all endpoints; those of a promoted one are
+            beside its locks.
+        absent: The reason for each endpoint with a spec that the environment does not have.
+        unpromoted: Those of them that `fleet promote` may bring.
+        findings: What is wrong with how the environment has its endpoints.
+    """
+
+    files: Mapping[str, Path]
+    absent: Mapping[str, Finding]
+    unpromoted: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def members_of(root: Path, settings: Environment, source: Source, specs: SpecFiles) -> Members:
+    """The endpoints that an environment has.
+
+    A spec that cannot be read counts as one of them: whoever loads it reports its mistakes.
+    """
+    elsewhere = dict[str, Finding]()
+    if settings.environment != LOCAL:
+        alone = Source(source.file, {"environment": settings.environment})
+        layering = Layering(root, alone, yaml_stems(root / "environments")[0])
+        elsewhere = dict(_elsewhere(root, settings.environment, specs.by_endpoint, layering))
+    elsewhere |= _not_selected(settings, source, specs.by_endpoint)
+    unknown = list(_unknown_names(settings, source, list(specs.by_endpoint)))
+    if settings.promoted_from is None:
+        return Members(files=specs.by_endpoint, absent=elsewhere, unpromoted=(), findings=tuple(unknown))
+    files = {
+        each: promoted_spec(root, settings.environment, each)
+        for each in locked_endpoints(root, settings.environment, SPEC_END)
+    }
+    unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in elsewhere)
+    absent = {each: found for each, found in elsewhere.items() if each not in files}
+    absent |= {each: _unpromoted(settings, source, each) for each in unpromoted}
+    wrong = (*unknown, *_wrong_origin(root, settings, source), *_live_profiles(source))
+    findings = (*wrong, *_locks_without_specs(root, settings.environment, files))
+    return Members(files=files, absent=absent, unpromoted=unpromoted, findings=findings)
+
+
+def promoted_spec(root: Path, environment: str, endpoint: str) -> Path:
+    """The spec of an endpoint in an environment that is promoted to, whether or not it exists."""
+    return root / LOCKS / environment / f"{endpoint}{SPEC_END}"
+
+
+def locked_endpoints(root: Path, environment: str, end: str = LOCK_END) -> list[str]:
+    """The endpoints that have a lock in an environment, sorted; or another file beside it."""
+    return sorted(each.name.removesuffix(end) for each in (root / LOCKS / environment).glob(f"*{end}"))
+
+
+def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding:
+    name = settings.environment
+    hint = f"run `fleet promote --from {settings.promoted_from} --to {name} {endpoint}`"
+    message = f"{endpoint!r} was not promoted to {name} yet"
+    return finding_at(source.mark(("promoted_from",)), ABSENT, message, hint)
+
+
+def _locks_without_specs(root: Path, environment: str, files: Mapping[str, Path]) -> Iterator[Finding]:
+    for each in locked_endpoints(root, environment):
+        if each not in files:
+            message = f"{environment} is promoted to, and this lock has no spec beside it: {each}{SPEC_END}"
+            hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
+            file = root / LOCKS / environment / f"{each}{LOCK_END}"
+            yield Finding(code="FL513", message=message, hint=hint, file=file, line=1)
+
+
+def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator[Finding]:
+    """An environment is promoted from one that exists, and in the end from one that follows main."""
+    mark, chain = source.mark(("promoted_from",)), [settings.environment]
+    names = yaml_stems(root / "environments")[0]
+    tested: object = settings.promoted_from
+    while isinstance(tested, str):
+        if tested == LOCAL or tested not in names:
+            message = (
+                f"nothing is promoted from {LOCAL!r}, which is this machine"
+                if tested == LOCAL
+                else f"there is no environment {tested!r}"
+            )
+            others = [each for each in names if each not in (LOCAL, *chain)]
+            yield finding_at(mark, "FL515", message, did_you_mean(tested, others, list_all=True))
+            return
+        if tested in chain:
+            circle = " → ".join((*chain, tested))
+            message = f"no environment would follow the specs: {circle}"
+            yield finding_at(mark, "FL515", message, "take one `promoted_from` out")
+            return
+        chain.append(tested)
+        try:
+            tested = read_source(root / "environments" / f"{tested}.yaml").data.get("promoted_from")
+        except FindingsError:
+            return  # reported where that environment is checked
+
+
+def _live_profiles(source: Source) -> Iterator[Finding]:
+    """Profiles of an environment that is promoted to: a change to one would reach it without a promotion."""
+    overrides = source.data.get("overrides")
+    places: list[tuple[str, ...]] = [("defaults",)]
+    places += (("overrides", str(each)) for each in (overrides if isinstance(overrides, dict) else {}))
+    for place in places:
+        if "profile" in source.section(*place).data:
+            message = "a change to this profile would reach the environment without a promotion"
+            hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
+            yield finding_at(source.mark((*place, "profile")), "FL512", message, hint)
+
+
+def _not_selected(
+    settings: Environment, source: Source, files: Mapping[str, Path]
+) -> Iterator[tuple[str, Finding]]:
+    """The endpoints that the environment's own `endpoints` leaves out."""
+    if settings.endpoints is None:
+        return
+    mark, name = source.mark(("endpoints",)), settings.environment
+    for each in files:
+        if not any(fnmatchcase(each, pattern) for pattern in settings.endpoints):
+            message = f"{each!r} is not in {name}: its `endpoints` leaves it out"
+            yield each, finding_at(mark, ABSENT, message, "add it there, or name another environment")
+
+
+def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) -> Iterator[Finding]:
+    for index, pattern in enumerate(settings.endpoints or ()):
+        if not any(fnmatchcase(each, pattern) for each in names):
+            mark, hint = source.mark(("endpoints", index)), did_you_mean(pattern, names)
+            yield finding_at(mark, "FL120", f"no endpoint is called {pattern!r}", hint)
+
+
+def _elsewhere(
+    root: Path, environment: str, files: Mapping[str, Path], layering: Layering
+) -> Iterator[tuple[str, Finding]]:
+    """The endpoints whose `environments` leaves this one out; specs are parsed only where one may."""
+    partials = [*(root / PROFILES).glob("*.yaml"), *(root / SPECS).rglob(FOLDER)]
+    somewhere = any(map(_may_have_key, partials))
+    for name, file in files.items():
+        if not (somewhere or _may_have_key(file)):
+            continue
+        try:
+            spec = read_source(file)
+            whole = merged(spec, layering.layers(spec))
+        except FindingsError:
+            continue
+        named = whole.data.get(KEY)
+        if isinstance(named, list) and environment not in named:
+            path: KeyPath = (KEY,)
+            among = ", ".join(map(str, named)) or "none"
+            message = f"{name!r} is not in {environment}: its `environments` has {among}"
+            hint = f"add {environment} there, or name another environment"
+            yield name, finding_at(whole.mark(path), ABSENT, message, hint)
+
+
+def _may_have_key(file: Path) -> bool:
+    try:
+        return KEY.encode() in file.read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,147 @@
+"""A promoted spec holds what its profiles, folders and overrides mean, in each environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleet.spec.expansion import expanded_spec, spec_text
+from fleet.spec.layers import Layering
+from fleet.spec.project import LoadedSpec, load_spec, open_project
+from fleet.spec.reader import read_source
+from fleet_folder import SPEC, FleetFolder
+
+ENVIRONMENTS = ["dev", "prod", "staging"]
+
+
+def promoted(folder: FleetFolder, file: str = "model_specs/sentences.yaml", to: str = "prod") -> str:
+    """What the endpoint's file beside its lock says."""
+    root = folder.root
+    return spec_text(expanded_spec(root, root / file, ENVIRONMENTS, root / "locks" / to))
+
+
+def written(folder: FleetFolder, to: str = "prod") -> Path:
+    return folder.write(f"locks/{to}/sentences.spec.yaml", promoted(folder, to=to))
+
+
+def with_environments(folder: FleetFolder, **keys: str) -> None:
+    for name in ENVIRONMENTS:
+        folder.environment(keys.get(name, ""), name)
+
+
+def loaded(folder: FleetFolder, environment: str) -> LoadedSpec:
+    return open_project(folder.root, environment).load("sentences")
+
+
+def test_it_has_the_keys_of_profiles_and_folders(folder: FleetFolder) -> None:
+    with_environments(folder)
+    folder.write("profiles/base.yaml", "triton: '24.10'\n")
+    folder.write("profiles/gpu.yaml", "profile: base\ninstance: {type: ml.g5.xlarge, count: 2}\n")
+    folder.write("model_specs/_folder.yaml", "owner: {team: search}\n")
+    folder.write(
+        "model_specs/sentences.yaml",
+        "endpoint: sentences\nprofile: gpu\nmodels: [{archive: sentences, repository: ../repository}]\n",
+    )
+    assert promoted(folder) == (
+        "# yaml-language-server: $schema=../../model_specs/endpoint.schema.json\n"
+        "# Written by `fleet promote`: the spec that was tested, with its profiles and folders. Reviewed, not"
+        " edited.\n"
+        "endpoint: sentences\n"
+        "profile: [base, gpu]\n"
+        "owner: {team: search}\n"
+        'triton: "24.10"\n'
+        "instance: {type: ml.g5.xlarge, count: 2}\n"
+        "models:\n"
+        "- {archive: sentences, repository: ../../repository}\n"
+    )
+
+
+def test_what_differs_by_environment_stays_in_its_overrides(folder: FleetFolder) -> None:
+    with_environments(folder)
+    folder.write("profiles/gpu.yaml", "overrides: {prod: {instance: {count: 3}}, dev: {tags: {a: b}}}\n")
+    folder.spec("profile: gpu\noverrides: {prod: {scaling: {min: 3, max: 6}}}\n")
+    text = promoted(folder)
+    assert "overrides:\n  dev:\n    tags: {a: b}\n  prod:\n    instance: {count: 3}\n" in text
+    assert promoted(folder, to="staging") == text
+
+
+def test_it_comes_through_another_promotion_unchanged(folder: FleetFolder) -> None:
+    with_environments(folder)
+    folder.write("profiles/big.yaml", "instance: {count: 9}\n")
+    folder.spec("profile: []\noverrides: {prod: {profile: big}, staging: {triton: '24.10'}}\n")
+    first = written(folder, "staging").read_text()
+    (folder.root / "profiles/big.yaml").unlink()
+    assert promoted(folder, "locks/staging/sentences.spec.yaml") == first
+
+
+def test_a_changed_profile_does_not_reach_it(folder: FleetFolder) -> None:
+    with_environments(folder, prod="promoted_from: staging\n")
+    folder.write("profiles/gpu.yaml", "instance: {count: 2}\noverrides: {prod: {tags: {a: b}}}\n")
+    folder.spec("profile: gpu\n")
+    written(folder)
+    folder.write("profiles/gpu.yaml", "instance: {count: 7}\noverrides: {prod: {tags: {a: c}}}\n")
+    assert loaded(folder, "dev").spec.instance.count == 7
+    found = loaded(folder, "prod")
+    assert (found.spec.instance.count, found.spec.tags) == (2, {"a": "b"})
+    assert found.profiles == ("gpu",)
+
+
+def test_the_environments_own_keys_are_still_laid_over_it(folder: FleetFolder) -> None:
+    keys = "defaults: {logs: {retention_days: 30}}\noverrides: {sentences: {instance: {count: 5}}}\n"
+    with_environments(folder, prod=f"promoted_from: staging\n{keys}")
+    folder.spec()
+    written(folder)
+    found = loaded(folder, "prod").spec
+    assert (found.logs.retention_days, found.instance.count) == (30, 5)
+
+
+def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None:
+    with_environments(folder, prod="promoted_from: staging\n")
+    folder.spec()
+    file = written(folder)
+    file.write_text(file.read_text().replace("triton:", "tritn:"))
+    assert any(each.startswith("sentences.spec.yaml:4 FL110 ") for each in folder.said("prod"))
+
+
+KEYS = st.fixed_dictionaries(
+    {},
+    optional={
+        "instance": st.fixed_dictionaries({}, optional={"count": st.integers(1, 4), "ami": st.just("al2")}),
+        "tags": st.dictionaries(st.sampled_from("abc"), st.sampled_from(["x", "1", "no", "010", "0x1f"])),
+        "alarms": st.sampled_from([None, {"errors": "1%"}, {"latency_p99": "100ms"}]),
+        "samples": st.just([]),
+        "logs": st.sampled_from([{"retention_days": 30}, {}]),
+    },
+)
+PARTIAL = st.builds(
+    lambda keys, overrides: keys | ({"overrides": overrides} if overrides else {}),
+    KEYS,
+    st.dictionaries(st.sampled_from(["prod", "staging"]), KEYS, max_size=2),
+)
+
+
+@settings(max_examples=60)
+@given(profile=PARTIAL, spec=PARTIAL, environment=st.sampled_from(ENVIRONMENTS))
+def test_it_means_in_each_environment_what_its_layers_mean(
+    tmp_path_factory: Any, profile: dict[str, Any], spec: dict[str, Any], environment: str
+) -> None:
+    folder = FleetFolder(tmp_path_factory.mktemp("fleet"))
+    with_environments(folder)
+    folder.write("profiles/gpu.yaml", spec_text(profile))
+    folder.write("model_specs/sentences.yaml", SPEC + "profile: gpu\n")
+    own = read_source(folder.root / "model_specs/sentences.yaml").data
+    spec = spec | {"instance": {"type": "ml.g5.xlarge"} | spec.get("instance", {})}
+    folder.write("model_specs/sentences.yaml", spec_text({**own, **spec}))
+    before = loaded(folder, environment).spec
+    layering = Layering(
+        folder.root,
+        read_source(folder.root / f"environments/{environment}.yaml"),
+        ENVIRONMENTS,
+        expanded=True,
+    )
+    after = load_spec(read_source(written(folder)), layering).spec
+    ignored = {"models", "overrides", "profile"}
+    assert after.model_dump(exclude=ignored) == before.model_dump(exclude=ignored)

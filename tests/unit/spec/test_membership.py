@@ -1,0 +1,181 @@
+"""Which endpoints an environment has, and what names one that it does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.findings import FindingsError
+from fleet.selection.selector import Selector
+from fleet.spec.project import open_project
+from fleet_folder import SPEC, FleetFolder
+
+OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> FleetFolder:
+    """Two endpoints, three environments."""
+    for name in ("dev", "staging", "prod", "local"):
+        folder.environment(name=name)
+    folder.spec()
+    folder.write("model_specs/ranking.yaml", OTHER)
+    return folder
+
+
+def members(fleet: FleetFolder, environment: str) -> tuple[str, ...]:
+    return open_project(fleet.root, environment).endpoints
+
+
+def refusal(fleet: FleetFolder, environment: str, *endpoints: str) -> str:
+    with pytest.raises(FindingsError) as refused:
+        open_project(fleet.root, environment, endpoints)
+    (found,) = refused.value.findings
+    assert found.file is not None
+    return f"{found.file.name}:{found.line} {found.code} {found.message} | {found.hint}"
+
+
+def test_an_environment_has_every_endpoint_unless_a_file_leaves_one_out(fleet: FleetFolder) -> None:
+    assert members(fleet, "prod") == ("ranking", "sentences")
+
+
+@pytest.mark.parametrize("where", ["spec", "profile", "folder"])
+def test_a_spec_a_profile_or_a_folder_names_its_environments(fleet: FleetFolder, where: str) -> None:
+    key = "environments: [dev]\n"
+    if where == "spec":
+        fleet.write("model_specs/ranking.yaml", OTHER + key)
+    elif where == "profile":
+        fleet.write("profiles/young.yaml", key)
+        fleet.write("model_specs/ranking.yaml", f"{OTHER}profile: young\n")
+    else:
+        (fleet.root / "model_specs/ranking.yaml").unlink()
+        fleet.write("model_specs/new/_folder.yaml", key)
+        fleet.write("model_specs/new/ranking.yaml", OTHER)
+    assert members(fleet, "dev") == ("ranking", "sentences")
+    assert members(fleet, "prod") == ("sentences",)
+
+
+def test_the_spec_has_the_last_word_over_its_folder(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/_folder.yaml", "environments: [dev]\n")
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, prod]\n")
+    assert members(fleet, "prod") == ("ranking",)
+
+
+def test_this_machine_has_every_endpoint(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    assert members(fleet, "local") == ("ranking", "sentences")
+
+
+def test_an_environment_chooses_its_endpoints_by_name_and_glob(fleet: FleetFolder) -> None:
+    fleet.environment("endpoints: [rank*]\n", "prod")
+    assert members(fleet, "prod") == ("ranking",)
+
+
+def test_both_have_to_agree(fleet: FleetFolder) -> None:
+    fleet.environment("endpoints: ['*']\n", "prod")
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: []\n")
+    assert members(fleet, "prod") == ("sentences",)
+
+
+def test_an_endpoint_that_is_named_and_absent_is_refused_with_the_line_that_leaves_it_out(
+    fleet: FleetFolder,
+) -> None:
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, staging]\n")
+    assert refusal(fleet, "prod", "ranking") == (
+        "ranking.yaml:6 FL511 'ranking' is not in prod: its `environments` has dev, staging"
+        " | add prod there, or name another environment"
+    )
+
+
+def test_a_glob_selects_members_only(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    assert Selector(fleet.root, "prod").select(["*"]).endpoints == ["sentences"]
+    assert Selector(fleet.root, "prod").select([]).endpoints == ["sentences"]
+
+
+def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    found = Selector(fleet.root, "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
+    assert (found.endpoints, found.gone) == ([], [])
+    assert found.reasons == ["model_specs/ranking.yaml: 'ranking' is not in prod: its `environments` has dev"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line", "hint"),
+    [
+        ("model_specs/ranking.yaml", OTHER + "environments: [prd]\n", "ranking.yaml:6 FL120", "`prod`"),
+        ("environments/prod.yaml", "defaults: {environments: [dev]}\n", "prod.yaml:4 FL112", "`endpoints`"),
+        ("environments/prod.yaml", "endpoints: [rankin]\n", "prod.yaml:4 FL120", "`ranking`"),
+    ],
+)
+def test_a_wrong_name_or_place_is_shown_where_it_is_written(
+    fleet: FleetFolder, file: str, text: str, line: str, hint: str
+) -> None:
+    own = (fleet.root / file).read_text() if file.startswith("env") else ""
+    fleet.write(file, own + text)
+    said = [each for each in fleet.said("prod") if each.startswith(line)]
+    assert said
+    assert hint in said[0]
+
+
+class TestPromoted:
+    """prod, promoted from staging, has `sentences` alone."""
+
+    @pytest.fixture(autouse=True)
+    def promoted(self, fleet: FleetFolder) -> None:
+        fleet.environment("promoted_from: staging\n", "prod")
+        fleet.write("locks/prod/sentences.spec.yaml", SPEC.replace("../repo", "../../repo"))
+        fleet.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
+
+    def test_it_has_what_was_promoted(self, fleet: FleetFolder) -> None:
+        project = open_project(fleet.root, "prod")
+        assert (project.endpoints, project.unpromoted) == (("sentences",), ("ranking",))
+
+    def test_an_endpoint_stays_when_its_spec_is_removed_from_main(self, fleet: FleetFolder) -> None:
+        (fleet.root / "model_specs/sentences.yaml").unlink()
+        assert members(fleet, "prod") == ("sentences",)
+
+    def test_one_that_was_not_promoted_is_refused_with_the_command_that_does(
+        self, fleet: FleetFolder
+    ) -> None:
+        assert refusal(fleet, "prod", "ranking") == (
+            "prod.yaml:4 FL511 'ranking' was not promoted to prod yet"
+            " | run `fleet promote --from staging --to prod ranking`"
+        )
+
+    def test_one_that_is_not_meant_for_it_is_not_waiting_for_a_promotion(self, fleet: FleetFolder) -> None:
+        fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+        assert open_project(fleet.root, "prod").unpromoted == ()
+
+    def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:
+        found = Selector(fleet.root, "prod").select([str(fleet.root / "model_specs/sentences.yaml")])
+        assert found.reasons == ["model_specs/sentences.yaml: prod takes it by `fleet promote`"]
+
+    def test_its_own_spec_selects_it(self, fleet: FleetFolder) -> None:
+        file = str(fleet.root / "locks/prod/sentences.spec.yaml")
+        assert Selector(fleet.root, "prod").select([file]).endpoints == ["sentences"]
+
+    def test_a_lock_without_a_spec_is_an_error_that_names_the_command(self, fleet: FleetFolder) -> None:
+        fleet.write("locks/prod/ranking.lock.yaml", "endpoint: ranking\narchives: {}\n")
+        assert any(
+            each.startswith("ranking.lock.yaml:1 FL513") and "fleet promote --to prod --adopt" in each
+            for each in fleet.said("prod")
+        )
+
+    def test_its_own_file_names_no_profile(self, fleet: FleetFolder) -> None:
+        fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
+        fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
+        assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+
+    @pytest.mark.parametrize(
+        ("origin", "message"),
+        [
+            ("stagin", "there is no environment 'stagin'"),
+            ("local", "nothing is promoted from 'local', which is this machine"),
+            ("prod", "no environment would follow the specs: prod → prod"),
+        ],
+    )
+    def test_it_is_promoted_from_an_environment_that_follows_main_in_the_end(
+        self, fleet: FleetFolder, origin: str, message: str
+    ) -> None:
+        fleet.environment(f"promoted_from: {origin}\n", "prod")
+        assert any(f"prod.yaml:4 FL515 {message}" in each for each in fleet.said("prod"))
