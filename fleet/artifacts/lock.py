@@ -62,7 +62,15 @@ def write_lock(file: Path, lock: Lock) -> bool:
     Raises:
         CannotRunError: it cannot be written; the previous file is unchanged.
     """
-    text = lock_text(lock)
+    return write_text(file, lock_text(lock))
+
+
+def write_text(file: Path, text: str) -> bool:
+    """Write a file beside a lock; return whether that changed it.
+
+    Raises:
+        CannotRunError: it cannot be written; the previous file is unchanged.
+    """
     try:
         if is_up_to_date(file, text):
             return False

@@ -25,6 +25,7 @@ from fleet.printers.lines import print_error
 from fleet.rules.names import name_of
 from fleet.selection.selector import Selector
 from fleet.spec.project import open_project
+from fleet.upgrade.template_digest import template_changes
 
 
 def check(
@@ -101,8 +102,13 @@ def check(
     print_findings(findings, format, root)
     if format is Format.HUMAN:
         print_error(f"`fleet rules {name_of(findings[0].code)}` explains the first")
-    if any(strict or each.severity is Severity.ERROR for each in findings):
+    if any(strict or _is_error(each) for each in findings):
         sys.exit(INPUT_IS_WRONG)
+
+
+def _is_error(finding: Finding) -> bool:
+    """Whether a finding is one that a deploy would be refused for."""
+    return finding.severity is Severity.ERROR
 
 
 def _selector(env: str) -> Selector | None:
@@ -136,6 +142,7 @@ def _of_specs(
             print_notes(chosen, env)
         project = replace(project, endpoints=tuple(chosen.endpoints))
         findings = all_findings(project, chosen.drafts, locked=locked, today=today)
+        findings += [] if any(map(_is_error, findings)) else template_changes(project)
     except FindingsError as error:
         return error.findings, []
     return findings, [*project.endpoints, *(file.name for file in chosen.drafts)]

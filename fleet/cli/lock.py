@@ -14,6 +14,7 @@ from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
+from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None
     """Write what an environment will run to locks/ENV/; only repositories in S3 and images need AWS."""
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
+    if origin := project.environment.promoted_from:
+        message = f"{env} is promoted from {origin}: its locks are not written from repositories"
+        hint = f"run `fleet promote --from {origin} --to {env} ENDPOINT`"
+        raise FindingsError([Finding(code="FL518", message=message, hint=hint)])
 
     @cache
     def s3() -> S3Client:

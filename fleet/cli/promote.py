@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fleet.artifacts.progress import progress_on, shown_size
+from fleet.artifacts.promote.adoption import adopted_specs, target_for
 from fleet.artifacts.promote.lock import require_two
 from fleet.artifacts.promote.promote import Next, PromotionSource
 from fleet.artifacts.promote.promote import promote as copy_and_lock
@@ -18,27 +20,53 @@ from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
+from fleet.spec.project import Project, open_project
+from fleet.upgrade.template_digest import template_digests
 
 
 def promote(
+    target: Annotated[str, typer.Option("--to", help="The environment that will run them.")],
     endpoints: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="ENDPOINT...", help="The endpoints that were tested, as in docs/selectors.md."
         ),
-    ],
-    source: Annotated[str, typer.Option("--from", help="The environment in which they were tested.")],
-    target: Annotated[str, typer.Option("--to", help="The environment that will run them.")],
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The environment in which they were tested. Default: the target's `promoted_from`."
+        ),
+    ] = None,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt",
+            help="Only write the specs beside locks that lack one, as the environment has them now; AWS is"
+            " not asked.",
+        ),
+    ] = False,
     from_profile: Annotated[
         str | None, typer.Option(help="Profile of the account that is read from.")
     ] = None,
     to_profile: Annotated[str | None, typer.Option(help="Profile of the account that is written to.")] = None,
 ) -> None:
-    """Copy the archives and images that one environment runs to another by digest, and write its locks."""
+    """Bring what one environment runs to another as one change to review: spec, archives, engines, image.
+
+    Archives and images are copied by digest. The specs are written if the target has `promoted_from`.
+    """
     root = project_root(Path.cwd())
+    target_project = open_project(root, target)
+    if adopt:
+        _adopt(target_project, endpoints or ())
+        return
+    source = source or target_project.environment.promoted_from
+    if source is None:
+        raise typer.BadParameter(f"{target} has no `promoted_from`: name an environment", param_hint="--from")
+    if not endpoints:
+        raise typer.BadParameter("name the endpoints; '*' is all of them", param_hint="ENDPOINT")
     tested = chosen_project(root, source, endpoints)
-    wanted = open_project(root, target, tested.endpoints)
+    wanted = target_for(target_project, tested.endpoints)
     require_two(tested, wanted, LOCAL)
     read = connect(root, place_of(tested.environment), from_profile)
     written = connect(root, place_of(wanted.environment), to_profile)
@@ -51,17 +79,30 @@ def promote(
         ),
         Next(project=wanted, s3=written.client("s3"), ecr=written.client("ecr")),
         progress_on(OutputConsole()),
+        template_digests,
     )
     say(_summary("archive", done.copied, done.bytes, done.there))
     if done.images or done.images_there:
         say(_summary("image", done.images, done.image_bytes, done.images_there))
-    for file in done.locks:
+    for name, changes in done.differences.items():
+        for change in changes:
+            say(f"{name}: {target} differs from {source} on purpose: {change}")
+    for file in done.files:
         say(f"wrote {file.relative_to(root)}")
     deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
-    if done.locks:
-        say(f"review and commit {'it' if len(done.locks) == 1 else 'them'}, then {deploy}")
+    if done.files:
+        say(f"review and commit {'it' if len(done.files) == 1 else 'them'}, then {deploy}")
     else:
         say(f"the lock{' is' if len(tested.endpoints) == 1 else 's are'} up to date: {deploy}")
+
+
+def _adopt(project: Project, endpoints: Sequence[str]) -> None:
+    """Write the specs that locks lack, of the fleet's own specs."""
+    files = adopted_specs(project, endpoints)
+    for file in files:
+        say(f"wrote {file.relative_to(project.root)}")
+    if not files:
+        say(f"every lock of {project.environment.environment} has its spec")
 
 
 def _summary(what: str, copied: int, size: int, there: int) -> str:

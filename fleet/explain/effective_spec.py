@@ -42,7 +42,7 @@ def effective_spec(loaded: LoadedSpec) -> EffectiveSpec:
     """The whole spec as it holds in an environment, defaults filled in."""
     data = loaded.spec.model_dump(mode="json")
     origins = {path: _origin(loaded, path) for path in _values(data, ())}
-    return EffectiveSpec({key: _without_secrets(value, (key,)) for key, value in data.items()}, origins)
+    return EffectiveSpec({key: hide_secrets(value, (key,)) for key, value in data.items()}, origins)
 
 
 def redact(name: str, value: str) -> str:
@@ -77,12 +77,13 @@ def _values(value: object, path: KeyPath) -> Iterator[KeyPath]:
             yield path
 
 
-def _without_secrets(value: object, path: KeyPath) -> object:
+def hide_secrets(value: object, path: KeyPath) -> object:
+    """A value at a place of a spec, with `(not shown)` for what looks like a secret."""
     match value:
         case dict():
-            return {key: _without_secrets(inner, (*path, key)) for key, inner in value.items()}
+            return {key: hide_secrets(inner, (*path, key)) for key, inner in value.items()}
         case list():
-            return [_without_secrets(inner, (*path, index)) for index, inner in enumerate(value)]
+            return [hide_secrets(inner, (*path, index)) for index, inner in enumerate(value)]
         case str():
             return redact(_name(path), value)
         case _:

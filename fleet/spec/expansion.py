@@ -91,12 +91,13 @@ def _moved(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
         return {key: _moved(each, (*path, key), source, folder) for key, each in value.items()}
     if isinstance(value, list):
         return [_moved(each, (*path, index), source, folder) for index, each in enumerate(value)]
-    if isinstance(value, str) and _is_path(path) and not value.startswith(S3):
+    if isinstance(value, str) and is_path(path) and not value.startswith(S3):
         return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
     return value
 
 
-def _is_path(path: KeyPath) -> bool:
+def is_path(path: KeyPath) -> bool:
+    """Whether the value of a key is a path that is relative to the spec's file, unless it is in S3."""
     match path:
         case ("models", _, "repository") | ("models", _, "engines", _, "onnx") | ("image", "build"):
             return True

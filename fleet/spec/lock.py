@@ -117,6 +117,12 @@ class Lock(Document):
     endpoint: Name
     promoted_from: str | None = None
     """The environment in which these archives were tested; the repositories here may have changed since."""
+    product: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    """The version of triton-fleet that promoted the endpoint, where the spec beside this lock is its own."""
+    template: Digest | None = None
+    """The digest of the template that this version made of the spec, the lock and the environment."""
+    inputs: Digest | None = None
+    """The digest of that spec, as it held in the environment, and of the environment's own settings."""
     image: LockedImage | None = None
     """Left out: the release's own."""
     archives: dict[Name, LockedArchive]

@@ -42,6 +42,15 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise FindingsError([_finding("FL101", file, message)]) from error
+    return parse_source(file, text, max_bytes)
+
+
+def parse_source(file: Path, text: str, max_bytes: int = MAX_BYTES) -> Source:
+    """The document in the text of a file, which need not exist yet.
+
+    Raises:
+        FindingsError: as `read_source`.
+    """
     reader = _Reader(file, _plain(yaml.parse(text, Loader=LOADER), file, max_bytes // BYTES_OF_A_VALUE))
     try:
         data = reader.document()

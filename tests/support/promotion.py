@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
+from fleet.artifacts.promote.adoption import target_for
 from fleet.artifacts.promote.promote import Next, PromotionResult, PromotionSource, promote
 from fleet.artifacts.publish.publish import publish
 from fleet.aws.api.emulator import local_session
@@ -145,7 +146,7 @@ class Promotion:
         variant: Any = {
             "VariantName": "AllTraffic",
             "ModelName": f"model-{suffix}",
-            "InstanceType": "ml.g5.xlarge",
+            "InstanceType": endpoint.spec.instance.type,
             "InitialInstanceCount": 1,
         }
         sagemaker.create_endpoint_config(EndpointConfigName=f"config-{suffix}", ProductionVariants=[variant])
@@ -169,7 +170,7 @@ class Promotion:
             ecr=self.ecr("staging"),
         )
         target = Next(
-            project=open_project(root, to, endpoints),
+            project=target_for(open_project(root, to), endpoints),
             s3=self.s3(to) if target_s3 is None else target_s3,
             ecr=self.ecr(to) if target_ecr is None else target_ecr,
         )

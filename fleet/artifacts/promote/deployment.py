@@ -13,7 +13,10 @@ from fleet.findings import Finding, FindingsError
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
-    from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
+    from mypy_boto3_sagemaker.type_defs import (
+        ContainerDefinitionOutputTypeDef,
+        ProductionVariantOutputTypeDef,
+    )
 
 CODE = "FL332"
 HEADS = 16
@@ -22,7 +25,7 @@ IN_SERVICE = "InService"
 
 
 def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
-    """Check that the endpoint is in service with the model data and the image that follow from its lock.
+    """Check that the endpoint is in service with the data, image and instance type of its files.
 
     The URL of that data contains environment, account, region and the digests of all archives; a live set's
     does not, so its archives are checked one by one.
@@ -30,13 +33,16 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
     Raises:
         FindingsError: it is not deployed, not in service, or runs something else.
     """
-    container = _container(sagemaker, endpoint)
+    variant = _variant(sagemaker, endpoint)
+    container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
     wanted = [(_model_data(container), endpoint.model_data_url, "a model without data")]
+    if not endpoint.is_pooled:
+        wanted.append((variant.get("InstanceType", ""), endpoint.instance.type, "no instance type"))
     if endpoint.image.is_own:
         wanted.append((container.get("Image", ""), endpoint.image.uri, "a model without an image"))
     for running, required, nothing in wanted:
         if running != required:
-            message = f"it runs {running or nothing}, but its lock requires {required}"
+            message = f"it runs {running or nothing}, but its files require {required}"
             raise FindingsError([_test_finding(endpoint, message)])
     others = [archive for archive in endpoint.archives if not archive.named_by_content]
     wrong = [
@@ -48,7 +54,7 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
         raise FindingsError(wrong)
 
 
-def _container(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ContainerDefinitionOutputTypeDef:
+def _variant(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ProductionVariantOutputTypeDef:
     found = described_endpoint(sagemaker, endpoint.name)
     if found is None:
         raise FindingsError([_test_finding(endpoint, "it is not deployed there")])
@@ -56,8 +62,7 @@ def _container(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> Contai
         message = f"it is {found['EndpointStatus']}, not {IN_SERVICE}"
         raise FindingsError([_test_finding(endpoint, message)])
     config = sagemaker.describe_endpoint_config(EndpointConfigName=found["EndpointConfigName"])
-    model = sagemaker.describe_model(ModelName=config["ProductionVariants"][0]["ModelName"])
-    return model["PrimaryContainer"]
+    return config["ProductionVariants"][0]
 
 
 def _model_data(container: ContainerDefinitionOutputTypeDef) -> str:
@@ -78,6 +83,6 @@ def _test_finding(endpoint: ResolvedEndpoint, message: str) -> Finding:
     environment = endpoint.place.environment
     return Finding(
         code=CODE,
-        message=f"{endpoint.name} was not tested in {environment} with its lock: {message}",
+        message=f"{endpoint.name} was not tested in {environment} with its files: {message}",
         hint=f"run `fleet deploy --env {environment} {endpoint.name}`, test it, then promote",
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fleet.artifacts.engines.lock import archive_engines
+from fleet.artifacts.promote.spec import PromotedSpec, promoted_spec_of
 from fleet.catalog.images import Image
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
@@ -18,17 +22,51 @@ from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.source import KeyPath, finding_at
 
 CODE = "FL336"
+NOT_OF_ONE_ENDPOINT = ("defaults", "overrides", "endpoints", "promoted_from")
+"""Keys of an environment whose effect on an endpoint is in its spec, or that choose endpoints."""
 COMPARED = ("copies", "compression", "digest")
 """The keys of an entry of `models` that set its archives' content; a live set's `version` only names it."""
 
 
-def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
-    """The source's lock as the lock of the target.
+@dataclass(frozen=True)
+class PromotedEndpoint:
+    """What a promotion writes of an endpoint: its lock; and its spec where the environment is promoted to."""
+
+    lock: Lock
+    spec: PromotedSpec | None
+
+
+def promoted_endpoint(source: Project, target: Project, endpoint: str) -> PromotedEndpoint:
+    """The source's lock as the lock of the target, which an environment that is promoted to has a spec for.
 
     Raises:
-        FindingsError: the lock or a spec is wrong, or the target's spec needs other archives or images.
+        FindingsError: the lock or a spec is wrong; the target needs other archives, images or engines; or a
+            key would differ without an override.
     """
-    tested, wanted = source.load(endpoint), target.load(endpoint)
+    if not target.is_promoted:
+        return PromotedEndpoint(_promoted_lock(source, target, target.load(endpoint)), None)
+    spec = promoted_spec_of(source, target, endpoint)
+    lock = _promoted_lock(source, target, spec.loaded)
+    decided = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
+    resolve_endpoint(place_of(target.environment), decided)
+    return PromotedEndpoint(
+        lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
+    )
+
+
+def inputs_digest(project: Project, loaded: LoadedSpec, lock: Lock) -> str:
+    """The digest of all that a template follows from beside the product: files as they are written."""
+    settings = {
+        key: value for key, value in project.environment_source.data.items() if key not in NOT_OF_ONE_ENDPOINT
+    }
+    whole = [loaded.source.data, settings, lock.model_dump(mode="json", include={"archives", "image"})]
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock:
+    endpoint = wanted.spec.endpoint
+    tested = source.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
     lock = load_lock(source.lock_file(endpoint))
     differences = [
@@ -50,7 +88,7 @@ def promoted_lock(source: Project, target: Project, endpoint: str) -> Lock:
     ]
     if findings:
         raise FindingsError(findings)
-    return lock.model_copy(update={"promoted_from": name})
+    return lock.model_copy(update={"promoted_from": name, "product": None, "template": None, "inputs": None})
 
 
 def require_two(source: Project, target: Project, local: str) -> None:
@@ -65,6 +103,10 @@ def require_two(source: Project, target: Project, local: str) -> None:
     elif local in (name, other):
         message = f"{local!r} is this machine: nothing is promoted from or to it"
         hint = "deploy to an environment in an account, and promote from there"
+    elif target.environment.promoted_from not in (None, name):
+        origin = target.environment.promoted_from
+        message = f"{other} is promoted from {origin}, not from {name}"
+        hint = f"write `--from {origin}`, or change `promoted_from` in environments/{other}.yaml"
     else:
         return
     raise FindingsError([Finding(code="FL338", message=message, hint=hint)])

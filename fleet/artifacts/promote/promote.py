@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.artifacts.lock import write_lock
+from fleet.artifacts.lock import write_lock, write_text
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_deployment
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
-from fleet.artifacts.promote.lock import promoted_lock
+from fleet.artifacts.promote.lock import PromotedEndpoint, promoted_endpoint
 from fleet.artifacts.publish.requirements import (
     REQUESTS_AT_ONCE,
     ArchiveRequirement,
@@ -23,11 +24,17 @@ from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import all_of
+from fleet.report.spec_changes import KeyChange
+from fleet.spec.membership import promoted_spec
 from fleet.spec.project import Project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
     from mypy_boto3_sagemaker.client import SageMakerClient
+
+
+Templates: TypeAlias = Callable[[Project, Sequence[str]], tuple[str, Mapping[str, str]]]
+"""From a project and endpoints to the version of the product, and the digest of each one's template."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,24 +71,34 @@ class PromotionResult:
     images: int
     image_bytes: int
     images_there: int
-    locks: tuple[Path, ...]
+    files: tuple[Path, ...]
+    differences: Mapping[str, tuple[KeyChange, ...]]
 
 
-def promote(tested: PromotionSource, target: Next, progress: PublishProgress) -> PromotionResult:
-    """Copy what the tested locks name and the target's store lacks, then write the target's locks.
+def promote(
+    tested: PromotionSource, target: Next, progress: PublishProgress, templates: Templates | None = None
+) -> PromotionResult:
+    """Copy what the tested locks name and the target's store lacks, then write the target's specs and locks.
 
-    Model repositories are not read. The locks are written when every content exists, so another run continues
+    Model repositories are not read. The files are written when every content exists, so another run continues
     after an interruption.
 
+    Args:
+        tested: Where the endpoints were tested.
+        target: Where they will run.
+        progress: Is told of each copy.
+        templates: Makes the digests of the templates, which locks of an environment that is promoted to keep.
+
     Raises:
-        FindingsError: the files are wrong, the specs need different archives or images, an endpoint does not
-            run what its lock records, the store has lost an archive or an image, or the target has another
-            image under its key; nothing is copied then.
+        FindingsError: the files are wrong, the specs need different archives or images, or a key would differ
+            without an override; an endpoint does not run what its lock records, the store has lost an archive
+            or an image, or the target has another image under its key; nothing is copied then.
         CannotRunError: a bucket or a repository does not exist, or AWS refuses or does not answer.
     """
     project = tested.project
     fleet = resolve_project(project)
-    locks = all_of(project.endpoints, lambda name: promoted_lock(project, target.project, name))
+    promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
+    locks = [each.lock for each in promoted]
     source, place = _store(tested.s3, fleet.place), place_of(target.project.environment)
     there = _store(target.s3, place)
     with aws_errors_as_findings(fleet.place):
@@ -104,7 +121,7 @@ def promote(tested: PromotionSource, target: Next, progress: PublishProgress) ->
         # Markers come last, when all their files exist.
         streamed += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
-    files = [(target.project.lock_file(lock.endpoint), lock) for lock in locks]
+    files = _write(target.project, promoted, templates)
     return PromotionResult(
         copied=len(missing),
         bytes=sum(each.size for content in objects for each in content),
@@ -113,8 +130,32 @@ def promote(tested: PromotionSource, target: Next, progress: PublishProgress) ->
         images=sum(not each.exists for each in image_copies),
         image_bytes=image_bytes,
         images_there=sum(each.exists for each in image_copies),
-        locks=tuple(file for file, lock in files if write_lock(file, lock)),
+        files=files,
+        differences={each.lock.endpoint: each.spec.differences for each in promoted if each.spec is not None},
     )
+
+
+def _write(
+    target: Project, promoted: Sequence[PromotedEndpoint], templates: Templates | None
+) -> tuple[Path, ...]:
+    """Write specs, then locks with the digests of their templates; return the files that changed."""
+    specs = [(each.lock.endpoint, each.spec.text) for each in promoted if each.spec is not None]
+    changed = [
+        file
+        for name, text in specs
+        if write_text(file := promoted_spec(target.root, target.environment.environment, name), text)
+    ]
+    locks = {each.lock.endpoint: each.lock for each in promoted}
+    if specs and templates is not None:
+        for name, lock in locks.items():  # the templates are made of files
+            write_lock(target.lock_file(name), lock)
+        product, digests = templates(target, list(locks))
+        locks = {
+            name: lock.model_copy(update={"product": product, "template": digests[name]})
+            for name, lock in locks.items()
+        }
+    changed += [file for name, lock in locks.items() if write_lock(file := target.lock_file(name), lock)]
+    return tuple(changed)
 
 
 def _store(s3: S3Client, place: Deployment) -> Store:

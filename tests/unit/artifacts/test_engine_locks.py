@@ -10,7 +10,7 @@ from artifact_bucket import digest_of_bytes
 from engine_bucket import CONFIG, TENSORS, small_onnx
 from engine_bucket import SPEC as ENGINE_SPEC
 from fleet.artifacts.lock import write_locks
-from fleet.artifacts.promote.lock import promoted_lock
+from fleet.artifacts.promote.lock import promoted_endpoint
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.check.run import all_findings
@@ -189,7 +189,7 @@ class TestPromoting:
 
     def promoted(self, folder: FleetFolder) -> LockedArchive:
         staging, prod = (open_project(folder.root, name) for name in ("staging", "prod"))
-        return promoted_lock(staging, prod, "sentences").archives["sentences"]
+        return promoted_endpoint(staging, prod, "sentences").lock.archives["sentences"]
 
     def test_an_archive_with_engines_is_the_same_where_gpu_and_image_are(self, engine: FleetFolder) -> None:
         assert self.promoted(engine) == locked(engine, "staging") == locked(engine, "prod")

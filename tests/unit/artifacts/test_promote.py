@@ -62,7 +62,7 @@ def test_the_tested_archive_arrives_in_another_account_without_its_repository(pr
 def test_the_lock_says_what_was_tested_and_where(promotion: Promotion) -> None:
     promotion.test()
     done = promotion.promote()
-    assert done.locks == (promotion.folder.root / "locks/prod/sentences.lock.yaml",)
+    assert done.files == (promotion.folder.root / "locks/prod/sentences.lock.yaml",)
     tested, promoted = lock_of(promotion, "staging"), lock_of(promotion, "prod")
     assert promoted == tested.model_copy(update={"promoted_from": "staging"})
     assert promotion.folder.findings("prod") == []
@@ -72,7 +72,7 @@ def test_a_second_run_finds_everything_there(promotion: Promotion) -> None:
     promotion.test()
     promotion.promote()
     done = promotion.promote()
-    assert (done.copied, done.streamed, done.there, done.locks) == (0, 0, 1, ())
+    assert (done.copied, done.streamed, done.there, done.files) == (0, 0, 1, ())
 
 
 def test_what_the_target_has_of_a_set_is_skipped(promotion: Promotion) -> None:
@@ -180,14 +180,14 @@ def test_an_endpoint_that_runs_something_else_was_not_tested(promotion: Promotio
     promotion.folder.write("repository/embed/1/model.py", "x = 2\n")
     promotion.publish()
     (said,) = findings_of(promotion)
-    assert said.startswith("FL332 sentences was not tested in staging with its lock: it runs s3://triton-")
+    assert said.startswith("FL332 sentences was not tested in staging with its files: it runs s3://triton-")
     assert said.endswith("| run `fleet deploy --env staging sentences`, test it, then promote")
 
 
 def test_an_endpoint_that_is_not_deployed_was_not_tested(promotion: Promotion) -> None:
     promotion.publish()
     (said,) = findings_of(promotion)
-    assert "FL332 sentences was not tested in staging with its lock: it is not deployed there" in said
+    assert "FL332 sentences was not tested in staging with its files: it is not deployed there" in said
 
 
 def test_an_endpoint_that_is_not_in_service_was_not_tested(

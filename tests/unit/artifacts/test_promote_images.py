@@ -158,7 +158,7 @@ def test_an_endpoint_that_runs_another_image_was_not_tested(images: PromotedImag
     file.write_text(file.read_text().replace(digest, DIGEST))
     (said,) = findings_of(images)
     repository = "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging"
-    assert f"it runs {repository}@{digest}, but its lock requires {repository}@{DIGEST}" in said
+    assert f"it runs {repository}@{digest}, but its files require {repository}@{DIGEST}" in said
 
 
 def test_a_target_without_its_repository_is_told_what_to_do_first(images: PromotedImages) -> None:

@@ -44,7 +44,7 @@ def test_a_second_run_finds_the_image_there(images: PromotedImages) -> None:
     images.promotion.promote()
     started = Requests(images.promotion, "InitiateLayerUpload")
     done = images.promotion.promote(target_ecr=started.ecr)
-    assert (done.images, done.image_bytes, done.images_there, done.locks) == (0, 0, 1, ())
+    assert (done.images, done.image_bytes, done.images_there, done.files) == (0, 0, 1, ())
     assert started == []
 
 

@@ -1,0 +1,91 @@
+"""Two specs of one endpoint compared: each key that differs, with both values."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from fleet.explain.effective_spec import hide_secrets
+from fleet.spec.expansion import is_path
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import S3
+from fleet.spec.source import KeyPath
+
+NOT_COMPARED = ("endpoint", "profile", "overrides", "environments", "language")
+"""Keys whose effect is in other keys, or that have none on what is deployed."""
+
+
+class _Missing(Enum):
+    """What a mapping has for a key that it lacks."""
+
+    VALUE = "nothing"
+
+
+NOTHING = _Missing.VALUE
+
+
+@dataclass(frozen=True)
+class KeyChange:
+    """A key with another value; `NOTHING` where a mapping or `models` lacks it.
+
+    In `path`, entries of `models` have their archive's name in place of an index.
+    """
+
+    path: KeyPath
+    before: object
+    after: object
+
+    @property
+    def key(self) -> str:
+        """The key as users write it: `instance.count`."""
+        return ".".join(map(str, self.path))
+
+    def __str__(self) -> str:
+        """The key with both values, without secrets."""
+        return f"`{self.key}`: {self._shown(self.before)} → {self._shown(self.after)}"
+
+    def _shown(self, value: object) -> str:
+        if value is NOTHING or value is None:
+            return "none"
+        shown = hide_secrets(value, self.path)
+        return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+
+
+def spec_changes(before: LoadedSpec, after: LoadedSpec) -> list[KeyChange]:
+    """The keys in which two specs differ as they hold, defaults filled in, in the order of the contract.
+
+    Paths are the same if they lead to the same place, whichever file they are written in.
+    """
+    return list(_changes(_comparable(before), _comparable(after), ()))
+
+
+def _comparable(loaded: LoadedSpec) -> dict[str, Any]:
+    data = loaded.spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
+    data = {key: _placed(value, (key,), loaded) for key, value in data.items()}
+    data["models"] = {each["archive"]: each for each in data["models"]}
+    return data
+
+
+def _placed(value: Any, path: KeyPath, loaded: LoadedSpec) -> Any:
+    if isinstance(value, dict):
+        return {key: _placed(each, (*path, key), loaded) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_placed(each, (*path, index), loaded) for index, each in enumerate(value)]
+    if isinstance(value, str) and is_path(path) and not value.startswith(S3):
+        return os.path.relpath(loaded.source.mark(path).file.parent / value)
+    return value
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any], path: KeyPath) -> Iterator[KeyChange]:
+    for key in {**before, **after}:
+        old, new, here = before.get(key, NOTHING), after.get(key, NOTHING), (*path, key)
+        if old == new and type(old) is type(new):
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _changes(old, new, here)
+        else:
+            yield KeyChange(here, old, new)

@@ -1,0 +1,79 @@
+"""The digests of templates, by which a promoted lock knows what another version makes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+from fleet.artifacts.promote.lock import inputs_digest
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import stack_of
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.lock import Lock
+from fleet.spec.project import Project, load_lock
+from fleet.upgrade.installation import installation
+from fleet.upgrade.synthesis import THIS, settings, synthesise
+
+CODE = "FL517"
+
+
+def product_version() -> str:
+    """The version of triton-fleet that is running."""
+    return version("triton-fleet")
+
+
+def template_digests(project: Project, endpoints: Sequence[str]) -> tuple[str, Mapping[str, str]]:
+    """This version, and the digest of the template that it makes of each endpoint.
+
+    Raises:
+        CannotRunError: the app failed; with what it reported.
+    """
+    context = {**settings(project.root), "endpoints": ",".join(endpoints)}
+    environment = project.environment.environment
+    templates = synthesise(installation(THIS), project.root, environment, context)
+    place = place_of(project.environment)
+    return product_version(), {name: _digest(templates[stack_of(place, name)]) for name in endpoints}
+
+
+def template_changes(project: Project) -> list[Finding]:
+    """Promoted endpoints of which this version makes another template than the one that promoted them.
+
+    Only locks of another version are looked at, and among them those whose files are the same since.
+
+    Raises:
+        CannotRunError: the app failed; with what it reported.
+    """
+    older = {name: lock for name in project.endpoints if (lock := _lock_of_another_version(project, name))}
+    if not older:
+        return []
+    here, digests = template_digests(project, list(older))
+    name = project.environment.environment
+    return [
+        Finding(
+            code=CODE,
+            severity=Severity.WARNING,
+            message=f"version {here} makes another template of {endpoint} than {lock.product} did",
+            hint=f"`fleet upgrade-check {lock.product} --env {name}` shows the changes; promote it again",
+            file=project.lock_file(endpoint),
+            line=1,
+        )
+        for endpoint, lock in older.items()
+        if digests[endpoint] != lock.template
+    ]
+
+
+def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
+    try:
+        lock, loaded = load_lock(project.lock_file(endpoint)), project.load(endpoint)
+    except FindingsError:
+        return None  # reported where it is resolved
+    if lock.template is None or lock.product in (None, product_version()):
+        return None
+    return lock if lock.inputs == inputs_digest(project, loaded, lock) else None
+
+
+def _digest(template: Mapping[str, object]) -> str:
+    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
