@@ -108,16 +108,16 @@ def test_a_release_that_only_the_source_overrides_is_refused(promoted: Promotion
 
 
 def test_inherited_defaults_that_differ_are_refused_by_key(promoted: Promotion) -> None:
-    environment(promoted, "staging", "defaults: {logs: {retention_days: 30}}\n")
+    environment(promoted, "staging", "defaults: {logs: {retention_days: 60}}\n")
     promoted.test()
     assert refusal(promoted).startswith(
         "staging.yaml:4 FL516 sentences was tested in staging with another value than prod has:"
-        " `logs.retention_days`: 30 → "
+        " `logs.retention_days`: 60 → "
     )
 
 
 def test_an_override_of_the_target_settles_a_default_that_differs(promoted: Promotion) -> None:
-    environment(promoted, "staging", "defaults: {logs: {retention_days: 30}}\n")
+    environment(promoted, "staging", "defaults: {logs: {retention_days: 60}}\n")
     keys = "overrides: {sentences: {logs: {retention_days: 90}}}\n"
     environment(promoted, "prod", PROMOTED + keys)
     promoted.test()
