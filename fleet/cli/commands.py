@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "dashboard": "fleet.cli.dashboard:dashboard",
     "deploy": "fleet.cli.deploy:deploy",
     "destroy": "fleet.cli.destroy:destroy",
+    "diff": "fleet.cli.diff:diff",
     "doctor": "fleet.cli.doctor:doctor",
     "init": "fleet.cli.init:init",
     "invoke": "fleet.cli.invoke.command:invoke",

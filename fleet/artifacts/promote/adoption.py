@@ -29,6 +29,12 @@ def target_for(target: Project, endpoints: Sequence[str]) -> Project:
     return replace(target, endpoints=tuple(endpoints))
 
 
+def following(project: Project) -> Project:
+    """An environment as it would be if it followed the specs in model_specs/."""
+    layering = Layering(project.root, project.environment_source, environment_names(project.root))
+    return replace(project, layering=layering, spec_files=spec_files(project.root).by_endpoint)
+
+
 def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     """Write the specs that locks lack, with the keys that they have now; return the new files.
 
@@ -47,15 +53,15 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
         raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
     chosen = [each for each in locked_endpoints(root, name) if each in endpoints or not endpoints]
     unlocked = [each for each in endpoints if each not in chosen]
-    specs, lacking = spec_files(root).by_endpoint, [each for each in chosen if each not in target.spec_files]
+    main, lacking = following(target), [each for each in chosen if each not in target.spec_files]
     findings = [_unadoptable(target, each, "it has no lock there") for each in unlocked]
     findings += [
-        _unadoptable(target, each, "it has no spec in model_specs/") for each in lacking if each not in specs
+        _unadoptable(target, each, "it has no spec in model_specs/")
+        for each in lacking
+        if each not in main.spec_files
     ]
     if findings:
         raise FindingsError(findings)
-    followed = Layering(root, target.environment_source, environment_names(root))
-    main = replace(target, layering=followed, spec_files=specs)
     texts = all_of(lacking, lambda each: expanded_for(main, target, each).text)
     files = [promoted_spec(root, name, each) for each in lacking]
     return [file for file, text in zip(files, texts, strict=True) if write_text(file, text)]

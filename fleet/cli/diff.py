@@ -1,0 +1,66 @@
+"""`fleet diff`: what a promotion would change."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.artifacts.promote.pending import PendingEndpoint, pending
+from fleet.cli.arguments import Endpoints, Env, OutputFormat
+from fleet.cli.output import say
+from fleet.cli.selection import chosen_project
+from fleet.core.project_root import project_root
+from fleet.printers.lines import print_json
+from fleet.spec.project import open_project
+
+VERSION = 1
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
+
+
+def diff(
+    env: Env,
+    endpoints: Endpoints = None,
+    format: Annotated[
+        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
+    ] = OutputFormat.HUMAN,
+) -> None:
+    """Show what main and the environment before have that a promoted one does not have; AWS is not asked."""
+    root = project_root(Path.cwd())
+    project = open_project(root, env)
+    found = pending(project)
+    if endpoints:
+        known = {each.name for each in found}
+        waiting = [each for each in endpoints if each in known]
+        rest = [each for each in endpoints if each not in known]
+        chosen = {*waiting, *(chosen_project(root, env, rest).endpoints if rest else ())}
+        found = [each for each in found if each.name in chosen]
+    if format is OutputFormat.JSON:
+        print_json({"version": VERSION, "environment": env, "endpoints": [_record(each) for each in found]})
+        return
+    origin = project.environment.promoted_from
+    if not found:
+        say(f"{env} has what main and {origin} have")
+    for each in found:
+        for line in _lines(each, env, origin or ""):
+            say(line)
+    promotable = [each.name for each in found if each.state != "removed"]
+    if promotable:
+        say(f"`fleet promote --to {env} {' '.join(promotable)}` brings what {origin} runs")
+
+
+def _lines(each: PendingEndpoint, env: str, origin: str) -> list[str]:
+    if each.state == "new":
+        return [f"{each.name}: {env} does not have it; {each.content[0]}"]
+    if each.state == "removed":
+        return [f"{each.name}: main has it no more; `fleet destroy {each.name} --env {env}` removes it"]
+    if each.problem:
+        return [f"{each.name}: cannot be compared: {each.problem}"]
+    keys = [f"  main     {change}" for change in each.spec]
+    return [f"{each.name}:", *keys, *(f"  {origin:<8} {text}" for text in each.content)]
+
+
+def _record(each: PendingEndpoint) -> dict[str, object]:
+    return {**asdict(each), "spec": [{"key": change.key, "change": str(change)} for change in each.spec]}

@@ -1,0 +1,97 @@
+"""`fleet diff`: what main and the environment before have that prod does not have yet, in words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fleet.cli.commands import app
+from fleet.findings import FindingsError
+from fleet_folder import SPEC, FleetFolder
+
+SIZE = 3 << 20
+OWN = SPEC.replace("../repo", "../../repo")
+
+
+def lock(digest: str, *, size: int = SIZE, models: str = "[embed]", more: str = "") -> str:
+    archive = f'sentences: {{digest: "sha256:{digest * 64}", size: {size}, models: {models}}}'
+    return f"endpoint: sentences\narchives:\n  {archive}\n{more}"
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """prod has what staging has, and staging follows main."""
+    for name in ("dev", "staging", "prod"):
+        folder.environment("promoted_from: staging\n" if name == "prod" else "", name)
+    folder.spec()
+    folder.write("locks/staging/sentences.lock.yaml", lock("a"))
+    folder.write("locks/prod/sentences.lock.yaml", lock("a"))
+    folder.write("locks/prod/sentences.spec.yaml", OWN)
+    monkeypatch.chdir(folder.root)
+    return folder
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    app(["diff", "--env", "prod", *arguments], standalone_mode=False)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_an_environment_that_is_up_to_date(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys) == ["prod has what main and staging have"]
+
+
+def test_keys_that_changed_on_main(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.spec("scaling: {min: 1, max: 4, gpu_utilization: 60}\n", base=SPEC.replace("g5.x", "g5.2x"))
+    first, instance, scaling, last = said(capsys)
+    assert first == "sentences:"
+    assert instance == "  main     `instance.type`: ml.g5.xlarge → ml.g5.2xlarge"
+    assert scaling.startswith('  main     `scaling`: none → {"min": 1, "max": 4,')
+    assert last == "`fleet promote --to prod sentences` brings what staging runs"
+
+
+def test_content_that_the_environment_before_has(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.write("locks/staging/sentences.lock.yaml", lock("b", size=2 * SIZE, models="[embed, rank]"))
+    assert "  staging  archive sentences: other files, model rank is new, 3.1 MB → 6.3 MB" in said(capsys)
+
+
+def test_an_endpoint_that_was_never_promoted(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
+    assert said(capsys)[0] == "ranking: prod does not have it; it has no lock in staging"
+
+
+def test_an_endpoint_that_main_has_no_more(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    (fleet.root / "model_specs/sentences.yaml").unlink()
+    assert said(capsys) == ["sentences: main has it no more; `fleet destroy sentences --env prod` removes it"]
+
+
+def test_a_value_that_looks_like_a_secret_is_not_shown(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.spec("environment: {API_TOKEN: hf_abcdefghijklmnop}\nallow: {plain-text-secret: a test}\n")
+    text = "\n".join(said(capsys))
+    assert "`environment.API_TOKEN`: none → (not shown)" in text
+    assert "hf_abc" not in text
+
+
+def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
+    (found,) = json.loads("\n".join(said(capsys, "--format", "json")))["endpoints"]
+    assert (found["name"], found["state"]) == ("sentences", "changed")
+    assert found["spec"] == [
+        {"key": "instance.type", "change": "`instance.type`: ml.g5.xlarge → ml.g5.2xlarge"}
+    ]
+
+
+def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
+    assert said(capsys, "sentences") == ["prod has what main and staging have"]
+
+
+def test_nothing_waits_for_an_environment_that_follows_main(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(FindingsError, match="staging has no `promoted_from`"):
+        app(["diff", "--env", "staging"], standalone_mode=False)
