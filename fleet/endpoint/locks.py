@@ -25,12 +25,7 @@ def read_lock_file(
     file: Path, environment: str, spec: EndpointSpec, promoted_from: str | None = None
 ) -> tuple[Lock | None, list[Finding]]:
     """A lock, and what is wrong with it; None if it is another endpoint's."""
-    command = (
-        f"`fleet promote --from {promoted_from} --to {environment} {spec.endpoint}`"
-        if promoted_from
-        else f"`fleet lock --env {environment} {spec.endpoint}`"
-    )
-    hint = f"run {command}"
+    hint = f"run {_command(environment, spec, promoted_from)}"
     if not file.is_file():
         message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
         return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
@@ -42,20 +37,31 @@ def read_lock_file(
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
+    return lock, lock_findings(lock, spec, file, environment, promoted_from)
+
+
+def lock_findings(
+    lock: Lock, spec: EndpointSpec, file: Path, environment: str, promoted_from: str | None = None
+) -> list[Finding]:
+    """What an endpoint's lock lacks of its spec."""
+    command = _command(environment, spec, promoted_from)
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
     lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
-    return lock, [
+    message = "the lock holds no archive {!r}; it was written for another spec"
+    return [
         *wrong,
         *(
-            Finding(
-                code="FL302",
-                message=f"the lock holds no archive {name!r}; it was written for another spec",
-                file=file,
-                hint=hint,
-            )
+            Finding(code="FL302", message=message.format(name), file=file, hint=f"run {command}")
             for name in lacking
         ),
     ]
+
+
+def _command(environment: str, spec: EndpointSpec, promoted_from: str | None) -> str:
+    """What writes the lock."""
+    if promoted_from:
+        return f"`fleet promote --from {promoted_from} --to {environment} {spec.endpoint}`"
+    return f"`fleet lock --env {environment} {spec.endpoint}`"
 
 
 def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str) -> list[Finding]:

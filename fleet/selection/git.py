@@ -25,7 +25,7 @@ _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 def work_tree(folder: Path) -> Path | None:
     """The top of the Git work tree that a folder is in; None without one, and without Git."""
     try:
-        done = _run(folder, "rev-parse", "--show-toplevel")
+        done = run_git(folder, "rev-parse", "--show-toplevel")
     except CannotRunError:
         return None
     return Path(os.fsdecode(done.stdout.removesuffix(b"\n"))) if done.returncode == 0 else None
@@ -42,7 +42,7 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     """
     top = work_tree(folder)
     if top is None:
-        done = _run(folder, "rev-parse", "--show-toplevel")
+        done = run_git(folder, "rev-parse", "--show-toplevel")
         raise CannotRunError(f"git cannot read {folder}: {_problem(done)}", "run it in a clone of the fleet")
     base = _merge_base(top, reference)
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
@@ -57,13 +57,13 @@ def is_deleted(top: Path, file: Path) -> bool:
         return False
     path = f":(top,literal){file.relative_to(top)}"
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
-    done = _run(top, "rev-list", "--max-count=1", "--ignore-missing", "--all", "FETCH_HEAD", "--", path)
+    done = run_git(top, "rev-list", "--max-count=1", "--ignore-missing", "--all", "FETCH_HEAD", "--", path)
     return done.returncode == 0 and bool(done.stdout.strip())
 
 
 def is_shallow(top: Path) -> bool:
     """Whether the clone lacks a part of its history."""
-    return _run(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+    return run_git(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
 
 
 def unquoted(path: str) -> str:
@@ -81,35 +81,40 @@ def _sign(escape: bytes) -> bytes:
 
 
 def _merge_base(top: Path, reference: str) -> str:
-    if not _is_commit(top, reference):
+    if not is_commit(top, reference):
         problem = f"git knows no commit {reference[:MAX_REFERENCE]!r}"
-        if _is_commit(top, f"origin/{reference}"):
+        if is_commit(top, f"origin/{reference}"):
             raise CannotRunError(problem, f"write changed:origin/{reference}")
         remedy = "name a branch, a tag or a commit; `git fetch` gets new ones"
         raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else remedy)
-    done = _run(top, "merge-base", "HEAD", reference)
+    done = run_git(top, "merge-base", "HEAD", reference)
     if done.returncode != 0:
         problem = f"HEAD and {reference} have no commit in common"
         raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else "name a branch that HEAD left")
     return done.stdout.decode("ascii").strip()
 
 
-def _is_commit(top: Path, reference: str) -> bool:
+def is_commit(top: Path, reference: str) -> bool:
     """Whether it is one commit; what begins with a hyphen would be an option to other commands."""
     if reference.startswith("-") or len(reference) > MAX_REFERENCE or not reference.isprintable():
         return False
-    done = _run(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
+    done = run_git(top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
     return done.returncode == 0
 
 
 def _files(top: Path, *command: str) -> Iterator[Path]:
-    done = _run(top, *command)
+    done = run_git(top, *command)
     if done.returncode != 0:
         raise CannotRunError(f"`git {command[0]}` failed: {_problem(done)}", "run it in a clone of the fleet")
     yield from (top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
-def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
+def run_git(folder: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run Git in a folder; its exit code is left to the caller.
+
+    Raises:
+        CannotRunError: Git is not installed.
+    """
     environment = {**os.environ, **_ENVIRONMENT}
     try:
         return subprocess.run(

@@ -1,0 +1,146 @@
+"""Brings back an earlier lock of an endpoint, with its spec, if all that it names is still in the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fleet.artifacts.lock import write_text
+from fleet.artifacts.promote.copy import Store, objects_of
+from fleet.artifacts.promote.images import ImageCopies, ImageStore
+from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.locks import lock_findings
+from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.findings import Finding, FindingsError
+from fleet.report.spec_changes import KeyChange, spec_changes
+from fleet.selection.history import Commit, History
+from fleet.spec.lock import Lock
+from fleet.spec.membership import promoted_spec
+from fleet.spec.problems import validate
+from fleet.spec.project import LOCK_BYTES, LoadedSpec, Project
+from fleet.spec.reader import parse_source
+from fleet.spec.spec_files import spec_files
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+CODE = "FL519"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierRelease:
+    """What an endpoint was to run in a commit.
+
+    Attributes:
+        commit: The commit.
+        texts: The contents of its lock and its spec, by file.
+        lock: The lock.
+        loaded: The spec as it holds in the environment now.
+    """
+
+    commit: Commit
+    texts: dict[Path, str]
+    lock: Lock
+    loaded: LoadedSpec
+
+
+def earlier_release(project: Project, endpoint: str, reference: str | None) -> EarlierRelease:
+    """The lock and the spec of an endpoint in an earlier commit.
+
+    Args:
+        project: The environment.
+        endpoint: The endpoint, which the environment may not have any more.
+        reference: The commit. Default: the last one in which they were not what they are now.
+
+    Raises:
+        FindingsError: no commit has another lock or spec, the one that is named has none, or they are wrong.
+        CannotRunError: Git is missing, the fleet is in no clone, or there is no such commit.
+    """
+    history, files = History(project.root), _files(project, endpoint)
+    lock_file, spec_file = files
+    name = project.environment.environment
+    commit = history.commit(reference) if reference else _before(history, files)
+    texts = {file: history.text(commit, file) for file in files} if commit else {}
+    held = {file: text for file, text in texts.items() if text is not None}
+    if commit is None or lock_file not in held:
+        where = f"{commit} has no" if commit else "Git knows no earlier"
+        message = f"{where} lock of {endpoint!r} in {name}"
+        hint = f"`git log -- {lock_file.relative_to(project.root)}` shows the commits of its lock"
+        raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
+    if spec_file not in held:
+        path = spec_file.relative_to(project.root)
+        message = f"{commit} has a lock of {endpoint!r} in {name}, and no {path} beside it"
+        hint = (
+            f"bring the lock back alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
+        )
+        raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
+    lock = validate(Lock, parse_source(lock_file, held[lock_file], LOCK_BYTES))
+    loaded = project.load_source(parse_source(spec_file, held[spec_file]))
+    return EarlierRelease(commit=commit, texts=held, lock=lock, loaded=loaded)
+
+
+def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr: Any) -> ResolvedEndpoint:
+    """Check that the store has all that a release names, with the content that its lock has.
+
+    Raises:
+        FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
+        CannotRunError: AWS refuses or does not answer.
+    """
+    place = place_of(project.environment)
+    lock_file = project.lock_file(release.loaded.spec.endpoint)
+    decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
+    wrong = lock_findings(release.lock, release.loaded.spec, lock_file, place.environment)
+    endpoint, _ = resolve_endpoint(place, decided, wrong)
+    contents = contents_of([ArchiveRequirement(endpoint, each) for each in endpoint.archives])
+    store = Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
+    with aws_errors_as_findings(place):
+        all_in_parallel(contents, lambda each: objects_of(each, store), REQUESTS_AT_ONCE)
+    images = ImageStore(s3=s3, ecr=ecr, place=place)
+    ImageCopies(images, images).plan([release.lock])
+    return endpoint
+
+
+def changed_keys(project: Project, release: EarlierRelease) -> list[KeyChange]:
+    """The keys of the spec that a rollback changes; none where the present spec cannot be read."""
+    name = release.loaded.spec.endpoint
+    try:
+        return spec_changes(project.load(name), release.loaded) if name in project.spec_files else []
+    except FindingsError:
+        return []
+
+
+def write_release(release: EarlierRelease) -> list[Path]:
+    """Write the files of a release, the lock last; return those that changed.
+
+    Raises:
+        CannotRunError: a file cannot be written.
+    """
+    return [file for file, text in reversed(release.texts.items()) if write_text(file, text)]
+
+
+def _files(project: Project, endpoint: str) -> tuple[Path, Path]:
+    """The lock and the spec of an endpoint, whether or not they exist."""
+    root, name = project.root, project.environment.environment
+    spec = promoted_spec(root, name, endpoint)
+    if not project.is_promoted:
+        spec = spec_files(root).by_endpoint.get(endpoint, root / "model_specs" / f"{endpoint}.yaml")
+    return project.lock_file(endpoint), spec
+
+
+def _lock_path(project: Project, endpoint: str) -> str:
+    return project.lock_file(endpoint).relative_to(project.root).as_posix()
+
+
+def _before(history: History, files: tuple[Path, Path]) -> Commit | None:
+    """The last commit in which a file was not what it is now; the lock exists there."""
+    now = [file.read_text("utf-8") if file.is_file() else None for file in files]
+    for commit in history.commits(files):
+        then = [history.text(commit, file) for file in files]
+        if then != now and then[0] is not None:
+            return commit
+    return None

@@ -1,0 +1,71 @@
+"""Earlier contents of a fleet's files, as Git has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.findings import CannotRunError
+from fleet.selection.git import FULL_HISTORY, is_commit, is_shallow, run_git, work_tree
+
+_FORM = "%H%x00%cs%x00%s"
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit: its id in full, the day of its committer in ISO 8601, and its subject."""
+
+    id: str
+    day: str
+    subject: str
+
+    def __str__(self) -> str:
+        """The short id, the day and the subject."""
+        return f"{self.id[:12]} of {self.day}, {self.subject!r}"
+
+
+class History:
+    """The commits of the clone that a fleet is in."""
+
+    def __init__(self, root: Path) -> None:
+        """Find the clone.
+
+        Raises:
+            CannotRunError: Git is missing, or the fleet is in no clone.
+        """
+        top = work_tree(root)
+        if top is None:
+            run_git(root, "--version")
+            raise CannotRunError(f"{root} is in no Git work tree", "run it in a clone of the fleet")
+        self._top = top
+
+    def commits(self, files: Sequence[Path]) -> Iterator[Commit]:
+        """The commits before and at HEAD that changed one of the files, the newest first."""
+        paths = [f":(top,literal){self._path(file)}" for file in files]
+        done = run_git(self._top, "log", f"--format={_FORM}", "HEAD", "--", *paths)
+        for line in done.stdout.decode("utf-8", "replace").splitlines():
+            yield Commit(*line.split("\0", 2))
+
+    def commit(self, reference: str) -> Commit:
+        """The commit that a branch, a tag or an id names.
+
+        Raises:
+            CannotRunError: there is none of that name.
+        """
+        if not is_commit(self._top, reference):
+            remedy = "name a branch, a tag or a commit, as `git log` shows them"
+            problem = f"git knows no commit {reference[:80]!r}"
+            raise CannotRunError(problem, FULL_HISTORY if is_shallow(self._top) else remedy)
+        done = run_git(self._top, "log", "-1", f"--format={_FORM}", "--end-of-options", reference, "--")
+        return Commit(*done.stdout.decode("utf-8", "replace").strip().split("\0", 2))
+
+    def text(self, commit: Commit, file: Path) -> str | None:
+        """A file's content in a commit; None where the commit does not have it."""
+        done = run_git(self._top, "cat-file", "blob", f"{commit.id}:{self._path(file)}")
+        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+
+    def _path(self, file: Path) -> str:
+        real = Path(os.path.realpath(file.parent)) / file.name
+        return real.relative_to(os.path.realpath(self._top)).as_posix()
