@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.promote.pending import PendingEndpoint, pending
+from fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -30,7 +30,7 @@ def diff(
     """Show what main and the environment before have that a promoted one does not have; AWS is not asked."""
     root = project_root(Path.cwd())
     project = open_project(root, env)
-    found = pending(project)
+    found = backlog(project)
     if endpoints:
         known = {each.name for each in found}
         waiting = [each for each in endpoints if each in known]
@@ -51,7 +51,7 @@ def diff(
         say(f"`fleet promote --to {env} {' '.join(promotable)}` brings what {origin} runs")
 
 
-def _lines(each: PendingEndpoint, env: str, origin: str) -> list[str]:
+def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:
     if each.state == "new":
         return [f"{each.name}: {env} does not have it; {each.content[0]}"]
     if each.state == "removed":
@@ -62,5 +62,5 @@ def _lines(each: PendingEndpoint, env: str, origin: str) -> list[str]:
     return [f"{each.name}:", *keys, *(f"  {origin:<8} {text}" for text in each.content)]
 
 
-def _record(each: PendingEndpoint) -> dict[str, object]:
+def _record(each: BacklogEntry) -> dict[str, object]:
     return {**asdict(each), "spec": [{"key": change.key, "change": str(change)} for change in each.spec]}

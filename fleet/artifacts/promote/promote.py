@@ -86,7 +86,7 @@ def promote(
     Args:
         tested: Where the endpoints were tested.
         target: Where they will run.
-        progress: Is told of each copy.
+        progress: Is notified of each copy.
         templates: Makes the digests of the templates, which locks of an environment that is promoted to keep.
 
     Raises:

@@ -16,7 +16,7 @@ from fleet.spec.project import Project, load_lock, open_project
 
 
 @dataclass(frozen=True, kw_only=True)
-class PendingEndpoint:
+class BacklogEntry:
     """One endpoint whose promotion would change something.
 
     Attributes:
@@ -34,7 +34,7 @@ class PendingEndpoint:
     problem: str = ""
 
 
-def pending(target: Project) -> list[PendingEndpoint]:
+def backlog(target: Project) -> list[BacklogEntry]:
     """The endpoints that differ, by name.
 
     Raises:
@@ -47,25 +47,25 @@ def pending(target: Project) -> list[PendingEndpoint]:
         raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
     tested, main = open_project(target.root, origin), following(target)
     names = sorted({*target.endpoints, *target.unpromoted})
-    found = (_pending(each, target, tested, main) for each in names)
+    found = (_entry(each, target, tested, main) for each in names)
     return [each for each in found if each is not None]
 
 
-def _pending(name: str, target: Project, tested: Project, main: Project) -> PendingEndpoint | None:
+def _entry(name: str, target: Project, tested: Project, main: Project) -> BacklogEntry | None:
     if name in target.unpromoted:
         where = "is in" if tested.lock_file(name).is_file() else "has no lock in"
         there = f"it {where} {tested.environment.environment}"
-        return PendingEndpoint(name=name, state="new", content=(there,))
+        return BacklogEntry(name=name, state="new", content=(there,))
     if name not in main.spec_files:
-        return PendingEndpoint(name=name, state="removed")
+        return BacklogEntry(name=name, state="removed")
     try:
         changes = spec_changes(target.load(name), expanded_for(main, target, name).loaded)
         content = tuple(_content(load_lock(target.lock_file(name)), _lock(tested.lock_file(name))))
     except FindingsError as error:
-        return PendingEndpoint(name=name, state="changed", problem=error.findings[0].message)
+        return BacklogEntry(name=name, state="changed", problem=error.findings[0].message)
     if not (changes or content):
         return None
-    return PendingEndpoint(name=name, state="changed", spec=tuple(changes), content=content)
+    return BacklogEntry(name=name, state="changed", spec=tuple(changes), content=content)
 
 
 def _lock(file: Path) -> Lock | None:
@@ -94,7 +94,7 @@ def _changed(before: LockedArchive, after: LockedArchive) -> str:
     models = [f"model {each} is new" for each in after.models if each not in before.models]
     models += [f"model {each} is removed" for each in before.models if each not in after.models]
     engines = [
-        f"engine of {each} is built anew"
+        f"engine of {each} is built again"
         for each, engine in after.engines.items()
         if each in before.engines and before.engines[each].key != engine.key
     ]
