@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
 from fleet.aws.api.stack import LiveStack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
+from fleet.check.lock_drift import stale_findings
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from fleet.findings import FindingsError
 from fleet.spec.environment import LOCAL
+from fleet.spec.membership import locked_endpoints
 from fleet.spec.project import Project, load_lock
+from fleet.upgrade.areas import differing_areas
+from fleet.upgrade.comparison import Template
+from fleet.upgrade.installation import installation
+from fleet.upgrade.synthesis import THIS, settings, synthesise
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
 
 
 class FileState(StrEnum):
-    """The state of a spec or a lock; a stale lock was written for another spec."""
+    """The state of a spec or a lock.
+
+    A stale lock was written for another spec or from other repositories. An environment may not have an
+    endpoint that has a spec: it is elsewhere; it may be one that waits for its promotion.
+    """
 
     YES = "yes"
     NO = "no"
     BROKEN = "broken"
     STALE = "stale"
+    ELSEWHERE = "elsewhere"
+    UNPROMOTED = "not promoted"
 
 
 class Runs(StrEnum):
@@ -39,76 +55,147 @@ class Runs(StrEnum):
     LIVE_SET = "its live set"
     UNKNOWN = "unknown: nothing to compare it with"
     NOTHING = "not deployed"
+    UNASKED = "not asked"
 
 
 @dataclass(frozen=True, kw_only=True)
 class InventoryEntry:
-    """One endpoint: its files, its stack's status (None without a stack) and what it serves."""
+    """One endpoint: its files, its stack's status (None without a stack) and what it serves.
 
+    `behind` has the parts in which its stack is not what the files make of it, such as `instance`.
+    """
+
+    environment: str
     name: str
     owner: str | None
     spec: FileState
     lock: FileState
     stack: str | None
     runs: Runs
+    behind: tuple[str, ...]
     live: LiveEndpoint | None
     remedy: str
     """How to make spec, lock and stack consistent; "" if they are."""
 
 
-def take_inventory(project: Project, access: Access) -> list[InventoryEntry]:
-    """Every endpoint of the environment that has a spec, a lock or a stack, by name.
+@dataclass(frozen=True, kw_only=True)
+class _Files:
+    """What the files of one endpoint are, and what they are resolved to where that is possible."""
+
+    spec: FileState
+    lock: FileState
+    owner: str | None
+    resolved: ResolvedEndpoint | None
+
+
+def take_inventory(project: Project, access: Access | None) -> list[InventoryEntry]:
+    """Every endpoint that the environment has or is to have, or that has a lock or a stack there, by name.
+
+    Args:
+        project: The environment.
+        access: Its account; None: only specs, locks and repositories are compared.
 
     Raises:
         ClientError: access is denied.
+        CannotRunError: the templates cannot be made.
     """
-    stacks = endpoint_stacks(access.client("cloudformation"), access.place)
-    sagemaker, environment = access.client("sagemaker"), access.place.environment
-    found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
-    live = dict(zip(stacks, found, strict=True))
+    environment = project.environment.environment
+    stacks: Mapping[str, LiveStack] = {}
+    live: Mapping[str, LiveEndpoint | None] = {}
+    if access is not None:
+        stacks = endpoint_stacks(access.client("cloudformation"), access.place)
+        sagemaker = access.client("sagemaker")
+        found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
+        live = dict(zip(stacks, found, strict=True))
+    members = {name for name in project.spec_files if name not in project.absent}
+    names = sorted({*members, *project.unpromoted, *locked_endpoints(project.root, environment), *stacks})
+    files = {name: _files(project, name, offline=access is None) for name in names}
+    deployed = [name for name in stacks if files[name].resolved is not None]
+    behind = _behind(project, deployed, access.client("cloudformation")) if access and deployed else {}
     return [
-        _compare(project, environment, name, stacks.get(name), live.get(name))
-        for name in sorted({*project.spec_files, *_locked_digests(project), *stacks})
+        _entry(
+            project, name, files[name], stacks.get(name), live.get(name), behind.get(name, ()), access=access
+        )
+        for name in names
     ]
 
 
-def _compare(
-    project: Project, environment: str, name: str, stack: LiveStack | None, live: LiveEndpoint | None
+def _behind(
+    project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
+) -> Mapping[str, tuple[str, ...]]:
+    """The parts in which each deployed template differs from the one that the files make."""
+    context = {**settings(project.root), "endpoints": ",".join(endpoints)}
+    environment, place = project.environment.environment, place_of(project.environment)
+    wanted = synthesise(installation(THIS), project.root, environment, context)
+
+    def compare(name: str) -> tuple[str, ...]:
+        stack = stack_of(place, name)
+        body: Any = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
+        deployed: Template = body if isinstance(body, dict) else {}
+        return differing_areas(deployed, wanted[stack])
+
+    return dict(zip(endpoints, all_in_parallel(endpoints, compare, DESCRIBED_AT_ONCE), strict=True))
+
+
+def _entry(
+    project: Project,
+    name: str,
+    files: _Files,
+    stack: LiveStack | None,
+    live: LiveEndpoint | None,
+    behind: tuple[str, ...],
+    *,
+    access: Access | None,
 ) -> InventoryEntry:
-    (spec, owner), lock, resolved = _spec(project, name), _lock(project, name), None
-    if spec is FileState.YES and lock is FileState.YES:
-        try:
-            (resolved,) = resolve_project(replace(project, endpoints=(name,))).endpoints
-        except FindingsError as error:
-            lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
-            spec = FileState.BROKEN if lock is FileState.YES else spec
-    runs = _runs(resolved, live)
-    remedies = _remedies(name, environment, {"spec": spec, "lock": lock}, stack, runs)
-    status = stack.status if stack is not None else None
+    runs = _runs(files.resolved, live) if access is not None else Runs.UNASKED
+    if stack is None:
+        behind = ()
+    remedies = _remedies(project, name, files, stack, runs, behind)
     return InventoryEntry(
+        environment=project.environment.environment,
         name=name,
-        owner=owner,
-        spec=spec,
-        lock=lock,
-        stack=status,
+        owner=files.owner,
+        spec=files.spec,
+        lock=files.lock,
+        stack=stack.status if stack is not None else None,
         runs=runs,
+        behind=behind,
         live=live,
         remedy=next(remedies, ""),
     )
 
 
 def _remedies(
-    name: str, environment: str, held: Mapping[str, FileState], stack: LiveStack | None, runs: Runs
+    project: Project,
+    name: str,
+    files: _Files,
+    stack: LiveStack | None,
+    runs: Runs,
+    behind: tuple[str, ...],
 ) -> Iterator[str]:
     """What to do, in order."""
-    if held["spec"] is FileState.NO and stack is not None:
-        yield f"an orphan, a stack without a spec: `fleet destroy {name} --env {environment}`"
-    elif held["spec"] is FileState.NO:
-        yield f"an orphan, a lock without a spec: `git rm locks/{environment}/{name}.lock.yaml`"
-    if FileState.BROKEN in held.values():
+    environment, origin = project.environment.environment, project.environment.promoted_from
+    has_lock = files.lock is not FileState.NO
+    if files.spec in (FileState.NO, FileState.ELSEWHERE):
+        why = "a spec" if files.spec is FileState.NO else f"a place in {environment}"
+        if stack is not None:
+            yield f"an orphan, a stack without {why}: `fleet destroy {name} --env {environment}`"
+        elif has_lock:
+            yield f"an orphan, a lock without {why}: `git rm locks/{environment}/{name}.lock.yaml`"
+    if files.spec is FileState.UNPROMOTED:
+        if stack is not None:
+            yield f"an orphan, a stack without a promoted spec: `fleet destroy {name} --env {environment}`"
+        if has_lock:
+            yield f"`fleet promote --to {environment} --adopt {name}` writes the spec beside its lock"
+        yield f"`fleet promote --from {origin} --to {environment} {name}`"
+    if FileState.BROKEN in (files.spec, files.lock):
         yield f"run `fleet check --env {environment} {name}` to see what is wrong"
-    if held["lock"] is not FileState.YES:
-        yield f"`fleet lock --env {environment} {name}`"
+    if files.lock is not FileState.YES:
+        yield (
+            f"`fleet promote --from {origin} --to {environment} {name}`"
+            if origin
+            else f"`fleet lock --env {environment} {name}`"
+        )
     deploy = (
         f"`fleet local up {name}`" if environment == LOCAL else f"`fleet deploy --env {environment} {name}`"
     )
@@ -118,7 +205,7 @@ def _remedies(
         yield f"{stack}: {deploy} continues its rollback, or explains how"
     if stack is not None and stack.state is StackState.UNDER_WAY:
         yield f"{stack}: wait until that has ended; {deploy} also waits"
-    if runs in (Runs.OTHER, Runs.NOTHING):
+    if runs in (Runs.OTHER, Runs.NOTHING) or behind:
         yield deploy
 
 
@@ -132,10 +219,29 @@ def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
     return Runs.LOCKED if all(each.named_by_content for each in resolved.archives) else Runs.LIVE_SET
 
 
+def _files(project: Project, name: str, *, offline: bool) -> _Files:
+    """The state of an endpoint's files; repositories are compared with their lock where AWS is not asked."""
+    (spec, owner), lock, resolved = _spec(project, name), _lock(project, name), None
+    if spec is FileState.YES and lock is FileState.YES:
+        alone = replace(project, endpoints=(name,), findings=())
+        try:
+            (resolved,) = resolve_project(alone).endpoints
+        except FindingsError as error:
+            lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
+            spec = FileState.BROKEN if lock is FileState.YES else spec
+        if offline and lock is FileState.YES and stale_findings(alone, name):
+            lock = FileState.STALE
+    return _Files(spec=spec, lock=lock, owner=owner, resolved=resolved)
+
+
 def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
     """The state of a spec, and its owner."""
+    if name in project.unpromoted:
+        return FileState.UNPROMOTED, None
     if name not in project.spec_files:
         return FileState.NO, None
+    if name in project.absent:
+        return FileState.ELSEWHERE, None
     try:
         owner = project.load(name).spec.owner
     except FindingsError:
@@ -152,8 +258,3 @@ def _lock(project: Project, name: str) -> FileState:
     except FindingsError:
         return FileState.BROKEN
     return FileState.YES
-
-
-def _locked_digests(project: Project) -> set[str]:
-    folder = project.lock_file("any").parent
-    return {file.name.removesuffix(".lock.yaml") for file in folder.glob("*.lock.yaml")}

@@ -22,6 +22,7 @@ from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.environment import LOCAL
+from fleet.spec.membership import LOCK_END, locked_endpoints
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.spec_files import same_names
 
@@ -91,6 +92,7 @@ def all_findings(
         today: The day on which policies are checked; None: they are not.
     """
     findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
+    findings += orphan_locks(project)
     specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:
         with _place_findings(found.setdefault(name, [])):
@@ -109,6 +111,25 @@ def all_findings(
     if today:
         findings += policy_findings(project, specs, today)
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+
+
+def orphan_locks(project: Project) -> list[Finding]:
+    """Locks of endpoints without a spec, or that the environment does not have, where all are checked."""
+    members, environment = {*project.spec_files} - {*project.absent}, project.environment.environment
+    if environment == LOCAL or {*project.endpoints} != members:
+        return []
+    return [
+        Finding(
+            code="FL514",
+            severity=Severity.WARNING,
+            message=f"this is a lock of {name!r}, which {environment} does not have",
+            hint=f"`fleet destroy {name} --env {environment}` if it is deployed, then `git rm` this file",
+            file=project.root / "locks" / environment / f"{name}{LOCK_END}",
+            line=1,
+        )
+        for name in locked_endpoints(project.root, environment)
+        if name not in members and not (project.is_promoted and name not in project.spec_files)
+    ]
 
 
 def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.aws.inventory import InventoryEntry, Runs, take_inventory
-from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
+from fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
+from fleet.cli.arguments import Endpoints, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -20,55 +21,113 @@ from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json
+from fleet.spec.project import open_project
+
+WIDE = 100
+"""Columns from which there is room for the owner."""
 
 
 def ls(
-    env: Env,
+    env: Annotated[list[str], typer.Option("--env", help="Environment name; repeat for several.")],
     endpoints: Endpoints = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Compare specs, locks and repositories; AWS is not asked.")
+    ] = False,
     profile: Profile = None,
     format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """Compare specs, locks and live stacks; list what has no counterpart, with the command that fixes it."""
-    root = project_root(Path.cwd())
-    project = chosen_project(root, env, endpoints, may_be_empty=format is TableFormat.JSON)
-    access = connect(root, place_of(project.environment), profile)
-    with aws_errors_as_findings():
-        listed = take_inventory(project, access)
-    found = [each for each in listed if not endpoints or each.name in project.endpoints]
+    root, found = project_root(Path.cwd()), list[InventoryEntry]()
+    for name in dict.fromkeys(env):
+        found += _entries(root, name, endpoints, profile, offline=offline)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
         return
     if not found:
-        say(f"{env}: no specs, no locks, no stacks")
+        say(f"{', '.join(env)}: no specs, no locks, no stacks")
         return
-    OutputConsole().print(_table(found))
+    console = OutputConsole()
+    console.print(_table(found, several=len(set(env)) > 1, wide=console.width >= WIDE))
     for each in found:
         if each.remedy:
-            say(f"{each.name}: {each.remedy}")
+            where = f" in {each.environment}" if len(set(env)) > 1 else ""
+            say(f"{each.name}{where}: {each.remedy}")
 
 
-def _table(found: list[InventoryEntry]) -> Table:
-    has_owners = any(each.owner for each in found)
+def _entries(
+    root: Path, env: str, endpoints: list[str] | None, profile: str | None, *, offline: bool
+) -> list[InventoryEntry]:
+    project = open_project(root, env)
+    access = None if offline else connect(root, place_of(project.environment), profile)
+    console = OutputConsole(stderr=True)
+    reading = console.status(f"comparing {env}") if console.is_terminal else nullcontext()
+    with reading, aws_errors_as_findings():
+        listed = take_inventory(project, access)
+    if not endpoints:
+        return listed
+    names = {each.name for each in listed}
+    others = [each for each in endpoints if each not in names]
+    chosen = {*endpoints, *(chosen_project(root, env, others, may_be_empty=True).endpoints if others else ())}
+    return [each for each in listed if each.name in chosen]
+
+
+def _table(found: list[InventoryEntry], *, several: bool, wide: bool) -> Table:
+    has_owners = wide and any(each.owner for each in found)
     table = Table(box=None, pad_edge=False)
-    for heading in (
-        "endpoint",
-        *(["owner"] if has_owners else []),
-        "spec",
-        "lock",
-        "stack",
-        "runs",
-        "endpoint is",
-    ):
+    headings = ["env"] if several else []
+    headings += ["endpoint", *(["owner"] if has_owners else []), "files", "deployed", "behind"]
+    for heading in headings:
         table.add_column(heading, overflow="fold")
     for each in found:
-        problem = each.runs is not Runs.LOCKED and each.runs is not Runs.LIVE_SET
+        files, state = _files(each), _state(each)
         table.add_row(
+            *([each.environment] if several else []),
             Text(each.name, "bold"),
             *([each.owner or "-"] if has_owners else []),
-            each.spec,
-            each.lock,
-            each.stack or "-",
-            Text(each.runs, "yellow" if problem else ""),
-            str(each.live) if each.live else "-",
+            Text(files, "" if files == "ok" else "yellow"),
+            _deployed(each),
+            Text(state, "" if state in ("-", "nothing", Runs.UNASKED, Runs.LIVE_SET) else "yellow"),
         )
     return table
+
+
+def _files(each: InventoryEntry) -> str:
+    """The state of spec and lock in two words."""
+    match each.spec, each.lock:
+        case FileState.YES, FileState.YES:
+            return "ok"
+        case FileState.NO, _:
+            return "no spec"
+        case FileState.ELSEWHERE, _:
+            return f"not in {each.environment}"
+        case FileState.UNPROMOTED, _:
+            return "not promoted"
+        case FileState.BROKEN, _:
+            return "broken spec"
+        case _, FileState.NO:
+            return "no lock"
+    return f"{each.lock} lock"
+
+
+def _deployed(each: InventoryEntry) -> str:
+    """Instances in service; else the statuses of stack and endpoint."""
+    parts = (
+        []
+        if each.stack is None or each.stack.endswith(("CREATE_COMPLETE", "UPDATE_COMPLETE"))
+        else [each.stack]
+    )
+    if each.live is not None:
+        counted = f"{each.live.instances} × {each.live.instance_type}"
+        parts += [counted] if each.live.status == "InService" else [each.live.status, counted]
+    elif each.stack is not None and not parts:
+        parts = [each.stack, "no endpoint"]
+    return ", ".join(parts) or "-"
+
+
+def _state(each: InventoryEntry) -> str:
+    if each.runs in (Runs.NOTHING, Runs.UNASKED):
+        return "-"
+    if each.runs is Runs.UNKNOWN:
+        return "unknown"
+    content = ["content"] if each.runs is Runs.OTHER and "models" not in each.behind else []
+    return ", ".join([*content, *each.behind]) or ("nothing" if each.runs is Runs.LOCKED else str(each.runs))

@@ -79,7 +79,8 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        return self.load_source(read_source(file))
+        layering = Layering(self.root, self.environment_source, environment_names(self.root))
+        return load_spec(read_source(file), layering)
 
     def load_source(self, source: Source) -> LoadedSpec:
         """A spec that need not be in a file yet, as it would hold in this environment.

@@ -46,8 +46,11 @@ def install(requirement: str, folder: Path) -> Path:
 
 
 def settings(root: Path) -> Mapping[str, Any]:
-    """The CDK context that the cdk.json of a fleet sets."""
-    context: Mapping[str, Any] = json.loads((root / "cdk.json").read_text("utf-8")).get("context", {})
+    """The CDK context that the cdk.json of a fleet sets; nothing without the file."""
+    file = root / "cdk.json"
+    context: Mapping[str, Any] = (
+        json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
+    )
     return context
 
 

@@ -151,7 +151,7 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     account.model("x = 1\n")
     account.lock()
     account.model("x = 3\n")
-    assert account.fleet("ls", "--env", "dev").stdout.count("other content") == 1
+    assert row(account.fleet("ls", "--env", "dev").stdout, "sentences").endswith(" models")
     assert "publish: nothing to do" in account.deploy("--locked", "sentences")
     assert account.model_data() == first
     assert len(account.keys("releases/sentences/")) == 3
@@ -176,11 +176,19 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) 
     account.folder.write("locks/dev/gone.lock.yaml", LOCK)
     spec = account.folder.root / "model_specs/sentences.yaml"
     told = account.fleet("ls", "--env", "dev").stdout
-    assert row(told, "sentences") == "sentences yes yes UPDATE_COMPLETE as locked InService, 1 × ml.g5.xlarge"
-    assert row(told, "idle") == "idle yes no - not deployed -"
+    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge nothing"
+    assert row(told, "idle") == "idle no lock - -"
+    assert max(map(len, told.splitlines()[:4])) <= 80
     assert "idle: `fleet lock --env dev idle`" in told
     assert "gone: an orphan, a lock without a spec: `git rm locks/dev/gone.lock.yaml`" in told
     kept = spec.read_text()
+    spec.write_text(kept + "scaling: {min: 1, max: 3, gpu_utilization: 60}\nalarms: {errors: 2%}\n")
+    told = account.fleet("ls", "--env", "dev", "sentences").stdout
+    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge scaling, alarms, permissions, dashboard"
+    assert "sentences: `fleet deploy --env dev sentences`" in told
+    account.model("x = 9\n")
+    offline = account.fleet("ls", "--env", "dev", "--offline", "sentences").stdout
+    assert row(offline, "sentences") == "sentences stale lock - -"
     spec.unlink()
     told = account.fleet("ls", "--env", "dev").stdout
     assert "sentences: an orphan, a stack without a spec: `fleet destroy sentences --env dev`" in told

@@ -12,17 +12,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from embedded_keys import PROFILE_KEYS
+from fleet.artifacts.lock import write_lock
 from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
+from git_repository import GitRepository
 from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
 from promotion import ENDPOINT, PLACES, Promotion
 from promotion_images import PromotedImages
@@ -110,6 +113,45 @@ def test_the_image_that_was_built_is_promoted_with_the_archive(
     run("--from", "staging", "--to", "prod", "sentences", *PROFILES)
     assert "copied nothing: 1 image already present" in capsys.readouterr().out
     assert list(images.tags()) == [digest]
+
+
+def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
+    promotion: Promotion, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = promotion.folder.root / "environments/prod.yaml"
+    environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
+    promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
+    run("--to", "prod", "sentences", *PROFILES)
+    said = capsys.readouterr().out.splitlines()
+    assert said[2:] == [
+        "sentences: prod differs from staging on purpose: `instance.count`: 1 → 2",
+        "wrote locks/prod/sentences.spec.yaml",
+        "wrote locks/prod/sentences.lock.yaml",
+        "review and commit them, then run `fleet deploy --env prod sentences`",
+    ]
+    file = promotion.folder.root / "locks/prod/sentences.lock.yaml"
+    lock = load_lock(file)
+    assert lock.product == version("triton-fleet")
+    app(["check", "--env", "prod"], standalone_mode=False)
+    assert capsys.readouterr().out == "prod: no findings in sentences\n"
+    repository = GitRepository.around(promotion.folder.root)
+
+    older = lock.model_copy(update={"product": "0.1.0"})
+    write_lock(file, older)
+    app(["check", "--env", "prod"], standalone_mode=False)
+    assert capsys.readouterr().out == "prod: no findings in sentences\n"
+    write_lock(file, older.model_copy(update={"template": f"sha256:{0:064}"}))
+    app(["check", "--env", "prod"], standalone_mode=False)
+    assert "another template of sentences than 0.1.0 did" in capsys.readouterr().err
+    repository.commit()
+
+    app(["rollback", "sentences", "--env", "prod", "--profile", "prod"], standalone_mode=False)
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:] == [
+        "wrote locks/prod/sentences.lock.yaml",
+        "review and commit, then run `fleet deploy --env prod sentences`",
+    ]
+    assert load_lock(file) == lock
 
 
 def test_a_profile_of_another_account_is_refused(promotion: Promotion) -> None:

@@ -1,0 +1,66 @@
+"""In which parts of an endpoint two templates differ, in the words of its spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from fleet.upgrade.comparison import Template
+
+OTHER = "other resources"
+
+
+def differing_areas(before: Template, after: Template) -> tuple[str, ...]:
+    """The parts that differ, each once: those of the endpoint itself first.
+
+    Args:
+        before: A template, or nothing.
+        after: Another one.
+    """
+    old, new = before.get("Resources", {}), after.get("Resources", {})
+    found = {word for name in {**old, **new} for word in _words(old.get(name, {}), new.get(name, {})) if word}
+    order = [word for words in _areas().values() for word in words.values()]
+    return tuple(sorted(found, key=lambda word: order.index(word) if word in order else len(order)))
+
+
+def _words(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    if before == after:
+        return
+    areas = _areas().get((after or before)["Type"], {"": OTHER})
+    old, new = before.get("Properties", {}), after.get("Properties", {})
+    if not (before and after) or old == new:  # one of them alone, or attributes such as a policy of deletion
+        yield areas[""]
+        return
+    for path in _differing(old, new, ()):
+        yield areas[max((each for each in areas if _begins(path, each)), key=len)]
+
+
+def _begins(path: tuple[str, ...], beginning: str) -> bool:
+    parts = tuple(beginning.split(".")) if beginning else ()
+    return path[: len(parts)] == parts
+
+
+def _differing(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths of the values that differ; an index is `*`."""
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            yield from _differing(before.get(key), after.get(key), (*path, key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for old, new in zip(before, after, strict=True):
+            yield from _differing(old, new, (*path, "*"))
+    else:
+        yield path
+
+
+@cache
+def _areas() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(
+        (files("fleet.upgrade") / "areas.yaml").read_text(encoding="utf-8")
+    )
+    return found
