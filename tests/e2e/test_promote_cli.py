@@ -116,12 +116,12 @@ def test_the_image_that_was_built_is_promoted_with_the_archive(
 
 
 def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
-    promotion: Promotion, capsys: pytest.CaptureFixture[str]
+    promotion: Promotion, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
     promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
-    run("--to", "prod", "sentences", *PROFILES)
+    run("--to", "prod", *PROFILES, "sentences")
     said = capsys.readouterr().out.splitlines()
     assert said[2:] == [
         "sentences: prod differs from staging on purpose: `instance.count`: 1 → 2",
@@ -145,7 +145,8 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     assert "another template of sentences than 0.1.0 did" in capsys.readouterr().err
     repository.commit()
 
-    app(["rollback", "sentences", "--env", "prod", "--profile", "prod"], standalone_mode=False)
+    monkeypatch.setenv("AWS_PROFILE", "prod")
+    app(["rollback", "sentences", "--env", "prod"], standalone_mode=False)
     said = capsys.readouterr().out.splitlines()
     assert said[1:] == [
         "wrote locks/prod/sentences.lock.yaml",
