@@ -101,7 +101,7 @@ class Layering:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data:
             return
-        asked = validate(_Named, source)
+        asked = validate(_Named, source) if any(key in source.data for key in OWN_KEYS) else _Named()
         for index, profile in enumerate(asked.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
@@ -116,6 +116,8 @@ class Layering:
     def _overrides(
         self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
     ) -> Iterator[Layer]:
+        if "overrides" not in source.data:
+            return
         for environment in asked.overrides:
             if self._environments and environment not in self._environments:
                 mark = source.mark(("overrides", environment))
