@@ -119,7 +119,7 @@ def write_end(size: int, sink: Sink) -> None:
 
 @lru_cache(maxsize=1024)
 def _header(path: str, size: int, *, is_folder: bool) -> bytes:
-    """The header of an entry; tarfile takes longer for it than it takes to digest a small file."""
+    """The header of an entry; making one costs more time than the digest of a small file."""
     info = tarfile.TarInfo(path)
     if is_folder:
         info.type, info.mode = tarfile.DIRTYPE, FOLDER_MODE
