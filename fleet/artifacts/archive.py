@@ -6,6 +6,7 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from isal import isal_zlib
@@ -98,7 +99,7 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
 
 def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     """Write one entry of a tar stream; return its bytes with the padding of the last block."""
-    header = _header(entry)
+    header = _header(entry.path, entry.size, is_folder=entry.chunks is None)
     sink.write(header)
     if entry.chunks is None:
         checksums.kept.add_folder(entry.path.rstrip("/"))
@@ -116,10 +117,12 @@ def write_end(size: int, sink: Sink) -> None:
     sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
 
 
-def _header(entry: Entry) -> bytes:
-    info = tarfile.TarInfo(entry.path)
-    if entry.chunks is None:
+@lru_cache(maxsize=1024)
+def _header(path: str, size: int, *, is_folder: bool) -> bytes:
+    """The header of an entry; making one costs more time than the digest of a small file."""
+    info = tarfile.TarInfo(path)
+    if is_folder:
         info.type, info.mode = tarfile.DIRTYPE, FOLDER_MODE
     else:
-        info.size, info.mode = entry.size, FILE_MODE
+        info.size, info.mode = size, FILE_MODE
     return info.tobuf(tarfile.PAX_FORMAT)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from fleet.catalog.data_file import data_file
@@ -94,8 +94,9 @@ def families_with_driver(cuda: int) -> list[str]:
     return sorted({family for ami in _for_cuda(cuda) for family in ami.accepts + ami.unproven})
 
 
-def _for_cuda(cuda: int) -> Iterator[Ami]:
-    return (ami for ami in (unnamed_ami(), *amis()) if ami.gpu and ami.cuda == cuda)
+@cache
+def _for_cuda(cuda: int) -> tuple[Ami, ...]:
+    return tuple(ami for ami in (unnamed_ami(), *amis()) if ami.gpu and ami.cuda == cuda)
 
 
 def _ami(name: str, facts: dict[str, Any]) -> Ami:

@@ -42,6 +42,7 @@ class Build:
         return sold and (not self.sizes or size in self.sizes)
 
 
+@cache
 def build_support(family: str) -> tuple[Build, ...]:
     """The ways in which an engine can be built for a family, the one to prefer first."""
     ways = data_file("builds.yaml")["families"].get(family, {})

@@ -77,6 +77,7 @@ def out_of_memory() -> tuple[str, ...]:
     return tuple(data_file("front_end.yaml")["out_of_memory"])
 
 
+@cache
 def services() -> tuple[Service, ...]:
     """What may answer beside the calls of models."""
     return tuple(

@@ -135,6 +135,7 @@ def releases() -> list[str]:
     return sorted(_registries())
 
 
+@cache
 def release(name: str) -> Release:
     """What a release contains.
 
@@ -171,6 +172,7 @@ def partition_of(region: str) -> Partition:
     return Partition(name=name, dns=known[name]["dns"])
 
 
+@cache
 def image(name: str, region: str, *, gpu: bool = True) -> Image:
     """The GPU or CPU image of a release in a region.
 

@@ -63,11 +63,12 @@ def _archive(loaded: LoadedSpec, packed: PackedArchive) -> LockedArchive:
     source_of(loaded, packed, no_s3).models(loaded.spec.mode)
     folder, kept, size = repository_of(loaded, packed.index), KeptFiles(), 0
     built = built_models(loaded.spec.models[packed.index])
-    for path in entries(folder):
-        if path.is_file():
-            size += _pass(path, path.relative_to(folder).as_posix(), kept)
+    for path, of_file in entries(folder):
+        if of_file is None:
+            kept.add_folder(path)
         else:
-            kept.add_folder(path.relative_to(folder).as_posix())
+            size += of_file
+            _keep_head(folder / path, path, of_file, kept)
         size += tarfile.BLOCKSIZE
     facts = model_facts(model_names(folder, built), kept)
     if packed.copy is not None:
@@ -84,13 +85,11 @@ def _rename_models(facts: LockedModel, copy: int) -> LockedModel:
     return facts.model_copy(update={"steps": steps, "name": name})
 
 
-def _pass(file: Path, name: str, kept: KeptFiles) -> int:
-    """Keep of a file what facts follow from; its size."""
+def _keep_head(file: Path, name: str, size: int, kept: KeptFiles) -> None:
+    """Keep of a file what facts follow from."""
     try:
-        size = file.stat().st_size
         if wanted := kept.add(name, size):
             with file.open("rb") as content:
                 kept.keep(name, content.read(wanted))
     except OSError as error:
         raise FindingsError([changed_while_read(file)]) from error
-    return size

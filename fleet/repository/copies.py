@@ -50,9 +50,10 @@ def check_copyable(repository: Path, models: Sequence[str]) -> None:
         if config.is_file():
             findings += _config_findings(config, model)
     others = {model: set(models) - {model} for model in models}
-    for file in entries(repository):
-        model = file.relative_to(repository).parts[0]
-        if file.suffix == ".py" and file.is_file() and model in others:
+    for path, size in entries(repository):
+        model = path.partition("/")[0]
+        if path.endswith(".py") and size is not None and model in others:
+            file = repository / path
             findings += [_in_code(file, line, name) for line, name in model_names_in(file, others[model])]
     if findings:
         raise FindingsError(findings)

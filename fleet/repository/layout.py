@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from fleet.findings import Finding, FindingsError
 
@@ -16,6 +16,13 @@ NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and what Python makes of bytes that are not UTF-8."""
 VERSION = re.compile(r"0|[1-9][0-9]*")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+
+
+class RepositoryEntry(NamedTuple):
+    """A folder or a file of a repository: its path in it, and the bytes of a file, None for a folder."""
+
+    path: str
+    size: int | None
 
 
 def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
@@ -32,7 +39,7 @@ def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
         raise FindingsError(
             [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
         )
-    models = [entry for entry in sorted(repository.iterdir()) if entry.is_dir() and belongs(entry.name)]
+    models = [repository / name for name in sorted(_folders(repository)) if belongs(name)]
     findings = [
         _without_version(model) for model in models if model.name not in built and not versions_of(model)
     ]
@@ -44,7 +51,7 @@ def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
     return [model.name for model in models]
 
 
-def entries(repository: Path) -> Iterator[Path]:
+def entries(repository: Path) -> Iterator[RepositoryEntry]:
     """Folders and files of the repository, each folder before what is in it, in an order that never varies.
 
     Hidden entries and `__pycache__` are left out.
@@ -53,28 +60,29 @@ def entries(repository: Path) -> Iterator[Path]:
         FindingsError: an entry is neither folder nor file, or its name is not text.
     """
     for folder, folders, files in os.walk(repository, onerror=_unreadable):
-        folders[:] = sorted(name for name in folders if belongs(name))
-        here = Path(folder)
-        if here != repository:
-            yield here
+        folders[:] = sorted(filter(belongs, folders))
+        here = folder.removeprefix(str(repository)).lstrip("/")
+        if here:
+            yield RepositoryEntry(here, None)
         for name in [*folders, *sorted(filter(belongs, files))]:
             if NO_TEXT.search(name):
-                raise FindingsError([_no_text(here, name)])
-            kind = _kind(f"{folder}/{name}")
+                raise FindingsError([_no_text(Path(folder), name)])
+            kind, size = _kind_and_size(f"{folder}/{name}")
             if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
                 message = "only folders and files can be packed; this is a link or a device"
-                hint = "put the file itself there"
-                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=here / name)])
+                hint, file = "put the file itself there", Path(folder, name)
+                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=file)])
             if stat.S_ISREG(kind):
-                yield here / name
+                yield RepositoryEntry(f"{here}/{name}" if here else name, size)
 
 
-def _kind(path: str) -> int:
-    """The type of an entry, no link followed; 0 where it is gone by now. One question of the file system."""
+def _kind_and_size(path: str) -> tuple[int, int]:
+    """The type of an entry, no link followed, and its bytes; the type is 0 where it is gone by now."""
     try:
-        return os.lstat(path).st_mode
+        found = os.lstat(path)
     except FileNotFoundError:
-        return 0
+        return 0, 0
+    return found.st_mode, found.st_size
 
 
 def belongs(name: str) -> bool:
@@ -87,9 +95,19 @@ def is_version(folder: str) -> bool:
     return VERSION.fullmatch(folder) is not None
 
 
-def versions_of(model: Path) -> list[Path]:
+def versions_of(model: Path) -> list[str]:
     """The folders of a model that Triton reads as versions, in no order."""
-    return [entry for entry in model.iterdir() if entry.is_dir() and is_version(entry.name)]
+    return [name for name in _folders(model) if is_version(name)]
+
+
+def _folders(folder: Path) -> list[str]:
+    """The names of the folders in a folder, and of links to folders, in no order."""
+    with os.scandir(folder) as found:
+        return [
+            each.name
+            for each in found
+            if each.is_dir(follow_symlinks=False) or (each.is_symlink() and Path(each.path).is_dir())
+        ]
 
 
 def _misnamed_file_finding(model: Path) -> Finding:

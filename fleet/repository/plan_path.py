@@ -22,7 +22,7 @@ def plan_place(model: Path, compute_capability: str) -> str:
     Raises:
         FindingsError: there are several versions, or the file would be in another folder.
     """
-    versions = sorted((version.name for version in versions_of(model)), key=int)
+    versions = sorted(versions_of(model), key=int)
     if len(versions) > 1:
         message = f"model {model.name!r} has the versions {', '.join(versions)}, and its engine goes into one"
         hint = "keep one of these folders, empty or with what the plan needs beside it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import wraps
@@ -51,21 +51,21 @@ class Scope(Enum):
     MACHINE = auto()
     """Each instance type, whatever runs on it."""
 
-    def of(self, endpoint: EndpointContext) -> Iterator[Machine]:
+    def of(self, endpoint: EndpointContext) -> Sequence[Machine]:
         """Those of an endpoint's machines."""
-        seen = set[str]()
-        for machine in endpoint.machines:
-            is_first = machine.variant not in seen
-            seen.add(machine.variant)
-            takes = {
-                Scope.ENDPOINT: machine is endpoint.machines[0],
-                Scope.VARIANT: is_first,
-                Scope.POOL: machine.variant == OWN_VARIANT,
-                Scope.CONTAINER: machine.runs_model,
-                Scope.MACHINE: True,
-            }
-            if takes[self]:
-                yield machine
+        machines = endpoint.machines
+        match self:
+            case Scope.ENDPOINT:
+                return machines[:1]
+            case Scope.VARIANT:
+                variants = [each.variant for each in machines]
+                return [each for n, each in enumerate(machines) if each.variant not in variants[:n]]
+            case Scope.POOL:
+                return [each for each in machines if each.variant == OWN_VARIANT]
+            case Scope.CONTAINER:
+                return [each for each in machines if each.runs_model]
+            case Scope.MACHINE:
+                return machines
 
 
 @dataclass(frozen=True, kw_only=True)

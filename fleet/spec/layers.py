@@ -111,7 +111,8 @@ class Layering:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data:
             return
-        asked = validate(_Named, source)
+        named = any(key in source.data for key in (*OWN_KEYS, "environments"))
+        asked = validate(_Named, source) if named else _Named()
         self._check_environments(kind, asked, source)
         expanded = self._expanded and source.file != self._environment.file
         for index, profile in enumerate(() if expanded else asked.profile):
@@ -128,6 +129,8 @@ class Layering:
     def _overrides(
         self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
     ) -> Iterator[Layer]:
+        if "overrides" not in source.data:
+            return
         for environment in asked.overrides:
             self._require_environment(environment, source, ("overrides", environment))
         above = source.section("overrides", self._name)

@@ -11,8 +11,9 @@ from isal import isal_zlib
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
 from fleet.artifacts.sources.folder import changed_while_read, file_entry, read_chunks
 from fleet.findings import FindingsError
-from fleet.repository.copies import CONFIG, check_copyable, copied_name, renamed_config
-from fleet.repository.layout import entries, model_names
+from fleet.repository.copies import check_copyable, copied_name, renamed_config
+from fleet.repository.kept_files import is_config
+from fleet.repository.layout import RepositoryEntry, entries, model_names
 from fleet.repository.loading.outcome import served_models
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.spec.endpoint import Mode
@@ -36,8 +37,9 @@ class CopySource:
             FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
         """
         own: dict[str, str] = {}
-        paths_here = {self._rename(path): path.as_posix() for path in self._paths}
-        written = write_tar(self._entries(own), sink)
+        found = self._found()
+        paths_here = {self._rename(each.path): each.path for each in found}
+        written = write_tar((self._entry(each, own) for each in found), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
         return Checksums(files=files | own, onnx=onnx, kept=written.kept)
@@ -48,7 +50,7 @@ class CopySource:
         Raises:
             FindingsError: the models cannot be renamed, or an entry cannot be read.
         """
-        return self._entries({})
+        return (self._entry(each, {}) for each in self._found())
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories, by their names in this copy.
@@ -59,14 +61,9 @@ class CopySource:
         served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
         return tuple(sorted(self._names.values()))
 
-    @property
-    def _paths(self) -> list[Path]:
+    def _found(self) -> list[RepositoryEntry]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
-        paths = [path.relative_to(self.folder) for path in entries(self.folder)]
-        return sorted(paths, key=lambda path: self._names.get(path.parts[0], ""))
-
-    def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
-        return (self._entry(path, own) for path in self._paths)
+        return sorted(entries(self.folder), key=lambda each: self._names.get(each.path.partition("/")[0], ""))
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -74,16 +71,17 @@ class CopySource:
         check_copyable(self.folder, models)
         return {model: copied_name(model, self._copy) for model in models}
 
-    def _rename(self, path: Path) -> str:
-        top, *below = path.parts
-        return "/".join((self._names.get(top, top), *below))
+    def _rename(self, path: str) -> str:
+        top, slash, below = path.partition("/")
+        return f"{self._names.get(top, top)}{slash}{below}"
 
-    def _entry(self, path: Path, own: dict[str, str]) -> Entry:
+    def _entry(self, found: RepositoryEntry, own: dict[str, str]) -> Entry:
+        path, size = found
         file, name = self.folder / path, self._rename(path)
-        if len(path.parts) != 2 or path.name != CONFIG or file.is_dir():
-            return file_entry(file, name)
-        content = b"".join(read_chunks(file, file.stat().st_size))
-        own[path.as_posix()] = f"crc32:{isal_zlib.crc32(content):08x}"
+        if size is None or not is_config(path):
+            return file_entry(file, name, size)
+        content = b"".join(read_chunks(file, size))
+        own[path] = f"crc32:{isal_zlib.crc32(content):08x}"
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before

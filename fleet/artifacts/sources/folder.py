@@ -36,8 +36,8 @@ class FolderSource:
         Raises:
             FindingsError: one is neither folder nor file, or cannot be read.
         """
-        for path in entries(self.folder):
-            yield file_entry(path, path.relative_to(self.folder).as_posix())
+        for path, size in entries(self.folder):
+            yield file_entry(self.folder / path, path, size)
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories.
@@ -48,17 +48,9 @@ class FolderSource:
         return served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
 
 
-def file_entry(file: Path, name: str) -> Entry:
-    """A folder or a file as an entry of an archive.
-
-    Raises:
-        FindingsError: it does not exist any more.
-    """
-    if file.is_dir():
-        return Entry(name)
-    with _report_read_errors(file):
-        size = file.stat().st_size
-    return Entry(name, size, lambda: read_chunks(file, size))
+def file_entry(file: Path, name: str, size: int | None) -> Entry:
+    """A file of so many bytes as an entry of an archive; a folder has none."""
+    return Entry(name) if size is None else Entry(name, size, lambda: read_chunks(file, size))
 
 
 def read_chunks(file: Path, size: int) -> Iterator[bytes]:

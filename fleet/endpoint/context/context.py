@@ -84,7 +84,9 @@ class EndpointContext:
         return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
 
     def on(self, placed: Machine) -> EndpointContext:
-        """The same endpoint on another of its instance types; of a model of others nothing is known."""
+        """The same endpoint on one of its instance types; of a model of others nothing is known."""
+        if placed == self._machine:
+            return self  # with all that is computed of it
         return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
 
     @property
@@ -197,7 +199,7 @@ class EndpointContext:
     @cached_property
     def settings(self) -> Mapping[str, str]:
         """What AWS's start script reads, or a shared container's options are made of, sorted by name."""
-        return all_variables(self.spec, self.default_model)
+        return all_variables(self.spec, self.decided_settings)
 
     @cached_property
     def variables(self) -> Mapping[str, str]:
@@ -213,6 +215,11 @@ class EndpointContext:
         if self.spec.mode is Mode.SHARED_CONTAINER:
             gpus = self.machine.gpus if self.machine else 0
             return shared_variables(self.spec, self.routes, self.settings, gpus)
+        return self.decided_settings
+
+    @cached_property
+    def decided_settings(self) -> Mapping[str, VariableSetting]:
+        """The part of `settings` that follows from other keys than `environment`."""
         return decided_settings(self.spec, self.default_model)
 
     @cached_property
@@ -240,6 +247,10 @@ class EndpointContext:
 
     def loaded_models(self) -> tuple[PlacedModel, ...]:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
+        return self._loaded_models
+
+    @cached_property
+    def _loaded_models(self) -> tuple[PlacedModel, ...]:
         if self.spec.mode is Mode.SHARED_CONTAINER:
             return self.models
         flags = (flag.partition("=") for flag in self.spec.container.additional_args)

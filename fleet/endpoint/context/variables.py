@@ -98,10 +98,10 @@ def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
     return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
 
 
-def all_variables(spec: EndpointSpec, default_model: str | None) -> dict[str, str]:
-    """The whole environment of the container, sorted by name."""
-    decided = {name: setting.value for name, setting in decided_settings(spec, default_model).items()}
-    return dict(sorted((decided | spec.environment).items()))
+def all_variables(spec: EndpointSpec, decided: Mapping[str, VariableSetting]) -> dict[str, str]:
+    """The whole environment of the container, sorted by name; `decided` are its decided settings."""
+    values = {name: setting.value for name, setting in decided.items()}
+    return dict(sorted((values | spec.environment).items()))
 
 
 def _text(value: object) -> str:

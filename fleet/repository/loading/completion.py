@@ -24,6 +24,8 @@ def completed_by_graph(
     """The configuration with the graph's inputs, outputs and batch size, where it has none of them."""
     if backend != "onnxruntime" or not versions:
         return config
+    if config.message.input and config.message.output:
+        return config
     header = header_of(config, contents, folder, versions[0])
     if header is None or header.problem:
         return config

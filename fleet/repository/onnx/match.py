@@ -15,6 +15,7 @@ from typing import Any
 from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
+from fleet.repository.model_config import model_config
 from fleet.repository.onnx.controls import control_findings, controls_of
 from fleet.repository.onnx.header import TENSOR, OnnxHeader, OnnxTensor
 from fleet.repository.onnx.shapes import shape_problem, shape_text
@@ -23,7 +24,11 @@ CODE = "FL446"
 
 
 def has_field(config: ParsedConfig, field: str) -> bool:
-    """Whether the config's text has a field; from the graph others may have been completed."""
+    """Whether the config's text has a field of tensors; from the graph others may have been completed."""
+    written = model_config(config.content)
+    if written is not None and getattr(written, field):
+        return True
+    # An empty list is written as well, and only the text shows it.
     return any(each.name == field for each in config.tree.root.fields)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from fleet.repository.text_format.nodes import Field, Message, Scalar, elements
 from fleet.repository.text_format.parser import Parser
@@ -147,14 +147,15 @@ class Text:
     end: int
 
 
-def strings(content: bytes) -> Iterator[Text]:
-    """All strings of a file, in their order.
+@lru_cache(maxsize=16)
+def strings(content: bytes) -> tuple[Text, ...]:
+    """All strings of a file, in their order; the last files are cached, as each of a model's copies asks.
 
     Raises:
         PbtxtError: it is not in protobuf's text format.
     """
     tree = parse(content)
-    return _strings(tree, tree.root, ())
+    return tuple(_strings(tree, tree.root, ()))
 
 
 def _strings(tree: Tree, message: Message, path: tuple[str, ...]) -> Iterator[Text]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
+
+import tritonclient
 
 from fleet.repository.text_format.cpp import for_python
 from fleet.repository.text_format.nodes import Message, Scalar, elements
@@ -29,11 +33,9 @@ def parse_config(content: bytes, *, later: bool = False) -> Any:
     Raises:
         PbtxtError: protobuf refuses the file, or would take too long.
     """
-    # gRPC, which the schema comes with, takes as long to import as a small command takes.
-    from google.protobuf import text_format
-    from tritonclient.grpc import model_config_pb2
+    from google.protobuf import text_format  # most commands read no configuration
 
-    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
+    config = _schema().ModelConfig()
     _check_backslashes(content)
     text = for_python(content)
     with warnings.catch_warnings():
@@ -47,6 +49,17 @@ def parse_config(content: bytes, *, later: bool = False) -> Any:
         except ValueError as error:  # protobuf does not catch its own, of the number of an enum
             raise PbtxtError(_line_beyond_range(content, config.DESCRIPTOR), str(error)) from error
     return config
+
+
+@cache
+def _schema() -> Any:
+    """Triton's schema, from its file: the package around it imports gRPC, which takes a fifth of a second."""
+    file = Path(tritonclient.__path__[0]) / "grpc" / "model_config_pb2.py"
+    found = spec_from_file_location(file.stem, file)
+    assert found is not None and found.loader is not None  # noqa: S101 - it is a Python file
+    schema = module_from_spec(found)
+    found.loader.exec_module(schema)
+    return schema
 
 
 def _check_backslashes(content: bytes) -> None:

@@ -46,7 +46,7 @@ def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     China has none after 25.04.
     """
     wanted, region = endpoint.spec.triton, endpoint.region
-    if wanted in releases() and region in image_regions() and region not in regions_of(wanted):
+    if wanted in releases() and region not in regions_of(wanted) and region in image_regions():
         having = [known for known in releases() if region in regions_of(known)]
         message = f"SageMaker has no image of Triton {wanted} in {region}"
         yield Problem(TRITON, message, f"the newest releases there: {', '.join(having[-6:])}")

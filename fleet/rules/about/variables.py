@@ -10,7 +10,7 @@ from fleet.catalog.variables import Variable, variables
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import TRUE
 from fleet.endpoint.context.shared_container import OWN_PREFIX
-from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, decided_settings, set_by_spec
+from fleet.endpoint.context.variables import PREFIX, PUBLISH_METRICS, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.about.secrets import redact
 from fleet.rules.rule import Problem, rule
@@ -29,8 +29,7 @@ FALSE = ("false", "off", "0")
 @rule("FL207", source=SERVE)
 def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     """`environment` does not set what another key of the spec decides."""
-    settings = decided_settings(endpoint.spec, endpoint.default_model)
-    decided = {**settings, **endpoint.decided_variables}
+    decided = {**endpoint.decided_settings, **endpoint.decided_variables}
     for path, name, _ in _environment_entries(endpoint):
         if name in decided:
             setting = decided[name]
