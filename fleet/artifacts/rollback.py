@@ -29,7 +29,7 @@ from fleet.spec.spec_files import spec_files
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-CODE = "FL519"
+CODE = "FL846"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,7 +120,7 @@ def orphan_locks(project: Project) -> list[Finding]:
         return []
     return [
         Finding(
-            code="FL514",
+            code="FL842",
             severity=Severity.WARNING,
             message=f"this is a lock of {name!r}, which {environment} does not have",
             hint=f"`fleet destroy {name} --env {environment}` if it is deployed, then `git rm` this file",

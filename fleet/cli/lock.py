@@ -28,7 +28,7 @@ def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None
     if origin := project.environment.promoted_from:
         message = f"{env} is promoted from {origin}: its locks are not written from repositories"
         hint = f"run `fleet promote --from {origin} --to {env} ENDPOINT`"
-        raise FindingsError([Finding(code="FL518", message=message, hint=hint)])
+        raise FindingsError([Finding(code="FL845", message=message, hint=hint)])
 
     @cache
     def s3() -> S3Client:

@@ -87,7 +87,7 @@ def _locks_without_specs(root: Path, environment: str, files: Mapping[str, Path]
             message = f"{environment} is promoted to, and this lock has no spec beside it: {each}{SPEC_END}"
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
             file = root / LOCKS / environment / f"{each}{LOCK_END}"
-            yield Finding(code="FL513", message=message, hint=hint, file=file, line=1)
+            yield Finding(code="FL841", message=message, hint=hint, file=file, line=1)
 
 
 def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator[Finding]:

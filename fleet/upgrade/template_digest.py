@@ -16,7 +16,7 @@ from fleet.spec.project import Project, load_lock
 from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import THIS, settings, synthesise
 
-CODE = "FL517"
+CODE = "FL844"
 
 
 def product_version() -> str:

@@ -70,4 +70,4 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
 def _unadoptable(target: Project, endpoint: str, reason: str) -> Finding:
     name = target.environment.environment
     hint = f"`git rm locks/{name}/{endpoint}.lock.yaml` removes its lock" if "spec" in reason else ""
-    return Finding(code="FL513", message=f"{endpoint!r} cannot be adopted in {name}: {reason}", hint=hint)
+    return Finding(code="FL841", message=f"{endpoint!r} cannot be adopted in {name}: {reason}", hint=hint)

@@ -14,7 +14,7 @@ from fleet.spec.project import LoadedSpec, Project, environment_names
 from fleet.spec.reader import parse_source
 from fleet.spec.source import KeyPath, Mark, finding_at
 
-CODE = "FL516"
+CODE = "FL843"
 TESTED = ("mode", "archive_set", "triton", "image", "image_digest", "default_model", "routes", "models")
 """Keys that decide what answers: the environment in which they were tested cannot differ in them alone."""
 

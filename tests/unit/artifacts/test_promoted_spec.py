@@ -102,7 +102,7 @@ def test_a_release_that_only_the_source_overrides_is_refused(promoted: Promotion
     environment(promoted, "staging", 'overrides: {sentences: {triton: "24.09"}}\n')
     promoted.test()
     assert refusal(promoted) == (
-        "staging.yaml:4 FL516 sentences was tested in staging with another value than prod has:"
+        "staging.yaml:4 FL843 sentences was tested in staging with another value than prod has:"
         " `triton`: 24.09 → 25.04 | write `triton` in the overrides of prod, or make it the same in both"
     )
 
@@ -111,7 +111,7 @@ def test_inherited_defaults_that_differ_are_refused_by_key(promoted: Promotion) 
     environment(promoted, "staging", "defaults: {logs: {retention_days: 60}}\n")
     promoted.test()
     assert refusal(promoted).startswith(
-        "staging.yaml:4 FL516 sentences was tested in staging with another value than prod has:"
+        "staging.yaml:4 FL843 sentences was tested in staging with another value than prod has:"
         " `logs.retention_days`: 60 → "
     )
 

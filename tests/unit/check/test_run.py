@@ -251,10 +251,10 @@ def test_every_finding_has_a_file_and_a_line(folder: FleetFolder) -> None:
 
 def test_a_lock_without_an_endpoint_is_a_warning_where_all_are_checked(folder: FleetFolder) -> None:
     folder.write("locks/dev/gone.lock.yaml", "endpoint: gone\narchives: {}\n")
-    (orphan,) = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL514"]
+    (orphan,) = [each for each in all_findings(open_project(folder.root, "dev")) if each.code == "FL842"]
     assert (orphan.severity, orphan.file and orphan.file.name) == (Severity.WARNING, "gone.lock.yaml")
     assert "fleet destroy gone --env dev" in orphan.hint
     folder.spec(name="other", base=SPEC.replace("sentences", "other"))
-    assert "FL514" not in {
+    assert "FL842" not in {
         each.code for each in all_findings(open_project(folder.root, "dev", ["sentences"]))
     }

@@ -157,7 +157,7 @@ class TestPromoted:
     def test_a_lock_without_a_spec_is_an_error_that_names_the_command(self, fleet: FleetFolder) -> None:
         fleet.write("locks/prod/ranking.lock.yaml", "endpoint: ranking\narchives: {}\n")
         assert any(
-            each.startswith("ranking.lock.yaml:1 FL513") and "fleet promote --to prod --adopt" in each
+            each.startswith("ranking.lock.yaml:1 FL841") and "fleet promote --to prod --adopt" in each
             for each in fleet.said("prod")
         )
 
