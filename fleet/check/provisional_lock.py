@@ -63,11 +63,12 @@ def _archive(loaded: LoadedSpec, packed: PackedArchive) -> LockedArchive:
     source_of(loaded, packed, no_s3).models(loaded.spec.mode)
     folder, kept, size = repository_of(loaded, packed.index), KeptFiles(), 0
     built = built_models(loaded.spec.models[packed.index])
-    for path in entries(folder):
-        if path.is_file():
-            size += _pass(path, path.relative_to(folder).as_posix(), kept)
+    for path, is_folder in entries(folder):
+        name = path.relative_to(folder).as_posix()
+        if is_folder:
+            kept.add_folder(name)
         else:
-            kept.add_folder(path.relative_to(folder).as_posix())
+            size += _pass(path, name, kept)
         size += tarfile.BLOCKSIZE
     facts = model_facts(model_names(folder, built), kept)
     if packed.copy is not None:

@@ -50,9 +50,9 @@ def check_copyable(repository: Path, models: Sequence[str]) -> None:
         if config.is_file():
             findings += _config_findings(config, model)
     others = {model: set(models) - {model} for model in models}
-    for file in entries(repository):
+    for file, is_folder in entries(repository):
         model = file.relative_to(repository).parts[0]
-        if file.suffix == ".py" and file.is_file() and model in others:
+        if file.suffix == ".py" and not is_folder and model in others:
             findings += [_in_code(file, line, name) for line, name in model_names_in(file, others[model])]
     if findings:
         raise FindingsError(findings)

@@ -9,7 +9,7 @@ from pathlib import Path
 from isal import isal_zlib
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
-from fleet.artifacts.sources.folder import changed_while_read, file_entry, read_chunks
+from fleet.artifacts.sources.folder import changed_while_read, file_entry
 from fleet.findings import FindingsError
 from fleet.repository.copies import CONFIG, check_copyable, copied_name, renamed_config
 from fleet.repository.layout import entries, model_names
@@ -36,7 +36,7 @@ class CopySource:
             FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
         """
         own: dict[str, str] = {}
-        paths_here = {self._rename(path): path.as_posix() for path in self._paths}
+        paths_here = {self._rename(path): path.as_posix() for path, _ in self._paths}
         written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
@@ -60,13 +60,14 @@ class CopySource:
         return tuple(sorted(self._names.values()))
 
     @property
-    def _paths(self) -> list[Path]:
+    def _paths(self) -> list[tuple[Path, bool]]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
-        paths = [path.relative_to(self.folder) for path in entries(self.folder)]
-        return sorted(paths, key=lambda path: self._names.get(path.parts[0], ""))
+        paths = [(file.relative_to(self.folder), is_folder) for file, is_folder in entries(self.folder)]
+        return sorted(paths, key=lambda entry: self._names.get(entry[0].parts[0], ""))
 
     def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
-        return (self._entry(path, own) for path in self._paths)
+        for path, is_folder in self._paths:
+            yield Entry(self._rename(path)) if is_folder else self._file(path, own)
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -78,14 +79,14 @@ class CopySource:
         top, *below = path.parts
         return "/".join((self._names.get(top, top), *below))
 
-    def _entry(self, path: Path, own: dict[str, str]) -> Entry:
-        file, name = self.folder / path, self._rename(path)
-        if len(path.parts) != 2 or path.name != CONFIG or file.is_dir():
-            return file_entry(file, name)
-        content = b"".join(read_chunks(file, file.stat().st_size))
+    def _file(self, path: Path, own: dict[str, str]) -> Entry:
+        own_entry = file_entry(self.folder / path, self._rename(path))
+        if len(path.parts) != 2 or path.name != CONFIG or own_entry.chunks is None:
+            return own_entry
+        content = b"".join(own_entry.chunks())
         own[path.as_posix()] = f"crc32:{isal_zlib.crc32(content):08x}"
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before
-            raise FindingsError([changed_while_read(file)]) from error
-        return Entry(name, len(renamed), lambda: iter((renamed,)))
+            raise FindingsError([changed_while_read(self.folder / path)]) from error
+        return Entry(own_entry.path, len(renamed), lambda: iter((renamed,)))

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.sources.line_ends import lf_size, without_cr
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
 from fleet.repository.loading.outcome import served_models
+from fleet.repository.reading.lfs import lfs_finding, lfs_size
 from fleet.spec.endpoint import Mode
 
 CHUNK = 1 << 20
@@ -36,8 +38,9 @@ class FolderSource:
         Raises:
             FindingsError: one is neither folder nor file, or cannot be read.
         """
-        for path in entries(self.folder):
-            yield file_entry(path, path.relative_to(self.folder).as_posix())
+        for file, is_folder in entries(self.folder):
+            name = file.relative_to(self.folder).as_posix()
+            yield Entry(name) if is_folder else file_entry(file, name)
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories.
@@ -49,16 +52,39 @@ class FolderSource:
 
 
 def file_entry(file: Path, name: str) -> Entry:
-    """A folder or a file as an entry of an archive.
+    """A file as an entry of an archive; text with the line ends that it has in Linux.
+
+    Its chunks raise a FindingsError if it changes, cannot be read, or only stands for a file in Git LFS.
 
     Raises:
-        FindingsError: it does not exist any more.
+        FindingsError: it does not exist any more, or cannot be read.
     """
-    if file.is_dir():
-        return Entry(name)
     with _report_read_errors(file):
         size = file.stat().st_size
-    return Entry(name, size, lambda: read_chunks(file, size))
+    with_lf = lf_size(file.name, lambda: read_chunks(file, size))
+    if with_lf is None:
+        return Entry(name, size, lambda: _fetched_chunks(file, size))
+    return Entry(name, with_lf, lambda: _lf_chunks(file, size, with_lf))
+
+
+def _fetched_chunks(file: Path, size: int) -> Iterator[bytes]:
+    """The file's bytes, unless it only stands for one in Git LFS."""
+    for number, chunk in enumerate(read_chunks(file, size)):
+        if not number and (stored := lfs_size(chunk)) is not None:
+            raise FindingsError([lfs_finding(file, stored)])
+        yield chunk
+
+
+def _lf_chunks(file: Path, size: int, with_lf: int) -> Iterator[bytes]:
+    """The bytes of a text file of `size` bytes with LF for CRLF, `with_lf` of them."""
+    left = with_lf
+    for chunk in without_cr(read_chunks(file, size)):
+        left -= len(chunk)
+        if left < 0:
+            break
+        yield chunk
+    if left:
+        raise FindingsError([changed_while_read(file)])
 
 
 def read_chunks(file: Path, size: int) -> Iterator[bytes]:
