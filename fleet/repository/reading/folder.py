@@ -123,7 +123,7 @@ def _left_out(folder: Path) -> Finding:
 
 
 def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
-    """The files that only stand for one in Git LFS; what is wrong with a graph is reported where it is read."""
+    """The files that only stand for one in Git LFS; graphs are reported where they are read."""
     found = set[str]()
     for path, size in gathered.files():
         if kinds[path] in ("config", "code", "onnx") or not MIN_BYTES <= size <= MAX_BYTES:
