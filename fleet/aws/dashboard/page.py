@@ -44,6 +44,7 @@ h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
   body {{ padding: 12px; }}
   main {{ display: block; }}
   section {{ height: 280px; margin-bottom: 12px; }}
+  section:has(> .empty) {{ height: 110px; }}
   .text {{ height: auto; margin: 20px 0 8px; }}
 }}
 """
