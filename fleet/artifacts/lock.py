@@ -12,6 +12,7 @@ from isal import isal_zlib
 
 from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
 from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
+from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.source import ArchiveMeasurement, measure
 from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
@@ -32,20 +33,30 @@ MANY = 50
 """How many files of one folder are recorded one by one."""
 
 
-def write_locks(project: Project, s3: Connect = no_s3, ecr: Callable[[], Any] = no_ecr) -> list[Path]:
+def write_locks(
+    project: Project,
+    s3: Connect = no_s3,
+    ecr: Callable[[], Any] = no_ecr,
+    *,
+    drop_missing: bool = False,
+) -> list[Path]:
     """Write the lock of each of the project's endpoints; return the files whose content changed.
 
     Repositories in S3 are read only if the lock's digest is not the one in the spec, or if the lock has no
     facts of their models. AWS is asked about images that are built, and others that the lock does not know.
+    With `drop_missing`, files that a lock lists may be missing.
 
     Raises:
-        FindingsError: a model repository is missing or cannot be packed; no lock is written then.
+        FindingsError: a model repository is missing or cannot be packed, or lacks files that its lock lists,
+            such as weights that git does not keep; no lock is written then.
         CannotRunError: S3 is needed and cannot be read, or a lock cannot be written.
     """
     clients = ImageClients(s3, ecr)
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
+        if not drop_missing:
+            _require_files(project, loaded)
         held = _read_usable(loaded.spec, project.lock_file(name))
         image = locked_image(loaded, project.environment, clients, held)
         if held is not None:
@@ -132,6 +143,18 @@ def measured_lock(
         },
         repositories={name: repositories[name] for name in named if name in repositories},
     )
+
+
+def _require_files(project: Project, loaded: LoadedSpec) -> None:
+    file = project.lock_file(loaded.spec.endpoint)
+    try:
+        missing = missing_files(loaded, load_lock(file))
+    except FindingsError:  # there is no lock yet, or a broken one, which is written again
+        return
+    if missing:
+        shown = str(file.relative_to(project.root))
+        removed = "; pass --drop-missing if it was removed on purpose"
+        raise FindingsError(missing_findings(missing, shown, removed))
 
 
 def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:

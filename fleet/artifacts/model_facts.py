@@ -8,9 +8,9 @@ from typing import Any
 
 from fleet.repository.backends import FILES, backend_of, platform_of
 from fleet.repository.kept_files import KeptFiles
-from fleet.repository.layout import is_version
 from fleet.repository.model_config import item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
+from fleet.repository.version_folders import is_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 FIRST = ("1",)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.engines.lock import onnx_changes, without_engines
 from fleet.artifacts.images.lock import image_changes
-from fleet.artifacts.lock import measured_lock
+from fleet.artifacts.lock import fold_checksums, measured_lock
+from fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
+from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.sources.line_ends import differs_in_line_ends
 from fleet.artifacts.sources.spec_sources import repository_of
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
@@ -19,6 +24,7 @@ from fleet.spec.source import finding_at
 MAX_DIFFERENCES = 10
 """So many changed files of one endpoint are named."""
 CODE = "FL306"
+LINE_ENDS = "write `{} -text` into a .gitattributes file above it, and restore it as it was locked"
 
 
 def stale_findings(project: Project, endpoint: str) -> list[Finding]:
@@ -51,26 +57,66 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         for index, message in _other_digests(loaded.spec, lock)
     ]
     others += image_changes(project, loaded, lock)
+    missing = missing_files(loaded, lock)
+    others += missing_findings(missing, shown)
+    if missing:
+        hint = f"get the missing files, then {hint}"
     try:
         found = measured_lock(loaded, project.environment, held=lock, offline=True)
     except FindingsError as error:
-        return [*others, *error.findings]
+        others += _without_files(error.findings, missing)
+        present = _present_checksums(loaded, lock, missing) if missing else {}
+        return [*others, *_change_findings(project, loaded, lock, present, missing, hint)]
     others += onnx_changes(loaded, lock, found, shown, hint)
     if without_engines(found) == without_engines(lock):
         return others
-    findings = [
-        Finding(code=CODE, message=f"{what} since {shown} was written", file=changed, hint=hint)
-        for changed, what in _changes(loaded, lock, found)
-    ]
-    if len(findings) > MAX_DIFFERENCES:
-        more = f"{len(findings) - MAX_DIFFERENCES} more files changed since {shown} was written"
-        findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
+    now = {name: each.files for name, each in found.repositories.items()}
+    findings = _change_findings(project, loaded, lock, now, missing, hint)
     if not findings and not others:
-        message = (
-            "the lock is not what `fleet lock` would write: empty folders or the content of locks changed"
-        )
+        message = "the lock is not what `fleet lock` would write: its content was changed"
         return [Finding(code=CODE, message=message, file=file, hint=hint)]
     return [*others, *findings]
+
+
+def _change_findings(
+    project: Project,
+    loaded: LoadedSpec,
+    lock: Lock,
+    now: Mapping[str, Mapping[str, str]],
+    missing: Sequence[MissingFile],
+    hint: str,
+) -> list[Finding]:
+    """What changed in the repositories of which the checksums are given, the first of many."""
+    file = project.lock_file(loaded.spec.endpoint)
+    since = f"since {file.relative_to(project.root)} was written"
+    findings = [
+        Finding(code=CODE, message=f"{what} {since}", file=changed, hint=remedy or hint)
+        for changed, what, remedy in _changes(
+            loaded, lock, now, {(each.index, each.path) for each in missing}
+        )
+    ]
+    if len(findings) > MAX_DIFFERENCES:
+        more = f"{len(findings) - MAX_DIFFERENCES} more files changed {since}"
+        findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
+    return findings
+
+
+def _without_files(findings: Sequence[Finding], missing: Sequence[MissingFile]) -> list[Finding]:
+    """The findings without those about a model folder whose files are missing."""
+    models = {each.repository / each.model for each in missing}
+    return [each for each in findings if each.file not in models]
+
+
+def _present_checksums(
+    loaded: LoadedSpec, lock: Lock, missing: Sequence[MissingFile]
+) -> dict[str, dict[str, str]]:
+    """The checksums of what the repositories with missing files have."""
+    found = dict[str, dict[str, str]]()
+    for index in {each.index for each in missing}:
+        with suppress(FindingsError):  # reported by `measured_lock`
+            checksums = FolderSource(repository_of(loaded, index)).write(DigestWriter())
+            found[loaded.spec.models[index].archive] = fold_checksums(checksums.files)
+    return found
 
 
 def _other_digests(spec: EndpointSpec, lock: Lock) -> Iterator[tuple[int, str]]:
@@ -82,23 +128,34 @@ def _other_digests(spec: EndpointSpec, lock: Lock) -> Iterator[tuple[int, str]]:
             yield each.index, message
 
 
-def _changes(loaded: LoadedSpec, lock: Lock, found: Lock) -> Iterator[tuple[Path, str]]:
+def _changes(
+    loaded: LoadedSpec,
+    lock: Lock,
+    found: Mapping[str, Mapping[str, str]],
+    missing: Collection[tuple[int, str]],
+) -> Iterator[tuple[Path, str, str]]:
+    """Each changed file, what changed, and the remedy if it is not a new lock."""
     for index, model in enumerate(loaded.spec.models):
-        if in_s3(model):
+        if in_s3(model) or model.archive not in found:
             continue
         before = lock.repositories.get(model.archive, LockedRepository()).files
-        now = found.repositories[model.archive].files
+        now = found[model.archive]
         folder = repository_of(loaded, index)
         for path in sorted({**before, **now}):
             many = f"{PurePosixPath(path).parent}/*"
+            if (index, path) in missing:
+                continue
             if path == many:
                 if before.get(path) != now.get(path):
-                    yield folder / path.removesuffix("/*"), "some file in the folder changed"
+                    yield folder / path.removesuffix("/*"), "some file in the folder changed", ""
             elif many in before or many in now:
                 continue
             elif path not in now:
-                yield folder / path, "the file is gone"
+                yield folder / path, "the file is gone", ""
             elif path not in before:
-                yield folder / path, "the file was added"
+                yield folder / path, "the file was added", ""
             elif before[path] != now[path]:
-                yield folder / path, "the file changed"
+                if differs_in_line_ends(folder / path, before[path]):
+                    yield folder / path, "only the line ends of the file changed", LINE_ENDS.format(path)
+                else:
+                    yield folder / path, "the file changed", ""

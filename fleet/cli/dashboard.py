@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from botocore.exceptions import BotoCoreError
 
-from fleet.cli.arguments import Env
+from fleet.aws.dashboard.draw import draw_dashboard
+from fleet.cli.arguments import Env, Profile
+from fleet.cli.aws_access import access_to, connect
 from fleet.cli.output import say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.draw import draw_dashboard
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.local.state import LocalState
 from fleet.spec.environment import LOCAL
@@ -29,34 +29,27 @@ def dashboard(
     endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
     env: Env = LOCAL,
     file: Annotated[
-        Path | None, typer.Option(help="The page to write. Default: .fleet/local/dashboards/ENDPOINT.html.")
+        Path | None, typer.Option(help="The page to write. Default: .fleet/ENV/dashboards/ENDPOINT.html.")
     ] = None,
     hours: Annotated[
         float, typer.Option(help="Hours before now that the page shows.", min=LEAST_HOURS, max=MOST_HOURS)
     ] = 3.0,
+    profile: Profile = None,
 ) -> None:
-    """Draw the dashboard of a local endpoint as one HTML page, and print where it is."""
+    """Draw the dashboard of an endpoint as one HTML page, and print where it is."""
     if file is not None and file.is_dir():
         raise CannotRunError(f"{file} is a folder", "pass a file in it")
     root = project_root(Path.cwd())
-    place = open_project(root, env, [endpoint]).environment
-    if env != LOCAL:
-        problem = f"the dashboard of {endpoint} in {env} is in the CloudWatch console"
-        remedy = f"open it in account {place.account}, region {place.region}"
-        raise CannotRunError(problem, remedy)
+    place = place_of(open_project(root, env, [endpoint]).environment)
     if not place.dashboards:
+        deploy = "fleet local up" if env == LOCAL else f"fleet deploy --env {env}"
         problem = f"{endpoint} has no dashboard: environments/{env}.yaml has `dashboards: false`"
-        raise CannotRunError(problem, "write `dashboards: true` there, then run `fleet local up`")
-    state = LocalState(root)
-    supervisor = state.supervisor()
-    if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
-    ask_to_publish(supervisor)
-    try:
-        page = draw_dashboard(supervisor, endpoint, stack_of(place_of(place), endpoint), hours)
-    except BotoCoreError as error:
-        problem = f"the embedded AWS does not answer: {error}"
-        raise CannotRunError(problem, "run `fleet local up` again") from error
-    written = state.folder / "dashboards" / f"{endpoint}.html" if file is None else file
+        raise CannotRunError(problem, f"write `dashboards: true` there, then run `{deploy}`")
+    # The embedded AWS is found by its keys, which are of no other account.
+    access = (access_to if env == LOCAL else connect)(root, place, profile)
+    if env == LOCAL and (supervisor := LocalState(root).supervisor()) is not None:
+        ask_to_publish(supervisor)
+    page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours)
+    written = root / ".fleet" / env / "dashboards" / f"{endpoint}.html" if file is None else file
     write_atomically(written, page)
     say(str(written))

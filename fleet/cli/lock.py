@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fleet.artifacts.lock import write_locks
 from fleet.cli.arguments import Endpoints, Env, Profile
@@ -21,7 +23,17 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 
-def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+def lock(
+    env: Env,
+    endpoints: Endpoints = None,
+    profile: Profile = None,
+    drop_missing: Annotated[
+        bool,
+        typer.Option(
+            "--drop-missing", help="Lock without files that the lock lists and the repositories lack."
+        ),
+    ] = False,
+) -> None:
     """Write what an environment will run to locks/ENV/; only repositories in S3 and images need AWS."""
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -40,7 +52,7 @@ def lock(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None
 
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
-        changed = write_locks(project, s3, ecr)
+        changed = write_locks(project, s3, ecr, drop_missing=drop_missing)
     for file in changed:
         say(f"wrote {file.relative_to(root)}")
     if not changed:

@@ -55,13 +55,26 @@ def dashboard_body(endpoint: ResolvedEndpoint) -> Json:
 def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
     for section in SECTIONS:
         if graphs := [_graph(graph, endpoint) for graph in section.graphs if held_lines(graph, endpoint)]:
-            yield SectionBody(section.title, section.text, graphs)
+            text = f"{section.text}{refused_calls(endpoint)}" if section is SECTIONS[0] else section.text
+            yield SectionBody(section.title, text, graphs)
     if metrics := endpoint.triton_metrics:
         yield SectionBody(
             TITLE,
             triton_text(endpoint, metrics),
             [_triton_graph(graph, endpoint, metrics) for graph in TRITON_GRAPHS if _has(endpoint, graph)],
         )
+
+
+def refused_calls(endpoint: ResolvedEndpoint) -> str:
+    """What failed calls are nobody's fault: those of the check of a deploy that a model has to refuse."""
+    refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.spec.warm)
+    if not refused:
+        return ""
+    calls = "1 call" if refused == 1 else f"{refused} calls"
+    return (
+        f" The check at the end of a deploy makes {calls} that a model has to refuse: on SageMaker these"
+        " count as 4XX and model, each time that it looks."
+    )
 
 
 def _has(endpoint: ResolvedEndpoint, graph: TritonGraph) -> bool:

@@ -39,6 +39,8 @@ TIMED_OUT = (
     "Your invocation timed out while waiting for a response from container primary. Review the latency"
     " metrics for each container in Amazon CloudWatch, resolve the issue, and try again."
 )
+INFERENCE_ID, CHECK = "X-Amzn-SageMaker-Inference-Id", "triton-fleet-check"
+"""What names a call, and how the check of a deploy names its own: lambda/endpoint_check/call.py."""
 _PATH = re.compile(r"/endpoints/([^/]+)/invocations")
 
 
@@ -47,7 +49,8 @@ class Gateway:
 
     What SageMaker answers, and how: source: botocore's service model of sagemaker-runtime (ModelError with
     OriginalStatusCode, OriginalMessage and LogStreamArn under HTTP 424) and the texts its users report.
-    Invocations of an endpoint that exists are counted as SageMaker's metrics count them.
+    Invocations of an endpoint that exists are counted as SageMaker's metrics count them, except those of the
+    check of a deploy: models refuse some of them on purpose, and a new fleet would begin with failures.
     """
 
     def __init__(
@@ -84,7 +87,8 @@ class Gateway:
             return self._answer_from(request, name, container)
 
     def _answer_from(self, request: Request, name: str, container: Container) -> Response:
-        with count_invocation(container.record) as count:
+        is_check = request.headers.get(INFERENCE_ID) == CHECK
+        with count_invocation(_record_nothing if is_check else container.record) as count:
             try:
                 response = self._invoke(request, container, count)
             except Refusal as refusal:
@@ -157,6 +161,10 @@ class Gateway:
         arn = f"arn:aws:logs:{self._region}:{self._account}:log-group:{group}"
         extra = {"OriginalStatusCode": status, "OriginalMessage": answer, "LogStreamArn": arn}
         return _error(424, "ModelError", message, extra)
+
+
+def _record_nothing(_measure: str, _value: float) -> None:
+    """Of a call that is not counted."""
 
 
 def _error(status: int, code: str | None, message: str, extra: dict[str, object] | None = None) -> Response:

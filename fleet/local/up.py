@@ -54,7 +54,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
         check_embedded_aws()
         check_place(root)
         project = open_project(root, LOCAL, endpoints)
-        write_locks(project)
+        write_locks(project, drop_missing=True)  # nobody reviews these
         project, findings = servable(project, named=bool(endpoints))
         fleet = judged_fleet(project)  # the locks are those of a moment ago
     if findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Processor
@@ -14,22 +14,33 @@ from fleet.proposal.key import Key
 from fleet.proposal.machine import MIB, Room, size_text
 from fleet.rules.names import display_name
 from fleet.spec.endpoint import Mode
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project
 
 MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
 
 
-def triton_key(choice: Choice) -> Key:
-    """The release."""
+def priced_regions(projects: Iterable[Project]) -> list[str]:
+    """The regions in which the endpoint costs something; that of this machine where there is no other."""
+    regions = {each.environment.environment: each.environment.region for each in projects}
+    accounts = [region for environment, region in regions.items() if environment != LOCAL]
+    return sorted({*(accounts or regions.values())})
+
+
+def triton_key(choice: Choice, regions: Collection[str]) -> Key:
+    """The release; there are prices where the endpoint is in a region that the catalog has them of."""
     why = ["The newest release that SageMaker has an image of."]
     if choice.newer is not None:
         newer, refusal = choice.newer
         why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
         if choice.newest_on is not None:
-            why.append(f"Triton {releases()[-1]}, the newest, would take {_price_text(choice.newest_on)}.")
+            why.append(
+                f"Triton {releases()[-1]}, the newest, would take {_price_text(choice.newest_on, regions)}."
+            )
     return Key(name="triton", value=choice.release, why=tuple(why))
 
 
-def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key:
+def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, regions: Collection[str]) -> Key:
     """The instance type, and how many begin."""
     machine = choice.machine
     why = [gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."]
@@ -47,7 +58,7 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode) -> Key
         )
     else:
         why.append(
-            f"{_price_text(machine)}: the {'cheapest' if machine.kind is Processor.GPU else 'smallest'} of"
+            f"{_price_text(machine, regions)}: the {_least(machine, regions)} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
             " only calls show what computing takes on top."
         )
@@ -85,8 +96,18 @@ def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 
-def _price_text(machine: Instance) -> str:
+def _least(machine: Instance, regions: Collection[str]) -> str:
+    """By what an instance was chosen from its families."""
+    region = price_list().region
+    if machine.kind is not Processor.GPU:
+        return "smallest"
+    return "cheapest" if region in regions else f"cheapest by {region}'s prices"
+
+
+def _price_text(machine: Instance, regions: Collection[str]) -> str:
     price, prices = hosting_price(machine.type), price_list()
     if price is None:
         return machine.type
+    if prices.region not in regions:
+        return f"{machine.type} (the catalog has no prices of {', '.join(regions)})"
     return f"{machine.type} (${price.usd_per_hour} an hour in {prices.region}, as of {prices.date})"

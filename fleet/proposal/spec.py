@@ -17,7 +17,7 @@ from fleet.proposal.default_model import DefaultModel, propose_default_model, pr
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
-from fleet.proposal.reasons import foot, instance_key, scaling_key, triton_key
+from fleet.proposal.reasons import foot, instance_key, priced_regions, scaling_key, triton_key
 from fleet.proposal.repositories import repositories_in
 from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
@@ -94,7 +94,8 @@ def proposed_spec(
     choice = choose(machines, room.lacks, findings_of)
     if any(each.severity is Severity.ERROR for each in choice.findings):
         raise FindingsError(list(choice.findings))
-    placed = [triton_key(choice), instance_key(choice, wish, room, mode)]
+    regions = priced_regions(projects)
+    placed = [triton_key(choice, regions), instance_key(choice, wish, room, mode, regions)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
     keys = [*head, *own(placed), *known[len(head) :], *own(rest)]
     return render_spec([HEAD], keys, foot(choice.findings, LEFT))

@@ -37,6 +37,7 @@ class Contents:
     Attributes:
         place: The folder or the archive, as the user names it.
         archive: Whether it is an archive.
+        packed: Whether it is what this product packs of a folder.
         entries: By path, sorted; every folder above an entry is one, also if an archive has no entry for it.
         texts: The content of files that are checked by it: each config.pbtxt and configs/*.pbtxt of a model,
             and the Python files in its folders; of a TensorRT plan the first bytes.
@@ -51,6 +52,7 @@ class Contents:
     texts: Mapping[str, bytes] = field(default_factory=dict)
     headers: Mapping[str, OnnxHeader] = field(default_factory=dict)
     environments: Mapping[str, CondaEnvironment] = field(default_factory=dict)
+    packed: bool = False
     findings: tuple[Finding, ...] = ()
 
     def file(self, path: str = "") -> Path:

@@ -1,4 +1,8 @@
-"""A model repository on disk: which models it holds, and which of its files belong to it."""
+"""A model repository on disk: which models it holds, and what of it is packed.
+
+What is packed is the same in every clone: git keeps no empty folders, so that none is packed, except the
+version folders that a model without files is served from (docs/decisions/0031).
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,50 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator
+from heapq import merge
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from fleet.findings import Finding, FindingsError
+from fleet.repository.version_folders import CONFIG, empty_versions, is_version
 
 LEFT_OUT = {"__pycache__"}
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and what Python makes of bytes that are not UTF-8."""
-VERSION = re.compile(r"0|[1-9][0-9]*")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 class RepositoryEntry(NamedTuple):
-    """A folder or a file of a repository: its path in it, and the bytes of a file, None for a folder."""
+    """A folder or a file that is packed: its path in the repository; bytes of a file, None for a folder.
+
+    A version folder without files need not exist.
+    """
 
     path: str
     size: int | None
 
 
-def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
+def model_names(repository: Path, built: Collection[str] = (), *, packed: bool = True) -> list[str]:
     """The model directories, sorted; each has at least one version that Triton would take.
 
-    Models of which an engine is yet to be built get theirs with it.
+    Args:
+        repository: The folder.
+        built: Models of which an engine is yet to be built; they get their version with it.
+        packed: Whether this product packs the folder: versions without files are not packed then, and a
+            model that needs no file gets one.
 
     Raises:
         FindingsError: the folder holds no model, a model's files at its root, or a model without a version.
     """
-    if (repository / "config.pbtxt").exists():
+    if (repository / CONFIG).exists():
         message = "config.pbtxt is at the root: this is a model, not a model repository"
         hint = "name the folder above it, which holds one directory for each model"
-        raise FindingsError(
-            [Finding(code="FL402", message=message, hint=hint, file=repository / "config.pbtxt")]
-        )
-    models = [repository / name for name in sorted(_folders(repository)) if belongs(name)]
+        raise FindingsError([Finding(code="FL402", message=message, hint=hint, file=repository / CONFIG)])
+    models = _models(repository)
     findings = [
-        _without_version(model) for model in models if model.name not in built and not versions_of(model)
+        _without_version(model)
+        for model in models
+        if model.name not in built and not _has_version(model, packed=packed)
     ]
     findings += [_misnamed_file_finding(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
@@ -54,16 +66,30 @@ def model_names(repository: Path, built: Collection[str] = ()) -> list[str]:
 def entries(repository: Path) -> Iterator[RepositoryEntry]:
     """Folders and files of the repository, each folder before what is in it, in an order that never varies.
 
-    Hidden entries and `__pycache__` are left out.
+    Left out are hidden entries, `__pycache__`, and folders without files, except for the versions of models
+    that need no file.
 
     Raises:
         FindingsError: an entry is neither folder nor file, or its name is not text.
     """
+    added = [
+        RepositoryEntry(f"{model.name}/{version}", None)
+        for model in _models(repository)
+        for version in _versions_without_files(model)
+    ]
+    with_files = _entries_with_files(repository)
+    if not added:
+        return with_files
+    return merge(with_files, added, key=lambda entry: place(entry.path, is_folder=entry.size is None))
+
+
+def _entries_with_files(repository: Path) -> Iterator[RepositoryEntry]:
+    without_files = list[str]()
     for folder, folders, files in os.walk(repository, onerror=_unreadable):
         folders[:] = sorted(filter(belongs, folders))
         here = folder.removeprefix(str(repository)).lstrip("/")
         if here:
-            yield RepositoryEntry(here, None)
+            without_files.append(here)
         for name in [*folders, *sorted(filter(belongs, files))]:
             if NO_TEXT.search(name):
                 raise FindingsError([_no_text(Path(folder), name)])
@@ -73,7 +99,19 @@ def entries(repository: Path) -> Iterator[RepositoryEntry]:
                 hint, file = "put the file itself there", Path(folder, name)
                 raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=file)])
             if stat.S_ISREG(kind):
+                yield from (
+                    RepositoryEntry(above, None)
+                    for above in without_files
+                    if f"{here}/".startswith(f"{above}/")
+                )
+                without_files.clear()
                 yield RepositoryEntry(f"{here}/{name}" if here else name, size)
+
+
+def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
+    """The sort key of packed paths: a folder, its files, then the folders in it."""
+    *above, name = path.split("/")
+    return (*((True, part) for part in above), (is_folder, name))
 
 
 def _kind_and_size(path: str) -> tuple[int, int]:
@@ -90,14 +128,30 @@ def belongs(name: str) -> bool:
     return not name.startswith(".") and name not in LEFT_OUT
 
 
-def is_version(folder: str) -> bool:
-    """Whether Triton reads a model's folder of that name as a version."""
-    return VERSION.fullmatch(folder) is not None
+def versions_of(model: Path, *, packed: bool = True) -> list[str]:
+    """The folders of a model that Triton reads as versions, in no order; `packed`: those with files alone."""
+    names = [name for name in _folders(model) if is_version(name)]
+    return [name for name in names if _has_file(model / name)] if packed else names
 
 
-def versions_of(model: Path) -> list[str]:
-    """The folders of a model that Triton reads as versions, in no order."""
-    return [name for name in _folders(model) if is_version(name)]
+def _has_version(model: Path, *, packed: bool) -> bool:
+    return bool(versions_of(model, packed=packed) or (packed and _versions_without_files(model)))
+
+
+def _models(repository: Path) -> list[Path]:
+    try:
+        return [repository / name for name in sorted(_folders(repository)) if belongs(name)]
+    except OSError as error:
+        _unreadable(error)
+
+
+def _versions_without_files(model: Path) -> list[str]:
+    """The version folders that a model gets when it is packed, whether or not they exist."""
+    try:
+        content = (model / CONFIG).read_bytes()
+    except OSError:  # without a config, or reported where it is read
+        return []
+    return empty_versions(content, {*versions_of(model)})
 
 
 def _folders(folder: Path) -> list[str]:
@@ -108,6 +162,15 @@ def _folders(folder: Path) -> list[str]:
             for each in found
             if each.is_dir(follow_symlinks=False) or (each.is_symlink() and Path(each.path).is_dir())
         ]
+
+
+def _has_file(folder: Path) -> bool:
+    """Whether anything in a folder is packed, or refused."""
+    for _, folders, files in os.walk(folder):
+        folders[:] = filter(belongs, folders)
+        if any(map(belongs, files)):
+            return True
+    return folder.is_symlink()
 
 
 def _misnamed_file_finding(model: Path) -> Finding:
@@ -126,8 +189,11 @@ def _unreadable(error: OSError) -> NoReturn:
 
 
 def _without_version(model: Path) -> Finding:
-    message = f"model {model.name!r} has no version directory"
-    is_model = (model / "config.pbtxt").exists()
+    lack = (
+        "no file in its version directories" if versions_of(model, packed=False) else "no version directory"
+    )
+    message = f"model {model.name!r} has {lack}"
+    is_model = (model / CONFIG).exists()
     hint = f"put its files into {model.name}/1/; where a script makes them, run it first"
     if not is_model and not _holds_model_file(model):
         hint = f"{hint}; if it is not a model, remove the folder"

@@ -8,16 +8,17 @@ from fleet.findings import Finding, FindingsError
 from fleet.repository.copies import CONFIG
 from fleet.repository.layout import versions_of
 from fleet.repository.model_config import model_config
+from fleet.repository.version_folders import FIRST
 
 CODE = "FL372"
-PLAN, FIRST = "model.plan", "1"
+PLAN = "model.plan"
 
 
 def plan_place(model: Path, compute_capability: str) -> str:
     """`VERSION/FILE` below a model's directory, where Triton looks for the plan on such a GPU.
 
-    The version is the model's only one, else `1`; the file is that of `cc_model_filenames` for the GPU, else
-    `default_model_filename`, else `model.plan`.
+    The version is the model's only one with files, else `1`; the file is that of `cc_model_filenames` for the
+    GPU, else `default_model_filename`, else `model.plan`.
 
     Raises:
         FindingsError: there are several versions, or the file would be in another folder.
@@ -25,7 +26,7 @@ def plan_place(model: Path, compute_capability: str) -> str:
     versions = sorted(versions_of(model), key=int)
     if len(versions) > 1:
         message = f"model {model.name!r} has the versions {', '.join(versions)}, and its engine goes into one"
-        hint = "keep one of these folders, empty or with what the plan needs beside it"
+        hint = "keep one of these folders, with what the plan needs beside it"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint, file=model)])
     file = _file(model / CONFIG, compute_capability)
     if Path(file).name != file:

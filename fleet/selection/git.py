@@ -1,11 +1,11 @@
-"""What Git knows of a fleet's files: which changed since a commit, and which were deleted."""
+"""What Git knows of a fleet's files: which changed since a commit, were deleted, or are ignored."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fleet.findings import CannotRunError
@@ -61,6 +61,19 @@ def is_deleted(top: Path, file: Path) -> bool:
     return done.returncode == 0 and bool(done.stdout.strip())
 
 
+def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
+    """Those of the paths below a folder that Git ignores, whether or not they exist; none without Git."""
+    top = work_tree(folder)
+    if top is None:
+        return set()
+    names = b"\0".join(os.fsencode(path) for path in paths)
+    try:
+        done = run_git(folder, "check-ignore", "-z", "--stdin", given=names)
+    except CannotRunError:
+        return set()
+    return {os.fsdecode(name) for name in done.stdout.split(b"\0") if name}
+
+
 def is_shallow(top: Path) -> bool:
     """Whether the clone lacks a part of its history."""
     return run_git(top, "rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
@@ -109,8 +122,8 @@ def _files(top: Path, *command: str) -> Iterator[Path]:
     yield from (top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
 
 
-def run_git(folder: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
-    """Run Git in a folder; its exit code is left to the caller.
+def run_git(folder: Path, *command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run Git in a folder with something on its standard input; its exit code is left to the caller.
 
     Raises:
         CannotRunError: Git is not installed.
@@ -120,7 +133,7 @@ def run_git(folder: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             ["git", "-C", str(folder), *command],
             capture_output=True,
-            stdin=subprocess.DEVNULL,
+            input=given,
             env=environment,
             check=False,
         )

@@ -10,6 +10,11 @@ from botocore.exceptions import ClientError
 from .errors import CheckError, NotYet
 from .passing import tried
 
+CALLER = "triton-fleet-check"
+"""The inference id of all calls: data that is captured has it, and a local fleet counts none of them.
+
+Source: SageMaker API reference, InvokeEndpoint, InferenceId.
+"""
 PASSING_STATUS = {0, 429, 502, 503, 504, 507}
 """Of the container: it did not answer in time, is busy, or lacks the memory until another model goes."""
 
@@ -55,7 +60,11 @@ def call(
     try:
         with tried(what):
             answer = runtime.invoke_endpoint(
-                EndpointName=endpoint, ContentType=content_type, Body=body, **to_model
+                EndpointName=endpoint,
+                ContentType=content_type,
+                Body=body,
+                InferenceId=CALLER,
+                **to_model,
             )
             return Reply(status=200, body=answer["Body"].read(), content_type=answer["ContentType"])
     except ClientError as error:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,10 +63,14 @@ class DashboardFleet:
         template = app.synth().get_stack_by_name(endpoint.stack).template
         assert Stacks(self.aws).create(endpoint.stack, template["Resources"]) == "CREATE_COMPLETE"
 
-    def fleet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `fleet ARGUMENTS`."""
+    def fleet(
+        self, *arguments: str, variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `fleet ARGUMENTS`, with an environment of its own if variables are given."""
         command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-        done = subprocess.run(command, cwd=self.folder.root, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=self.folder.root, capture_output=True, text=True, check=False, env=variables
+        )
         assert "Traceback" not in done.stderr, done.stderr
         return done
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from isal import isal_zlib
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
-from fleet.artifacts.sources.folder import changed_while_read, file_entry, read_chunks
+from fleet.artifacts.sources.folder import changed_while_read, file_entry
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
 from fleet.repository.kept_files import is_config
@@ -37,9 +37,8 @@ class CopySource:
             FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
         """
         own: dict[str, str] = {}
-        found = self._found()
-        paths_here = {self._rename(each.path): each.path for each in found}
-        written = write_tar((self._entry(each, own) for each in found), sink)
+        paths_here = {self._rename(path): path for path, _ in self._found}
+        written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
         return Checksums(files=files | own, onnx=onnx, kept=written.kept)
@@ -50,7 +49,7 @@ class CopySource:
         Raises:
             FindingsError: the models cannot be renamed, or an entry cannot be read.
         """
-        return (self._entry(each, {}) for each in self._found())
+        return self._entries({})
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories, by their names in this copy.
@@ -61,9 +60,14 @@ class CopySource:
         served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
         return tuple(sorted(self._names.values()))
 
+    @property
     def _found(self) -> list[RepositoryEntry]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
         return sorted(entries(self.folder), key=lambda each: self._names.get(each.path.partition("/")[0], ""))
+
+    def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
+        for path, size in self._found:
+            yield self._entry(path, size, own)
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -75,15 +79,14 @@ class CopySource:
         top, slash, below = path.partition("/")
         return f"{self._names.get(top, top)}{slash}{below}"
 
-    def _entry(self, found: RepositoryEntry, own: dict[str, str]) -> Entry:
-        path, size = found
-        file, name = self.folder / path, self._rename(path)
-        if size is None or not is_config(path):
-            return file_entry(file, name, size)
-        content = b"".join(read_chunks(file, size))
+    def _entry(self, path: str, size: int | None, own: dict[str, str]) -> Entry:
+        own_entry = file_entry(self.folder / path, self._rename(path), size)
+        if own_entry.chunks is None or not is_config(path):
+            return own_entry
+        content = b"".join(own_entry.chunks())
         own[path] = f"crc32:{isal_zlib.crc32(content):08x}"
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before
-            raise FindingsError([changed_while_read(file)]) from error
-        return Entry(name, len(renamed), lambda: iter((renamed,)))
+            raise FindingsError([changed_while_read(self.folder / path)]) from error
+        return Entry(own_entry.path, len(renamed), lambda: iter((renamed,)))

@@ -8,9 +8,9 @@ from heapq import merge
 from typing import Protocol
 
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_end, write_entry
-from fleet.artifacts.sources.tree import place
 from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.findings import Finding, FindingsError
+from fleet.repository.layout import place
 
 ROOM = 4096
 """The most bytes of the headers of a plan and its folder, with the padding of its last block."""

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.sources.line_ends import is_text, lf_size, without_cr
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
 from fleet.repository.loading.outcome import served_models
+from fleet.repository.reading.lfs import lfs_finding, lfs_size
 from fleet.spec.endpoint import Mode
 
 CHUNK = 1 << 20
@@ -49,8 +51,44 @@ class FolderSource:
 
 
 def file_entry(file: Path, name: str, size: int | None) -> Entry:
-    """A file of so many bytes as an entry of an archive; a folder has none."""
-    return Entry(name) if size is None else Entry(name, size, lambda: read_chunks(file, size))
+    """A file of so many bytes as an entry of an archive; text with the line ends that it has in Linux.
+
+    A folder has no size. The chunks raise a FindingsError if the file changes, cannot be read, or only stands
+    for a file in Git LFS.
+
+    Raises:
+        FindingsError: the file is text, and does not exist any more, or cannot be read.
+    """
+    if size is None:
+        return Entry(name)
+    if size <= CHUNK and is_text(file.name):  # read once
+        content = b"".join(_fetched_chunks(file, size))
+        text = content if b"\0" in content else content.replace(b"\r\n", b"\n")
+        return Entry(name, len(text), lambda: iter((text,)))
+    with_lf = lf_size(file.name, lambda: read_chunks(file, size))
+    if with_lf is None:
+        return Entry(name, size, lambda: _fetched_chunks(file, size))
+    return Entry(name, with_lf, lambda: _lf_chunks(file, size, with_lf))
+
+
+def _fetched_chunks(file: Path, size: int) -> Iterator[bytes]:
+    """The file's bytes, unless it only stands for one in Git LFS."""
+    for number, chunk in enumerate(read_chunks(file, size)):
+        if not number and (stored := lfs_size(chunk)) is not None:
+            raise FindingsError([lfs_finding(file, stored)])
+        yield chunk
+
+
+def _lf_chunks(file: Path, size: int, with_lf: int) -> Iterator[bytes]:
+    """The bytes of a text file of `size` bytes with LF for CRLF, `with_lf` of them."""
+    left = with_lf
+    for chunk in without_cr(read_chunks(file, size)):
+        left -= len(chunk)
+        if left < 0:
+            break
+        yield chunk
+    if left:
+        raise FindingsError([changed_while_read(file)])
 
 
 def read_chunks(file: Path, size: int) -> Iterator[bytes]:

@@ -29,7 +29,7 @@ def served_in(tree: Tree, kept: KeptFiles, mode: Mode, location: S3Location) -> 
         root = Path(folder).resolve()
         _write(tree, kept, root)
         try:
-            return served_models(root, multi_model=mode is Mode.MULTI_MODEL)
+            return served_models(root, multi_model=mode is Mode.MULTI_MODEL, packed=False)
         except FindingsError as error:
             raise FindingsError(
                 [

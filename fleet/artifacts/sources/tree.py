@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet.repository.layout import place
 from fleet.repository.reading.entry_path import path_problem
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
@@ -82,9 +83,3 @@ def check_path(path: str) -> None:
     is_plain = "" not in parts and "." not in parts
     if problem := path_problem(path) or ("" if is_plain else "has an empty name in its path"):
         raise UntrustedError(f"{path!r} {problem}")
-
-
-def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
-    """The sort key of paths: a folder, its files, then the folders in it, like a folder's entries."""
-    *above, name = path.split("/")
-    return (*((True, part) for part in above), (is_folder, name))

@@ -240,10 +240,10 @@ def check_archive(repository: Path, target: str) -> None:
     models = sorted(entry for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
     try:
         if (repository / "config.pbtxt").exists():
-            check_python_code([repository])
+            check_python_code([repository], packed=False)
         elif models:
             main_model(repository, [model.name for model in models])
-            check_python_code(models)
+            check_python_code(models, packed=False)
     except FindingsError as error:
         message = f"{target}: {error.findings[0].message}"
         raise Refusal(400, "ValidationError", message) from error

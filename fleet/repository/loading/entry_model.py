@@ -14,9 +14,9 @@ from fleet.repository.config.backend import is_ensemble
 from fleet.repository.config.message import CONFIG, ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
-from fleet.repository.layout import is_version
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.main_model import ENSEMBLE, LITERAL
+from fleet.repository.version_folders import is_version
 
 ROOT = ""
 """The model whose files are at the root of an archive."""

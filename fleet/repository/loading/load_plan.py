@@ -18,8 +18,8 @@ from fleet.repository.loading.model import ensemble_findings, model_findings
 from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
 from fleet.repository.loading.versions import present_versions
-from fleet.repository.plan_path import FIRST
 from fleet.repository.reading.path import read
+from fleet.repository.version_folders import FIRST
 
 UNREADABLE = "FL440"
 """An archive whose rest is unknown cannot be checked further."""

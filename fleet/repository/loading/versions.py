@@ -13,8 +13,8 @@ from fleet.repository.backends import named_backend
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
-from fleet.repository.layout import is_version
 from fleet.repository.model_config import loaded_versions
+from fleet.repository.version_folders import is_version
 
 LEADING_ZERO = re.compile(r"0[0-9]+")
 NUMBER = re.compile(r"\s*[+-]?[0-9]+")
@@ -66,7 +66,7 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
                 hint = f"the model has {', '.join(there)}"
                 yield config.finding("FL465", message, *place, hint=hint, severity=Severity.WARNING)
     if not built:
-        yield from _empty(contents, model, there)
+        yield from _empty(contents, model, config, there)
     if not policy_versions(config, there):
         if there:
             hint = f"the model has {', '.join(there)}, of which the policy takes none"
@@ -75,10 +75,23 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
             yield _without(contents, model, config)
 
 
-def _empty(contents: Contents, model: str, there: Sequence[str]) -> Iterator[Finding]:
-    """Version folders of an ensemble that would be lost on the way."""
+def _empty(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
+    """Version folders that would be lost on the way, or of which nobody knows whether they may be empty."""
     folders = [contents.path(model, version) for version in there]
-    if there and not contents.archive and not any(contents.below(folder) for folder in folders):
+    if not there or contents.archive or any(contents.below(folder) for folder in folders):
+        return
+    if contents.packed:
+        backend = named_backend(config.message)
+        if backend and backend != "ensemble":
+            yield Finding(
+                code="FL463",
+                message=f"{model!r} is packed with an empty version directory: whether its backend"
+                f" {backend!r} needs a file in it is not known here",
+                hint=f"leave it so if it needs none; else put the file into {folders[0]}/",
+                file=contents.file(model),
+                severity=Severity.WARNING,
+            )
+    else:
         yield Finding(
             code="FL463",
             message=f"the version directory of {model!r} is empty: git and S3 keep no empty folders",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.repository.layout import is_version
+from fleet.repository.layout import versions_of
 
 CODE = "model.py"
 _COMMENT = re.compile(r"#.*")
@@ -18,18 +18,20 @@ _BACKEND = re.compile(r'\bbackend\s*:\s*["\']python["\']')
 _FILE = re.compile(r'\bdefault_model_filename\s*:\s*["\']([^"\']+)["\']')
 
 
-def check_python_code(models: Sequence[Path]) -> None:
-    """See that each of the model directories has what its config.pbtxt calls for.
+def check_python_code(models: Sequence[Path], *, packed: bool) -> None:
+    """See that each model directory, when it is `packed` or as it is, has what its config.pbtxt asks for.
 
     Raises:
         FindingsError: a Python model has no code in the version that Triton loads.
     """
-    findings = [_without_code(model, wanted) for model in models if (wanted := _missing_file(model))]
+    findings = [
+        _without_code(model, wanted) for model in models if (wanted := _missing_file(model, packed=packed))
+    ]
     if findings:
         raise FindingsError(findings)
 
 
-def _missing_file(model: Path) -> str:
+def _missing_file(model: Path, *, packed: bool) -> str:
     """The file that a Python model would be loaded from and does not have; empty for any other model."""
     config = model / "config.pbtxt"
     text = _COMMENT.sub("", config.read_text("utf-8", "replace")) if config.is_file() else ""
@@ -37,7 +39,7 @@ def _missing_file(model: Path) -> str:
         return ""
     named = _FILE.search(text)
     wanted = named[1] if named else CODE
-    versions = sorted((int(each.name), each) for each in model.iterdir() if is_version(each.name))
+    versions = sorted((int(each), model / each) for each in versions_of(model, packed=packed))
     # Without a policy Triton loads the latest version; with one, it is enough that any has the code.
     loaded = versions if "version_policy" in text else versions[-1:]
     inside = Path(wanted).name == wanted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fleet.findings import Severity
-from fleet.repository.layout import is_version
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.wire import Budget
 from fleet.repository.plan_header import HEADER
@@ -11,6 +10,7 @@ from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import Stream
+from fleet.repository.version_folders import is_version
 
 CONFIG, CONFIGS = "config.pbtxt", "configs"
 PACKED = (".tar.gz", ".tgz", ".tar")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, Severity
@@ -11,7 +14,9 @@ from fleet.repository.layout import NO_TEXT, belongs
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
 from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
+from fleet.repository.reading.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from fleet.repository.reading.stream import FileStream, UnreadableError
+from fleet.repository.version_folders import CONFIG, FIRST, empty_versions, is_version
 
 NAMED = b"EXECUTION_ENV_PATH"
 
@@ -37,7 +42,7 @@ def read_folder(folder: Path, *, packed: bool = False) -> Contents:
         message = f"the folder cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
     _read(gathered)
-    return gathered.contents()
+    return _as_packed(gathered.contents()) if packed else gathered.contents()
 
 
 def _list(gathered: Collector, *, packed: bool) -> None:
@@ -87,13 +92,60 @@ def _entry(each: os.DirEntry[str]) -> Entry:
     return Entry(EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
 
 
+def _as_packed(contents: Contents) -> Contents:
+    """The repository with those version folders alone that its archive has."""
+    with_files, entries, findings = set[str](), dict(contents.entries), list(contents.findings)
+    for path, entry in contents.entries.items():
+        above = "" if entry.kind is EntryKind.FOLDER else path.rpartition("/")[0]
+        while above and above not in with_files:
+            with_files.add(above)
+            above = above.rpartition("/")[0]
+    for model in contents.folders():
+        there = {version for version in contents.folders(model) if is_version(version)}
+        filled = {version for version in there if f"{model}/{version}" in with_files}
+        made = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), filled)
+        entries |= {f"{model}/{version}": FOLDER for version in made}
+        for version in sorted(there - filled - set(made)):
+            folder = f"{model}/{version}"
+            entries = {
+                path: each for path, each in entries.items() if not f"{path}/".startswith(f"{folder}/")
+            }
+            if version != FIRST or filled:
+                findings.append(_left_out(contents.file(folder)))
+    findings.sort(key=lambda finding: finding.sort_key)
+    return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), packed=True)
+
+
+def _left_out(folder: Path) -> Finding:
+    message = f"the version directory {folder.name} of {folder.parent.name!r} is empty, so it is not packed"
+    hint = "put a file into it, or name it in `version_policy` if the model needs none; else remove it"
+    return Finding(code="FL463", message=message, hint=hint, file=folder, severity=Severity.WARNING)
+
+
+def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
+    """The files that only stand for one in Git LFS; graphs are reported where they are read."""
+    found = set[str]()
+    for path, size in gathered.files():
+        if kinds[path] in ("config", "code", "onnx") or not MIN_BYTES <= size <= MAX_BYTES:
+            continue
+        file = gathered.place / path
+        with suppress(OSError):  # reported where it is read or packed
+            stored = lfs_size(file.read_bytes())
+            if stored is not None:
+                found.add(path)
+                noted = lfs_finding(file, stored)
+                gathered.notes.add(noted.code, noted.message, path, noted.hint)
+    return found
+
+
 def _read(gathered: Collector) -> None:
     bounds = Bounds(packed=0)
     kept = FileStore(gathered, bounds)
     kinds = {path: kind_of(path) for path, size in gathered.files()}
+    pointers = _note_pointers(gathered, kinds)
     # Packed environments come last: the configs show whether they are needed.
     for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):
-        if not kinds[path]:
+        if not kinds[path] or path in pointers:
             continue
         if kinds[path] == "packed":
             if not any(NAMED in text for text in gathered.texts.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -140,7 +141,7 @@ def test_a_config_that_cannot_be_read_cannot_be_copied(folder: FleetFolder, repo
 
 
 def test_the_layout_of_what_is_copied_is_checked(repository: Path) -> None:
-    (repository / "bert-chain/1").rmdir()
+    shutil.rmtree(repository / "bert/1")
     with pytest.raises(FindingsError, match="FL404"):
         CopySource(repository, 0).models(Mode.MULTI_MODEL)
 

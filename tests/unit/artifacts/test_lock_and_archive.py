@@ -23,6 +23,7 @@ def repository(folder: FleetFolder) -> Path:
     """The model repository that the folder's spec points at."""
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     folder.write("repository/embed/1/model.py", "x = 1\n")
+    folder.write("repository/ensemble/config.pbtxt", 'platform: "ensemble"\n')
     (folder.root / "repository/ensemble/1").mkdir(parents=True)
     return folder.root / "repository"
 
@@ -79,13 +80,17 @@ def test_the_repository_is_the_archives_root_and_empty_versions_survive(reposito
         "embed/1",
         "embed/1/model.py",
         "ensemble",
+        "ensemble/config.pbtxt",
         "ensemble/1",
     ]
 
 
 def test_a_model_whose_files_were_not_made_is_not_locked(folder: FleetFolder, repository: Path) -> None:
-    (repository / "ensemble/1").rmdir()
-    with pytest.raises(FindingsError, match="FL404: model 'ensemble' has no version directory"):
+    folder.write("repository/minilm/config.pbtxt", 'platform: "onnxruntime_onnx"\n')
+    with pytest.raises(FindingsError, match="FL404: model 'minilm' has no version directory"):
+        write_locks(open_project(folder.root, "dev"))
+    (repository / "minilm/1").mkdir()
+    with pytest.raises(FindingsError, match="FL404: model 'minilm' has no file in its version directories"):
         write_locks(open_project(folder.root, "dev"))
 
 

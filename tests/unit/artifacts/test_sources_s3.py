@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
+from fleet.repository.layout import belongs
 from fleet.spec.project import load_lock, open_project
 from fleet.spec.source import Mark
 from fleet_folder import SPEC, FleetFolder
@@ -54,6 +56,9 @@ def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
     repositories_s3: S3Client, folder: FleetFolder, files: dict[str, bytes]
 ) -> None:
     there = Repositories(repositories_s3, folder)
+    # A folder that has nothing but hidden files is not packed, and S3 has it by them.
+    above = {"/".join(takewhile(belongs, path.split("/")[:-1])) for path in files}
+    files |= {f"{each}/0".lstrip("/"): b"" for each in above}
     there.prefix(files)
     location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
     stream = packed(files)
@@ -63,8 +68,9 @@ def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
 
 
 def test_an_empty_object_with_a_slash_is_the_folder_that_it_stands_for(there: Repositories) -> None:
-    there.prefix({"": b"", "embed/": b"", "ensemble/1/": b"", **FILES})
-    there.spec("team/", digest(packed(FILES | {"ensemble/1/.gitkeep": b""})))
+    files = FILES | {"ensemble/config.pbtxt": b'platform: "ensemble"\n'}
+    there.prefix({"": b"", "embed/": b"", "ensemble/1/": b"", **files})
+    there.spec("team/", digest(packed(files)))
     (lock,) = there.lock()
     assert list(load_lock(lock).archives["sentences"].models) == ["embed", "embed-it", "ensemble"]
 

@@ -103,18 +103,8 @@ def test_an_edited_lock_is_stale_though_no_file_changed(
     (finding,) = stale(folder)
     assert (finding.file, finding.message) == (
         file,
-        "the lock is not what `fleet lock` would write: empty folders or the content of locks changed",
+        "the lock is not what `fleet lock` would write: its content was changed",
     )
-
-
-def test_an_empty_version_directory_that_is_gone_is_noticed(folder: FleetFolder, repository: Path) -> None:
-    (repository / "embed/2").mkdir()
-    folder.write("repository/embed/2/model.py", "")
-    (repository / "embed/3").mkdir()
-    folder.write("repository/embed/config.pbtxt", "")
-    write_locks(open_project(folder.root, "dev"))
-    (repository / "embed/3").rmdir()
-    assert [finding.code for finding in stale(folder)] == ["FL306"]
 
 
 def test_a_promoted_lock_is_not_held_against_the_repositories_here(

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from dashboards import Dashboard
+from fleet.aws.dashboard.body import Graph, read_body
 from fleet.dashboard.triton import MAX_MODELS
 from fleet.endpoint.context.alarms import Alarm
-from fleet.local.dashboard.body import Graph, read_body
 from fleet_emulator.cloudwatch.queries import Queries
 from fleet_emulator.cloudwatch.store import MetricStore
 from fleet_folder import LOCK, SPEC, FleetFolder
@@ -129,3 +129,19 @@ def test_it_is_drawn_locally_with_every_expression(dashboard: Dashboard) -> None
         queries = [dict(query.data) for query in graph.queries]
         asked = Queries(MetricStore(), queries, start=0, end=3600)
         assert [line.points for query in queries for line in asked.lines(query) if line.points] == []
+
+
+def test_the_text_counts_the_calls_of_the_check_that_a_model_has_to_refuse(folder: FleetFolder) -> None:
+    samples = (
+        "warm: [sentences]\n"
+        "samples:\n"
+        "  - {name: good, target: sentences, inputs: {x: {datatype: FP32, shape: [1], data: 0.5}}}\n"
+        "  - {name: bad, target: sentences, inputs: {x: {datatype: FP32, shape: [1], data: 0.5}}, status: 400}\n"
+    )
+    folder.environment()
+    folder.write("locks/dev/sentences.lock.yaml", LOCK)
+    folder.spec(base=MULTI_MODEL)
+    assert "refuse" not in Dashboard(folder.resolve()).texts[0]
+    folder.spec(base=MULTI_MODEL + samples)
+    counted = "The check at the end of a deploy makes 2 calls that a model has to refuse"
+    assert counted in Dashboard(folder.resolve()).texts[0]

@@ -138,7 +138,7 @@ WALL = {
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
     "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
-    "fleet/local/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
+    "fleet/aws/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",

@@ -16,6 +16,7 @@ from urllib3 import HTTPConnectionPool
 from werkzeug.serving import make_server
 
 from embedded_keys import SESSION
+from endpoint_check.call import CALLER
 from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
 from fleet.local.gateway import MAX_BODY, Gateway
 
@@ -203,6 +204,13 @@ def test_a_lack_of_memory_is_tried_again_once_where_room_could_be_made(runtime: 
     assert answer["Body"].read() == b"/invocations/tight"
     assert refusal(runtime, b"507", "tight")["OriginalStatusCode"] == 507
     assert WAYS["tight"].room == 2
+
+
+def test_what_the_check_of_a_deploy_calls_is_not_counted(runtime: Any) -> None:
+    WAYS["embed"].recorded.clear()
+    with pytest.raises(ClientError):
+        runtime.invoke_endpoint(EndpointName="embed", Body=b"400", InferenceId=CALLER)
+    assert WAYS["embed"].recorded == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The lines of a graph, as the embedded CloudWatch evaluates them."""
+"""The lines of a graph, as CloudWatch evaluates them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from fleet.aws.dashboard.body import Graph, Query
 from fleet.catalog.metrics import never_local
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.body import Graph, Query
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 
+INVALID = "ValidationError"
 _SEARCHED = re.compile(r'MetricName="([^"]+)"')
 
 
@@ -25,7 +26,7 @@ _SEARCHED = re.compile(r'MetricName="([^"]+)"')
 class Line:
     """A line's values by Unix seconds, `period` seconds apart or more.
 
-    `measurable` is false of what the local endpoint can never publish.
+    `measurable` is false of what this machine's endpoints can never publish.
     """
 
     label: str
@@ -34,35 +35,43 @@ class Line:
     measurable: bool = True
 
 
-def fetch_lines(cloudwatch: CloudWatchClient, graph: Graph, start: datetime, end: datetime) -> list[Line]:
+def fetch_lines(
+    cloudwatch: CloudWatchClient, graph: Graph, start: datetime, end: datetime, *, local: bool
+) -> list[Line]:
     """The lines that a graph shows; a search without a result is one line without values.
 
     Raises:
-        CannotRunError: an expression that the embedded CloudWatch does not know.
+        CannotRunError: an expression that CloudWatch does not know.
+        ClientError: it refuses the caller.
     """
     if not graph.queries:
         return []
+    pages = cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=[query.data for query in graph.queries], StartTime=start, EndTime=end
+    )
+    values = dict[tuple[str, str], dict[int, float]]()
     try:
-        answer = cloudwatch.get_metric_data(
-            MetricDataQueries=[query.data for query in graph.queries], StartTime=start, EndTime=end
-        )
+        for result in (each for page in pages for each in page["MetricDataResults"]):
+            times = (int(moment.timestamp()) for moment in result["Timestamps"])
+            of_line = values.setdefault((result["Id"], result["Label"]), {})
+            of_line |= zip(times, result["Values"], strict=True)
     except ClientError as error:
+        if error.response["Error"]["Code"] != INVALID:
+            raise
         problem = f"the graph {graph.title!r} cannot be drawn: {error.response['Error']['Message']}"
         raise CannotRunError(problem) from error
     found: dict[str, list[Line]] = {}
     queries = {query.id: query for query in graph.queries}
-    for result in answer["MetricDataResults"]:
-        times = (int(moment.timestamp()) for moment in result["Timestamps"])
-        values = dict(zip(times, result["Values"], strict=True))
-        query = queries[result["Id"]]
-        line = Line(_short(result["Label"], query), query.period, values, _measurable(query, graph))
-        found.setdefault(query.id, []).append(line)
+    for (id, label), of_line in values.items():
+        query = queries[id]
+        is_measurable = not local or _measurable(query, graph)
+        found.setdefault(id, []).append(Line(_short(label, query), query.period, of_line, is_measurable))
     return [
         line
         for query in graph.queries
         if query.visible
         for line in _fold_zero_lines(found.get(query.id, []))
-        or [Line(query.label, query.period, {}, _measurable(query, graph))]
+        or [Line(query.label, query.period, {}, not local or _measurable(query, graph))]
     ]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from fleet.local.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
-from fleet.local.dashboard.lines import Line
-from fleet.local.dashboard.page import Page, draw_page
+from fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
+from fleet.aws.dashboard.lines import Line
+from fleet.aws.dashboard.page import Page, draw_page
 
 END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 MINUTE = int(END.timestamp()) // 60 * 60
@@ -31,7 +31,7 @@ def draw(
 ) -> str:
     graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
     start = END - timedelta(hours=hours)
-    return draw_page(Page(endpoint, "D-1", "account 1", [(widget or graph, lines)], start, END))
+    return draw_page(Page(endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END))
 
 
 def section(page: str) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from embedded_cloudwatch import NOW, forget
+from fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
+from fleet.aws.dashboard.lines import Line, fetch_lines
 from fleet.findings import CannotRunError
-from fleet.local.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
-from fleet.local.dashboard.lines import Line, fetch_lines
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -49,11 +49,11 @@ def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
     return running
 
 
-def drawn(cloudwatch: CloudWatchClient, *metrics: Any) -> list[Line]:
+def drawn(cloudwatch: CloudWatchClient, *metrics: Any, local: bool = True) -> list[Line]:
     (graph,) = read(widget(*metrics))
     assert isinstance(graph, Graph)
     hour = timedelta(hours=1)
-    return fetch_lines(cloudwatch, graph, NOW - hour, NOW + hour)
+    return fetch_lines(cloudwatch, graph, NOW - hour, NOW + hour, local=local)
 
 
 def test_a_graph_has_its_place_title_and_axis() -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import escape
+from importlib.resources import files
 
 from markdown_it import MarkdownIt
-from plotly.offline import get_plotlyjs
 
-from fleet.local.dashboard.body import Box, Graph, LogTable, Text, Widget
-from fleet.local.dashboard.figure import FONT, draw_figure
-from fleet.local.dashboard.lines import Line
+from fleet.aws.dashboard.body import Box, Graph, LogTable, Text, Widget
+from fleet.aws.dashboard.figure import FONT, draw_figure
+from fleet.aws.dashboard.lines import Line
 
 SHORTEST = timedelta(minutes=10)
 """The time axis shows at least that much, however new the data is."""
@@ -26,7 +26,7 @@ STYLE = f"""
 body {{ margin: 0; padding: 24px; background: #f3f4f6; color: #111827; font: 14px/1.5 {FONT}; }}
 header, main {{ max-width: 1600px; margin: 0 auto; }}
 h1 {{ margin: 0; font-size: 22px; line-height: 1.3; }}
-header p {{ margin: 2px 0 0; color: #4b5563; }}
+header p {{ margin: 2px 0 0; color: #4b5563; overflow-wrap: anywhere; }}
 main {{ display: grid; grid-template-columns: repeat(24, minmax(0, 1fr)); grid-auto-rows: 34px; gap: 12px;
   margin-top: 20px; }}
 section {{ display: flex; flex-direction: column; min-width: 0; padding: 12px 14px 10px; background: #fff;
@@ -34,8 +34,9 @@ section {{ display: flex; flex-direction: column; min-width: 0; padding: 12px 14
 h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
 .text {{ justify-content: end; padding: 0 2px; background: none; border: none; }}
 .text h2 {{ margin: 0; font-size: 18px; }}
-.text p {{ margin: 0; color: #4b5563; }}
-.plot {{ flex: 1; min-height: 0; }}
+.text p {{ margin: 0; color: #4b5563; overflow-wrap: anywhere; }}
+.plot {{ flex: 1; min-width: 0; min-height: 0; }}
+.figure {{ width: 100%; height: 100%; }}
 .empty {{ flex: 1; display: flex; align-items: center; justify-content: center; margin: 0; color: #6b7280;
   background: #f9fafb; border-radius: 6px; }}
 .absent {{ margin: 0 0 4px; color: #6b7280; }}
@@ -43,6 +44,8 @@ h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
   body {{ padding: 12px; }}
   main {{ display: block; }}
   section {{ height: 280px; margin-bottom: 12px; }}
+  section:has(> .empty) {{ height: 110px; }}
+  .text {{ height: auto; margin: 20px 0 8px; }}
 }}
 """
 # The page may do nothing but draw: whatever is in its data, no request leaves it.
@@ -56,6 +59,7 @@ class Page:
     endpoint: str
     dashboard: str
     place: str
+    is_local: bool
     widgets: Sequence[tuple[Widget, Sequence[Line]]]
     start: datetime
     end: datetime
@@ -66,9 +70,10 @@ def draw_page(page: Page) -> str:
     first = _first(page)
     shown = _shown_from(page, first)
     sections = "\n".join(
-        _section(widget, lines, page.endpoint, shown, page.end, f"graph{number}")
+        _section(page, widget, lines, shown, f"graph{number}")
         for number, (widget, lines) in enumerate(page.widgets)
     )
+    source = "the embedded CloudWatch" if page.is_local else "CloudWatch"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -77,13 +82,13 @@ def draw_page(page: Page) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{escape(page.endpoint)} - dashboard</title>
 <style>{STYLE}</style>
-<script>{get_plotlyjs()}</script>
+<script>{_plotly()}</script>
 </head>
 <body>
 <header>
 <h1>{escape(page.endpoint)}</h1>
 <p>{escape(_range(page, first))}</p>
-<p>Dashboard {escape(page.dashboard)} of the embedded CloudWatch, {escape(page.place)};
+<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.place)};
 drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 </header>
 <main>
@@ -94,24 +99,33 @@ drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 """
 
 
-def _section(
-    widget: Widget, lines: Sequence[Line], endpoint: str, start: datetime, end: datetime, id: str
-) -> str:
+def _plotly() -> str:
+    """Its bundle for lines, a quarter of the whole; plotly.js-basic-dist-min of npm, MIT licence."""
+    return files(__package__).joinpath("plotly-basic.min.js").read_text("utf-8")
+
+
+def _section(page: Page, widget: Widget, lines: Sequence[Line], start: datetime, id: str) -> str:
     match widget:
         case Text():
             return f'<section class="text" style="{_place(widget.box)}">\n{_html(widget.markdown)}</section>'
         case LogTable():
-            command = f"<code>fleet local logs {escape(endpoint)}</code>"
-            content = _empty(f"Logs are not kept in the embedded AWS: {command} prints them")
+            content = _empty(_log(page))
         case Graph() if any(line.values for line in lines):
-            content = f'<div class="plot">{draw_figure(widget, lines, start, end, id)}</div>'
+            content = f'<div class="plot">{draw_figure(widget, lines, start, page.end, id)}</div>'
         case Graph(annotations=()):
             content = _empty(_absent(lines))
         case _:
             # What its values are to be compared with can be read without them.
-            plot = draw_figure(widget, [], start, end, id)
+            plot = draw_figure(widget, [], start, page.end, id)
             content = f'<p class="absent">{_absent(lines)}</p>\n<div class="plot">{plot}</div>'
     return f'<section style="{_place(widget.box)}">\n<h2>{escape(widget.title)}</h2>\n{content}\n</section>'
+
+
+def _log(page: Page) -> str:
+    if page.is_local:
+        command = f"<code>fleet local logs {escape(page.endpoint)}</code>"
+        return f"Logs are not kept in the embedded AWS: {command} prints them"
+    return "The CloudWatch console shows this table: each look is a paid query of the log"
 
 
 def _empty(text: str) -> str:

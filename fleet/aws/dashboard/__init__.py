@@ -1,0 +1,1 @@
+"""The deployed dashboard of an endpoint, drawn as one HTML page."""

@@ -1,1 +1,0 @@
-"""The deployed dashboard of a local endpoint, drawn as one HTML page."""

@@ -1,0 +1,77 @@
+"""`fleet dashboard --env E` draws what the CloudWatch of an account has, with the user's own credentials."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from dashboard_fleet import DashboardFleet, dashboard_fleet
+from embedded_keys import KEYS
+from fleet.aws.api.emulator import local_variables
+from fleet_folder import ENVIRONMENT, LOCK, FleetFolder
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardFleet]:
+    folder = FleetFolder(tmp_path_factory.mktemp("dashboard") / "fleet")
+    folder.spec()
+    folder.spec(name="others", base="endpoint: others\n", text='triton: "25.04"\n')
+    folder.environment()
+    folder.write("locks/dev/sentences.lock.yaml", LOCK)
+    with dashboard_fleet(folder) as fleet:
+        yield fleet
+
+
+@pytest.fixture(scope="module")
+def account(fleet: DashboardFleet) -> Mapping[str, str]:
+    """The embedded AWS as the account of `prod`: the variables of a user who is signed in there."""
+    text = ENVIRONMENT.replace("dev", "prod").replace("111122223333", "123456789012")
+    fleet.folder.write("environments/prod.yaml", text)
+    fleet.folder.write("locks/prod/sentences.lock.yaml", LOCK)
+    return local_variables(os.environ, region="us-east-1", url=fleet.aws.url, keys=KEYS)
+
+
+def test_the_dashboard_of_an_account_is_drawn_with_what_its_cloudwatch_has(
+    fleet: DashboardFleet, account: Mapping[str, str]
+) -> None:
+    fleet.deploy(fleet.folder.resolve("prod", "sentences"))
+    fleet.client("cloudwatch").put_metric_data(
+        Namespace="AWS/SageMaker",
+        MetricData=[
+            {
+                "MetricName": "Invocations",
+                "Dimensions": [
+                    {"Name": "EndpointName", "Value": "sentences"},
+                    {"Name": "VariantName", "Value": "AllTraffic"},
+                ],
+                "Values": [1.0],
+                "Counts": [37.0],
+            }
+        ],
+    )
+    done = fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account)
+    written = fleet.folder.root / ".fleet/prod/dashboards/sentences.html"
+    assert (done.returncode, done.stdout.strip()) == (0, str(written)), done.stderr
+    text = written.read_text()
+    assert "of CloudWatch, account 123456789012, us-east-1" in text
+    assert '"y": [37.0]' in text
+    assert "on this machine" not in text
+    assert "embedded" not in text
+
+
+def test_without_a_stack_in_the_account_it_says_what_deploys_one(
+    fleet: DashboardFleet, account: Mapping[str, str]
+) -> None:
+    done = fleet.fleet("dashboard", "others", "--env", "prod", variables=account)
+    assert done.returncode == 2
+    assert "the stack triton-fleet-prod-others is not deployed in prod" in done.stderr
+    assert "remedy: run `fleet deploy --env prod` first" in done.stderr
+
+
+def test_credentials_of_another_account_are_refused(
+    fleet: DashboardFleet, account: Mapping[str, str]
+) -> None:
+    done = fleet.fleet("dashboard", "sentences", "--env", "dev", variables=account)
+    assert (done.returncode, "FL602" in done.stderr) == (1, True)
