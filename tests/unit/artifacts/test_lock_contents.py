@@ -148,9 +148,10 @@ def test_a_file_that_is_written_to_while_it_is_read_is_refused(repository: Path,
 
 
 def test_a_file_that_is_gone_or_longer_by_the_time_it_is_read_is_refused(repository: Path) -> None:
-    model = repository / "embed/1/model.py"
+    model = repository / "embed/1/weights.bin"
+    model.write_bytes(b"short")
     entry = file_entry(model, "m", model.stat().st_size)
-    model.write_text("a file that is longer\n")
+    model.write_bytes(b"a file that is longer")
     with pytest.raises(FindingsError, match="FL305"):
         write_tar([entry], DigestWriter())
     model.unlink()
