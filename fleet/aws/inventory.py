@@ -12,7 +12,7 @@ from fleet.aws.api.stack import LiveStack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
-from fleet.check.lock_drift import stale_findings
+from fleet.check.lock_drift import CODE, stale_findings
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
@@ -229,7 +229,7 @@ def _files(project: Project, name: str, *, offline: bool) -> _Files:
         except FindingsError as error:
             lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
             spec = FileState.BROKEN if lock is FileState.YES else spec
-        if offline and lock is FileState.YES and stale_findings(alone, name):
+        if offline and lock is FileState.YES and CODE in {each.code for each in stale_findings(alone, name)}:
             lock = FileState.STALE
     return _Files(spec=spec, lock=lock, owner=owner, resolved=resolved)
 
