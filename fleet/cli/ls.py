@@ -19,8 +19,10 @@ from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
+from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json
+from fleet.selection.selector import is_selector
 from fleet.spec.project import open_project
 
 WIDE = 100
@@ -44,7 +46,8 @@ def ls(
         print_json([asdict(each) for each in found])
         return
     if not found:
-        say(f"{', '.join(env)}: no specs, no locks, no stacks")
+        if not endpoints:
+            say(f"{', '.join(env)}: no specs, no locks, no stacks")
         return
     console = OutputConsole()
     console.print(_table(found, several=len(set(env)) > 1, wide=console.width >= WIDE))
@@ -57,18 +60,25 @@ def ls(
 def _entries(
     root: Path, env: str, endpoints: list[str] | None, profile: str | None, *, offline: bool
 ) -> list[InventoryEntry]:
-    project = open_project(root, env)
+    project, chosen, unknown = open_project(root, env), set[str](), dict[str, FindingsError]()
+    for each in endpoints or ():
+        try:
+            chosen |= {*chosen_project(root, env, [each], may_be_empty=True).endpoints}
+        except FindingsError as error:
+            if is_selector(each):
+                raise
+            unknown[each] = error  # it may have a lock or a stack alone
+    if endpoints and not (chosen or unknown):
+        return []
     access = None if offline else connect(root, place_of(project.environment), profile)
     console = OutputConsole(stderr=True)
     reading = console.status(f"comparing {env}") if console.is_terminal else nullcontext()
     with reading, aws_errors_as_findings():
         listed = take_inventory(project, access)
-    if not endpoints:
-        return listed
-    names = {each.name for each in listed}
-    others = [each for each in endpoints if each not in names]
-    chosen = {*endpoints, *(chosen_project(root, env, others, may_be_empty=True).endpoints if others else ())}
-    return [each for each in listed if each.name in chosen]
+    for name, refusal in unknown.items():
+        if name not in {each.name for each in listed}:
+            raise refusal
+    return [each for each in listed if not endpoints or each.name in {*chosen, *unknown}]
 
 
 def _table(found: list[InventoryEntry], *, several: bool, wide: bool) -> Table:

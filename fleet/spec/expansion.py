@@ -20,7 +20,8 @@ HEADER = """\
 # yaml-language-server: $schema=../../model_specs/endpoint.schema.json
 # Written by `fleet promote`: the spec that was tested, with its profiles and folders. Reviewed, not edited.
 """
-WIDTH = 110
+WIDTH = 1 << 16
+"""A list of single values is one line, as people write it."""
 OF_ENVIRONMENTS = ("overrides", "environments")
 """Keys that are about environments, not about the endpoint in one of them."""
 
