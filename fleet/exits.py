@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import CannotRunError, FindingsError, SeveralFailuresError
 from fleet.printers.lines import print_error
 
 INPUT_IS_WRONG, COULD_NOT_RUN, INTERRUPTED = 1, 2, 130
@@ -22,6 +22,14 @@ def run_to_exit(work: Callable[[], None]) -> None:
         sys.exit(INPUT_IS_WRONG)
     except CannotRunError as error:
         sys.exit(_could_not_run(error.problem, error.remedy))
+    except SeveralFailuresError as error:
+        from fleet.printers.human import show_findings
+
+        if error.findings:
+            show_findings(error.findings)
+        for each in error.others:
+            _could_not_run(each.problem, each.remedy)
+        sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         sys.exit(_could_not_run(f"{place}{error.strerror or error}"))

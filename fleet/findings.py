@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
@@ -78,6 +78,27 @@ class CannotRunError(Exception):
     def __reduce__(self) -> tuple[type[CannotRunError], tuple[str, str]]:
         """As it goes from one process to another."""
         return type(self), (self.problem, self.remedy)
+
+
+Failure: TypeAlias = FindingsError | CannotRunError
+
+
+class SeveralFailuresError(Exception):
+    """Independent pieces of work failed; commands print all of them.
+
+    They exit with 1 if one is a `FindingsError`, as something must be corrected, else with 2.
+    """
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        findings = [each for one in failures if isinstance(one, FindingsError) for each in one.findings]
+        self.findings = FindingsError(findings).findings
+        self.others = [each for each in failures if isinstance(each, CannotRunError)]
+        super().__init__("\n".join(map(str, failures)))
+
+
+def one_failure(failures: Sequence[Failure]) -> Failure | SeveralFailuresError:
+    """One or more failures as one exception."""
+    return failures[0] if len(failures) == 1 else SeveralFailuresError(failures)
 
 
 def with_endpoints(found: Iterable[tuple[str, Finding]]) -> list[Finding]:

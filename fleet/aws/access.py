@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -45,6 +46,7 @@ class Access:
         self._make_session = session
         self._url = url
         self._clients: dict[str, Any] = {}
+        self._lock = threading.RLock()
 
     @overload
     def client(self, service: Literal["cloudformation"]) -> CloudFormationClient: ...
@@ -66,12 +68,27 @@ class Access:
         Raises:
             CannotRunError: the profile does not exist, or its settings are wrong.
         """
-        if service not in self._clients:
-            make: Any = self._session.client  # its overloads need literals
-            config = UPLOAD_CONFIG if service == "s3" else None
-            with aws_errors_as_findings():
-                self._clients[service] = make(service, endpoint_url=self._url, config=config)
-        return self._clients[service]
+        with self._lock:  # threads share a client, but not the session that makes it
+            if service not in self._clients:
+                make: Any = self._session.client  # its overloads need literals
+                config = UPLOAD_CONFIG if service == "s3" else None
+                with aws_errors_as_findings():
+                    self._clients[service] = make(service, endpoint_url=self._url, config=config)
+            return self._clients[service]
+
+    def fixed_expiry(self) -> str | None:
+        """When credentials in environment variables expire, which nothing refreshes; None if it is unknown.
+
+        Those of profiles, roles and sign-ins are refreshed by botocore and, from the same settings, by each
+        process of the CDK CLI.
+
+        Raises:
+            CannotRunError: the profile does not exist, or its settings are wrong.
+        """
+        with aws_errors_as_findings():
+            credentials = self._session.get_credentials()
+        is_fixed = credentials is not None and credentials.method == "env"
+        return self.cdk_environment.get("AWS_CREDENTIAL_EXPIRATION") if is_fixed else None
 
     def engine_clients(self) -> BuildClients:
         """The clients that builds of engines use.
@@ -111,17 +128,26 @@ class Access:
             return self._make_session()
 
 
-def account_access(place: Deployment, profile: str | None) -> Access:
-    """Access to the environment's account with the user's own AWS settings, or with a profile."""
+def account_access(place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
+    """Access to the environment's account with the user's own AWS settings, or with a profile.
+
+    `attempts` is how often a call is made at most, unless those settings set it. Default: as botocore.
+    """
     variables = {**os.environ, "AWS_REGION": place.region, "AWS_DEFAULT_REGION": place.region}
     if profile is not None:
         variables = {key: value for key, value in variables.items() if key not in KEYS}
         variables["AWS_PROFILE"] = profile
 
     def session() -> boto3.Session:
-        import boto3  # a third of a command's start, which most commands do without
+        # Here, as boto3 is a third of a command's start, which most commands do without.
+        import boto3
+        import botocore.session
+        from botocore.config import Config
 
-        return boto3.Session(profile_name=profile, region_name=place.region)
+        core = botocore.session.Session(profile=profile)
+        if attempts is not None and core.get_config_variable("max_attempts") is None:
+            core.set_default_client_config(Config(retries={"total_max_attempts": attempts}))
+        return boto3.Session(botocore_session=core, region_name=place.region)
 
     return Access(place, session, cdk_environment=variables)
 

@@ -77,9 +77,10 @@ def require_own_configuration(
     Raises:
         FindingsError: the endpoint runs something else, or does not exist.
     """
-    live = live_endpoint(sagemaker, endpoint.name)
+    live = described_endpoint(sagemaker, endpoint.name)
     declared = declared_configuration(cloudformation, endpoint.stack)
-    found = runs_another(endpoint.name, live.config_name if live else None, declared or "nothing")
+    runs = live["EndpointConfigName"] if live is not None else None
+    found = runs_another(endpoint.name, runs, declared or "nothing")
     if found is not None:
         raise FindingsError([found])
 

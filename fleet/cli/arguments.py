@@ -38,3 +38,10 @@ Profile: TypeAlias = Annotated[
     typer.Option("--profile", help="A profile of ~/.aws/config. Default: from the AWS settings."),
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Concurrency: TypeAlias = Annotated[
+    int,
+    typer.Option("--concurrency", min=1, metavar="N", help="How many endpoints are deployed at one time."),
+]
+FailFast: TypeAlias = Annotated[
+    bool, typer.Option("--fail-fast", help="After a failure, begin no other endpoint; finish those that run.")
+]

@@ -11,19 +11,21 @@ from fleet.local.state import LocalState
 from fleet.spec.environment import LOCAL
 
 
-def connect(root: Path, place: Deployment, profile: str | None) -> Access:
+def connect(root: Path, place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
     """Access to the embedded AWS for `local`, else to the environment's account; the credentials are checked.
+
+    `attempts` is how often an account is asked at most. Default: as botocore.
 
     Raises:
         FindingsError: the credentials belong to another account, or a profile is named for `local`.
         CannotRunError: there are no credentials, AWS does not answer, or no local fleet runs.
     """
-    access = access_to(root, place, profile)
+    access = access_to(root, place, profile, attempts=attempts)
     access.check_account()
     return access
 
 
-def access_to(root: Path, place: Deployment, profile: str | None) -> Access:
+def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
     """The same without a check of the credentials' account.
 
     Raises:
@@ -33,7 +35,7 @@ def access_to(root: Path, place: Deployment, profile: str | None) -> Access:
     return (
         _embedded_access(root, place, profile)
         if place.environment == LOCAL
-        else account_access(place, profile)
+        else account_access(place, profile, attempts=attempts)
     )
 
 

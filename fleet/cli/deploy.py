@@ -11,9 +11,10 @@ from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import Deploy, DeployFolder
+from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, DeployFolder, Parallelism
+from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
-from fleet.cli.arguments import Endpoints, Env, Profile
+from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import consent
@@ -25,8 +26,13 @@ from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
-from fleet.printers.steps import Steps
+from fleet.printers.steps import Outcome, Steps
 from fleet.spec.environment import LOCAL
+
+ATTEMPTS = 10
+"""How often a throttled call is made, unless the AWS settings set it: botocore waits 55 s on average then."""
+AFTER_EXPIRY = "if the deploy lasts longer, sign in again and run it again: it continues"
+COLOURS = {Outcome.FAILED: "red", Outcome.INTERRUPTED: "yellow"}
 
 
 def deploy(
@@ -49,14 +55,17 @@ def deploy(
         bool,
         typer.Option("--yes", "-y", help="Continue a stopped rollback without asking."),
     ] = False,
+    concurrency: Concurrency = DEFAULT_CONCURRENCY,
+    fail_fast: FailFast = False,
     profile: Profile = None,
 ) -> None:
-    """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints one by one.
+    """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints side by side.
 
     Changes of permissions need no confirmation: they were reviewed with the lock. If SageMaker has rolled an
     update back by itself and the stack's rollback stopped because of that, the rollback is continued after
-    you confirm. The first endpoint that fails ends the command. It can be interrupted and run again at any
-    point, and continues with what is not done.
+    you confirm. An endpoint that fails does not stop the others; at the end all failures are shown. It can be
+    interrupted and run again at any point, and continues with what is not done. Exit code 1: an input is
+    wrong or a resource failed, even if something else could not run; 2: it could not run.
     """
     if env == LOCAL:
         message = "the environment `local` is this machine: `fleet deploy` is for AWS accounts"
@@ -75,8 +84,11 @@ def deploy(
     if fleet.warnings:
         show_findings(fleet.warnings)
     with steps.step("account") as step:
-        access = connect(root, fleet.place, profile)
+        access = connect(root, fleet.place, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+    expiry = access.fixed_expiry()
+    if expiry is not None:
+        steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")
 
     def agreed_to(question: str) -> bool:
         with steps.paused():
@@ -84,8 +96,7 @@ def deploy(
 
     folder = DeployFolder(root, env)
     with folder.deploying():
-        where_logs = f"the full output of the CDK CLI is in {folder.log.relative_to(root)}"
-        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=where_logs)
+        cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.where(folder.log))
         progress = progress_on(console)
         work = Deploy(
             project,
@@ -96,6 +107,12 @@ def deploy(
             steps=steps,
             progress=progress,
             consent=agreed_to,
+            log_of=lambda name: (folder.endpoint_log(name), folder.where(folder.endpoint_log(name))),
+            parallelism=Parallelism(
+                concurrency=concurrency,
+                fail_fast=fail_fast,
+                headroom=lambda endpoints: headroom(access, endpoints),
+            ),
         )
         try:
             work.run()
@@ -104,14 +121,17 @@ def deploy(
 
 
 def _summary(steps: Steps) -> Table:
-    """The result of each step; the remaining ones as not done."""
+    """The result of each step, with the reason if it failed; the remaining ones as not begun."""
     table = Table(box=None, pad_edge=False)
     for heading in ("step", "result"):
         table.add_column(heading, overflow="fold")
     table.add_column("seconds", justify="right")
     for taken in steps.taken:
-        result = Text("failed", "red") if taken.failed else Text(visible(taken.note) or "done")
+        outcome, note = taken.outcome, visible(taken.note)
+        result = Text(note or outcome)
+        if outcome is not Outcome.DONE:
+            result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
         table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
     for title in steps.to_come:
-        table.add_row(Text(title), Text("not done", "yellow"), "")
+        table.add_row(Text(title), Text("not begun", "yellow"), "")
     return table

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from fleet.aws.api.emulator import client_variables
-from fleet.cli.arguments import Endpoints
+from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
+from fleet.cli.arguments import Concurrency, Endpoints, FailFast
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -42,18 +43,27 @@ class VariableFormat(StrEnum):
 
 
 @app.command()
-def up(endpoints: Endpoints = None) -> None:
-    """Deploy the endpoints to an embedded AWS on this machine and serve them; a second run updates them."""
+def up(
+    endpoints: Endpoints = None,
+    concurrency: Concurrency = DEFAULT_CONCURRENCY,
+    fail_fast: FailFast = False,
+) -> None:
+    """Deploy the endpoints to an embedded AWS on this machine and serve them; a second run updates them.
+
+    An endpoint that fails leaves the others running, and is shown at the end.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     names = chosen_project(root, LOCAL, endpoints).endpoints if endpoints else ()
-    supervisor, status = deploy(root, names, OutputConsole())
-    _show(status)
+    fleet = deploy(root, names, OutputConsole(), concurrency=concurrency, fail_fast=fail_fast)
+    _show(fleet.status)
     say("")
     say(
-        f"embedded AWS at {supervisor.url}; boto3 and the AWS CLI reach it after"
+        f"embedded AWS at {fleet.supervisor.url}; boto3 and the AWS CLI reach it after"
         ' eval "$(fleet local env)"; `fleet local down` stops it'
     )
+    if fleet.failure is not None:
+        raise fleet.failure
 
 
 @app.command()
@@ -82,7 +92,9 @@ def env(
 
 @app.command()
 def logs(
-    name: Annotated[str | None, typer.Argument(help="An endpoint, `aws`, `cdk` or `supervisor`.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="An endpoint, `cdk/ENDPOINT`, `aws`, `cdk` or `supervisor`.")
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing as the log grows.")] = False,
 ) -> None:
     """Print one log; without a name, list the logs."""

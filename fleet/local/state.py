@@ -64,14 +64,19 @@ class LocalState:
         """The log of one part: `supervisor`, `aws` or `cdk`."""
         return _log_file(self.folder / "logs", name)
 
+    def deploy_log(self, endpoint: str) -> Path:
+        """The CDK CLI's output in the last deploy of an endpoint's stack."""
+        return _log_file(self.folder / "logs" / "cdk", endpoint)
+
     def endpoint_log(self, endpoint: str) -> Path:
         """The log of an endpoint's Triton."""
         return _log_file(self.folder / "logs" / "endpoints", endpoint)
 
     def logs(self) -> dict[str, Path]:
-        """All logs there are, by the name of the part or the endpoint."""
+        """All logs there are, by the name of the part or the endpoint, or by `cdk/ENDPOINT`."""
         logs = self.folder / "logs"
-        return {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
+        found = {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
+        return found | {f"cdk/{file.stem}": file for file in sorted(logs.glob("cdk/*.log"))}
 
     def is_running(self) -> bool:
         """Whether a process runs the local fleet: it keeps the lock as long as it lives."""

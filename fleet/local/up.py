@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError
@@ -12,11 +13,11 @@ from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import progress_on
 from fleet.aws.access import embedded_access
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import Deploy
+from fleet.aws.deploy.deploy import Deploy, Parallelism
 from fleet.aws.deploy.tools import cdk_cli
 from fleet.check.run import judged_fleet
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
-from fleet.findings import CannotRunError
+from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
 from fleet.local.limitations import servable
 from fleet.local.packages import GET_LOCAL
 from fleet.local.session import start_supervisor, stop_supervisor
@@ -29,25 +30,39 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 
 
-def up(root: Path, endpoints: Sequence[str], console: OutputConsole) -> tuple[Supervisor, Status]:
+@dataclass(frozen=True, kw_only=True)
+class LocalFleet:
+    """What runs after `fleet local up`, and the failure of endpoints that do not."""
+
+    supervisor: Supervisor
+    status: Status
+    failure: Failure | SeveralFailuresError | None
+
+
+def up(
+    root: Path, endpoints: Sequence[str], console: OutputConsole, *, concurrency: int, fail_fast: bool
+) -> LocalFleet:
     """Deploy the endpoints locally, or deploy them again to what runs already; return when they answer.
 
-    Where it fails or is interrupted, a background process that it started itself is stopped again.
+    An endpoint that fails leaves the others running. Where none is deployed, or at an interruption, a
+    background process that it started itself is stopped again.
 
     Raises:
-        FindingsError: the files are wrong, or a deployed model cannot be served.
+        FindingsError: the files are wrong, or no deployed model can be served.
         CannotRunError: a tool or a platform is missing.
+        SeveralFailuresError: several endpoints failed, and no other is deployed.
     """
     state = LocalState(root)
+    parallelism = Parallelism(concurrency=concurrency, fail_fast=fail_fast)
     try:
         with state.deploying():
-            return _up(state, endpoints, Steps(console))
+            return _up(state, endpoints, Steps(console), parallelism)
     except BotoCoreError as error:
         problem = f"the embedded AWS does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local up` again") from error
 
 
-def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supervisor, Status]:
+def _up(state: LocalState, endpoints: Sequence[str], steps: Steps, parallelism: Parallelism) -> LocalFleet:
     root, started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
@@ -67,8 +82,8 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
                 started = True
             _check_account(supervisor, fleet.place)
             step.note = f"{supervisor.url}, process {supervisor.pid}"
-        _deploy(state, supervisor, steps, project, fleet)
-        return supervisor, ask_status(supervisor)
+        failure = _deploy(state, supervisor, steps, project, fleet, parallelism)
+        return LocalFleet(supervisor=supervisor, status=ask_status(supervisor), failure=failure)
     except BaseException:
         if started:
             with steps.step("end what was started"):
@@ -77,8 +92,14 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps) -> tuple[Supe
 
 
 def _deploy(
-    state: LocalState, supervisor: Supervisor, steps: Steps, project: Project, fleet: ResolvedFleet
-) -> None:
+    state: LocalState,
+    supervisor: Supervisor,
+    steps: Steps,
+    project: Project,
+    fleet: ResolvedFleet,
+    parallelism: Parallelism,
+) -> Failure | SeveralFailuresError | None:
+    """Deploy; the failure of some endpoints, if others are deployed."""
     access = embedded_access(fleet.place, supervisor.url, supervisor.keys)
     cdk = Cdk(
         state.root,
@@ -88,7 +109,7 @@ def _deploy(
         home=state.cache / "home",
     )
     assembly, progress = state.folder / "cdk.out", progress_on(steps.console)
-    Deploy(
+    work = Deploy(
         project,
         fleet,
         access,
@@ -97,7 +118,16 @@ def _deploy(
         steps=steps,
         progress=progress,
         consent=lambda _: True,  # nothing depends on what is on this machine
-    ).run()
+        log_of=lambda name: (state.deploy_log(name), f"its log: `fleet local logs cdk/{name}`"),
+        parallelism=parallelism,
+    )
+    try:
+        work.run()
+    except (FindingsError, CannotRunError, SeveralFailuresError) as failure:
+        if not work.done:
+            raise
+        return failure
+    return None
 
 
 def _check_account(supervisor: Supervisor, place: Deployment) -> None:

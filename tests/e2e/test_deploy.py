@@ -56,7 +56,7 @@ def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(
     for wanted, number, stacks in INTERRUPTIONS:
         code, said = account.interrupt(wanted, number)
         assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
-        assert ("not done" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
+        assert ("not begun" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
         account.settle()
         assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
         assert account.keys("releases/") == []
@@ -132,11 +132,11 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
     assert (
-        "what was served before is still served; the full output of the CDK CLI is in .fleet/deploy/dev/cdk.log"
+        "what was served before is still served; the full output of the CDK CLI is in .fleet/deploy/dev/endpoints/sentences.log"
         in failed.stderr
     )
     assert "run `fleet doctor sentences --env dev`" in failed.stderr
-    assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed"
+    assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
     assert account.model_data() == before
     assert len(account.keys("releases/")) == 1
 

@@ -155,7 +155,7 @@ def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:
     assert "Started Sagemaker HTTPService" in deployed.fleet("local", "logs", ENDPOINT).stdout
     unknown = deployed.fleet("local", "logs", "nope")
     assert unknown.returncode == 1
-    assert "known: aws, cdk, sentence-embeddings, supervisor" in unknown.stderr
+    assert "known: aws, cdk, cdk/sentence-embeddings, sentence-embeddings, supervisor" in unknown.stderr
 
 
 def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: Clone) -> None:

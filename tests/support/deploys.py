@@ -107,10 +107,10 @@ class Deploys:
         assert left == []
         return process.returncode, said
 
-    def start_deploy(self) -> subprocess.Popen[str]:
+    def start_deploy(self, *options: str) -> subprocess.Popen[str]:
         """Deploy the environment `dev` in the background; it says everything on its output."""
         return subprocess.Popen(
-            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE],
+            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE, *options],
             cwd=self.folder.root,
             env=self._environment,
             stdin=subprocess.DEVNULL,

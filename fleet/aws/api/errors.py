@@ -33,12 +33,15 @@ NOT_SIGNED_IN = (
     TokenRetrievalError,
 )
 NO_BUCKET = "NoSuchBucket"
+EXPIRED = "credentials are still expired"
+"""The end of botocore's RuntimeError after AWS_CREDENTIAL_EXPIRATION."""
 SIGN_IN = "sign in to AWS (`aws sso login`), or pass a profile of ~/.aws/config with --profile"
+SIGN_IN_AGAIN = f"{SIGN_IN}; then run the command again"
 SET_CLOCK = "set this machine's clock: AWS refuses requests that are dated some minutes off"
 REMEDIES = {
-    "ExpiredToken": SIGN_IN,
-    "ExpiredTokenException": SIGN_IN,
-    "RequestExpired": SIGN_IN,
+    "ExpiredToken": SIGN_IN_AGAIN,
+    "ExpiredTokenException": SIGN_IN_AGAIN,
+    "RequestExpired": SIGN_IN_AGAIN,
     "InvalidClientTokenId": SIGN_IN,
     "UnrecognizedClientException": SIGN_IN,
     "SignatureDoesNotMatch": SIGN_IN,
@@ -76,6 +79,10 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
     except _client_errors() as error:
         raise CannotRunError(f"AWS cannot be called: {error}") from error
+    except RuntimeError as error:
+        if EXPIRED not in str(error):
+            raise
+        raise CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN) from error
 
 
 def _client_errors() -> tuple[type[Exception], ...]:

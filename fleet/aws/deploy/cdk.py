@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.aws.deploy.tools import cdk_cli, tool_path
 from fleet.process_guard import start_guarded
+
+SECONDS_TO_END = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +26,23 @@ class CdkRun:
     output: str
 
 
+@dataclass
+class CdkProcesses:
+    """The running processes of the CLI, by process group, and whether no other may start."""
+
+    groups: set[int] = field(default_factory=set)
+    ended: bool = False
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+
+class CdkEndedError(Exception):
+    """The CLI was ended by `Cdk.end`, or not started after it."""
+
+
 class Cdk:
     """Calls of the CLI in one clone, logged; `where_logs` explains to the user where the log is.
+
+    Threads may run it at one time, each with a log of its own (`with_log`).
 
     If `home` is given, the CLI reads the user's CDK settings there.
     """
@@ -45,6 +65,7 @@ class Cdk:
         self._root = root
         self._command = str(cdk_cli(root))
         self._log = log
+        self._processes = CdkProcesses()
         self._environment = {
             **environment,
             "CDK_DISABLE_CLI_TELEMETRY": "true",
@@ -61,37 +82,74 @@ class Cdk:
                 ),
             }
 
+    def with_log(self, log: Path, where_logs: str) -> Cdk:
+        """The same CLI with another log, which begins empty; `end` of one ends the calls of both."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.unlink(missing_ok=True)
+        other = copy(self)
+        other._log, other.where_logs = log, where_logs
+        return other
+
     def run(self, *arguments: str) -> CdkRun:
-        """Run `cdk ARGUMENTS` and wait; its whole process group ends before this process or with it."""
+        """Run `cdk ARGUMENTS` and wait; its whole process group ends before this process or with it.
+
+        Raises:
+            CdkEndedError: another thread has called `end`.
+        """
         command = [self._command, *arguments]
         with self._log.open("a", encoding="utf-8") as log:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()
-            process, guard = start_guarded(
-                command, cwd=self._root, env=self._environment, stdout=log, stderr=subprocess.STDOUT
-            )
-            try:
+            with self._running(command, log.fileno()) as process:
                 exit_code = process.wait()
-            except BaseException:
-                _end(process)
-                raise
-            finally:
-                guard.kill()
-                guard.communicate()
+        if self._processes.ended:
+            raise CdkEndedError
         with self._log.open(encoding="utf-8", errors="replace") as log:
             log.seek(start)
             return CdkRun(exit_code=exit_code, output=log.read())
 
+    def end(self) -> None:
+        """End what runs in any thread, and start nothing more; return when it has ended."""
+        changed = self._processes.changed
+        with changed:
+            self._processes.ended = True
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                for group in self._processes.groups:
+                    _signal(group, number)
+                changed.wait_for(lambda: not self._processes.groups, SECONDS_TO_END)
+
+    @contextmanager
+    def _running(self, command: list[str], log: int) -> Iterator[subprocess.Popen[bytes]]:
+        groups, changed = self._processes.groups, self._processes.changed
+        with changed:
+            if self._processes.ended:
+                raise CdkEndedError
+            process, guard = start_guarded(
+                command, cwd=self._root, env=self._environment, stdout=log, stderr=subprocess.STDOUT
+            )
+            groups.add(process.pid)
+        try:
+            yield process
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            guard.kill()
+            guard.communicate()
+            with changed:
+                groups.discard(process.pid)
+                changed.notify_all()
+
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    for end in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, end)
-        except ProcessLookupError:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _signal(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=SECONDS_TO_END)
             break
-        try:
-            process.wait(timeout=5)
-            break
-        except subprocess.TimeoutExpired:
-            continue
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)

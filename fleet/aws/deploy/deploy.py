@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,28 +15,47 @@ from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event
+from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
+from fleet.aws.deploy.stack_comparison import is_unchanged
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
-from fleet.findings import CannotRunError
+from fleet.findings import CannotRunError, one_failure
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 
 NOTHING = "nothing to do"
+DEFAULT_CONCURRENCY = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallelism:
+    """How endpoints are deployed side by side.
+
+    Attributes:
+        concurrency: How many at one time.
+        fail_fast: Whether none begins after one has failed; those that run are finished.
+        headroom: What the instances that deploys start may come to; asked only for two endpoints or more.
+    """
+
+    concurrency: int = DEFAULT_CONCURRENCY
+    fail_fast: bool = False
+    headroom: Callable[[Sequence[ResolvedEndpoint]], Headroom] = lambda _: Headroom()
 
 
 class Deploy:
-    """Synth, bootstrap, Foundation, publish, and each endpoint's stack, one after the other.
+    """Synth, bootstrap, Foundation and publish, one after the other; then the endpoints side by side.
 
-    Each step does what is not done yet, so a deploy that was interrupted at any point can be run again.
-    `consent` is called before a stopped rollback is continued. The first step that fails ends the deploy:
-    a later endpoint may be broken by the same cause, and the endpoints before it run what their locks
-    record. No other deploy may use the assembly's folder meanwhile.
+    Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
+    first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
+    called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
+    deploy, and how a user finds it. No other deploy may use the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -50,9 +69,16 @@ class Deploy:
         steps: Steps,
         progress: PublishProgress,
         consent: Consent,
+        log_of: Callable[[str], tuple[Path, str]],
+        parallelism: Parallelism,
     ) -> None:
-        self._project, self._fleet, self._access, self._consent = project, fleet, access, consent
+        self._project, self._fleet, self._access = project, fleet, access
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
+        self._log_of, self._parallelism = log_of, parallelism
+        self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
+        self._endpoints = {each.name: each for each in fleet.endpoints}
+        self.done: list[str] = []
+        """The endpoints that run what their locks record."""
 
     def run(self) -> None:
         """Deploy everything.
@@ -60,19 +86,49 @@ class Deploy:
         Raises:
             FindingsError: a repository differs from its lock, or a resource failed.
             CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK CLI failed otherwise.
+            SeveralFailuresError: several endpoints failed.
         """
-        place, endpoints = self._fleet.place, self._fleet.endpoints
+        place = self._fleet.place
         plan: list[tuple[str, Callable[[Step], None]]] = [
             ("cdk synth", self._synth),
             ("cdk bootstrap", self._bootstrap),
-            (_title(place.stack), lambda step: self._stack(place.stack, step)),
+            (_title(place.stack), self._foundation),
             ("publish", self._publish),
-            *((_title(each.stack), lambda step, each=each: self._endpoint(each, step)) for each in endpoints),
         ]
         self._steps.to_come = [title for title, _ in plan]
+        self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
         for title, work in plan:
             with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
                 work(step)
+        try:
+            self._deploy_endpoints()
+        except BaseException:
+            self._steps.interrupt()
+            self._cdk.end()
+            raise
+        if self._pool.failures:
+            raise one_failure(self._pool.failures)
+
+    def _deploy_endpoints(self) -> None:
+        names, changed = list(self._endpoints), list[str]()
+
+        def compare(name: str) -> None:
+            endpoint = self._endpoints[name]
+            if not is_unchanged(self._access, self._assembly, endpoint.stack):
+                changed.append(name)
+                return
+            with self._steps.step(_title(endpoint.stack)) as step, aws_errors_as_findings():
+                step.note = NOTHING
+                self._finish(endpoint)
+
+        self._pool.run(Admission(names, Headroom()), compare)
+        changed.sort(key=names.index)
+        headroom = Headroom()
+        if min(len(changed), self._parallelism.concurrency) > 1:
+            headroom = self._parallelism.headroom([self._endpoints[name] for name in changed])
+        for notice in headroom.notices:
+            self._steps.say(notice)
+        self._pool.run(Admission(changed, headroom), self._deploy_endpoint)
 
     def _synth(self, _step: Step) -> None:
         # A killed CLI leaves its lock here, which stays valid while any process has that CLI's process id.
@@ -105,21 +161,27 @@ class Deploy:
         done += [f"{published.copied} copied on the server"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
 
-    def _stack(self, name: str, step: Step, further: str = "") -> None:
+    def _foundation(self, step: Step) -> None:
+        if is_unchanged(self._access, self._assembly, self._fleet.place.stack):
+            step.note = NOTHING
+        else:
+            self._stack(self._cdk, self._fleet.place.stack, step)
+
+    def _stack(self, cdk: Cdk, name: str, step: Step, further: str = "") -> None:
         """Deploy one stack without confirmation: the change was reviewed.
 
         `further` is where a failure is explained, beyond the CLI's log.
         """
         cloudformation = self._access.client("cloudformation")
-        before = ready_stack(self._access, name, self._consent, self._steps.say)
+        before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
-        run = self._cdk.run(*command, "--require-approval", "never", "--progress", "events")
+        run = cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
-            where = f"{self._cdk.where_logs}{further}"
+            where = f"{cdk.where_logs}{further}"
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
-            raise with_failed_rollback(failure, self._access, name, self._consent)
+            raise with_failed_rollback(failure, self._access, name, self._pool.ask)
         after = find_stack(cloudformation, name)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted during its deploy", "deploy again")
@@ -128,15 +190,22 @@ class Deploy:
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
 
-    def _endpoint(self, endpoint: ResolvedEndpoint, step: Step) -> None:
-        """Deploy an endpoint's stack; if the endpoint runs it, record its release."""
-        environment = self._fleet.place.environment
-        # If a local deploy fails, what it started ends with it, so that `fleet doctor` would find nothing.
-        doctor = "" if environment == LOCAL else f"; run `fleet doctor {endpoint.name} --env {environment}`"
-        self._stack(endpoint.stack, step, doctor)
+    def _deploy_endpoint(self, name: str) -> None:
+        endpoint, environment = self._endpoints[name], self._fleet.place.environment
+        title, (log, where) = _title(endpoint.stack), self._log_of(name)
+        cdk = self._cdk.with_log(log, where)
+        # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
+        doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
+        with self._steps.step(title, begun=f"{title}: begun; {where}") as step, aws_errors_as_findings():
+            self._stack(cdk, endpoint.stack, step, doctor)
+            self._finish(endpoint)
+
+    def _finish(self, endpoint: ResolvedEndpoint) -> None:
+        """If an endpoint runs what its stack declares, record its release."""
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
         require_own_configuration(sagemaker, cloudformation, endpoint)
         record_release(self._access.client("s3"), endpoint)
+        self.done.append(endpoint.name)
 
     def _succeed(self, *arguments: str) -> None:
         run = self._cdk.run(*arguments)
@@ -168,8 +237,16 @@ class DeployFolder:
 
     @property
     def log(self) -> Path:
-        """The full output of the CDK CLI."""
+        """The full output of the CDK CLI, without that of the endpoints' deploys."""
         return self.folder / "cdk.log"
+
+    def endpoint_log(self, endpoint: str) -> Path:
+        """The full output of the CDK CLI in the last deploy of an endpoint's stack."""
+        return self.folder / "endpoints" / f"{endpoint}.log"
+
+    def where(self, log: Path) -> str:
+        """A sentence that names a log."""
+        return f"the full output of the CDK CLI is in {log.relative_to(self.root)}"
 
     @contextmanager
     def deploying(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ CUSTOM = re.compile(
     re.DOTALL,
 )
 """A function's message inside the text that CloudFormation and the CDK's framework put around it."""
+EXPIRED = re.compile(
+    r"ExpiredToken|RequestExpired|security token included in the request is expired"
+    r"|expired AWS credentials|To refresh this SSO session"
+)
+"""What the CDK CLI 2.1148 prints of credentials that have expired."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
@@ -67,6 +73,10 @@ def deploy_failure(
 
     `created`: the stack did not exist before.
     """
+    lines = "\n".join(output.strip().splitlines()[-TAIL:])
+    if EXPIRED.search(output):  # before the events are read: they may be of an earlier operation
+        problem = f"the credentials expired during cdk deploy {stack}; CloudFormation continues without them"
+        return CannotRunError(f"{problem}:\n{lines}", f"{SIGN_IN_AGAIN}; {where_logs}")
     left = (
         "nothing was served before; the stack is rolled back"
         if created
@@ -76,7 +86,6 @@ def deploy_failure(
     findings = failed_resources(cloudformation, stack, stack, hint)
     if findings:
         return FindingsError(findings)
-    lines = "\n".join(output.strip().splitlines()[-TAIL:])
     return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", where_logs)
 
 

@@ -45,7 +45,7 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
         return
     wanted: dict[str, str | None] = {instance_quota(each.type): each.type for each in fleets}
     wanted[all_instances_quota()] = None
-    found = _quotas(subject.access.client("service-quotas"), wanted)
+    found = read_quotas(subject.access.client("service-quotas"), wanted)
     for name, instance_type in wanted.items():
         if name in found:
             counted = demand(fleets, running.of_others(specs, instance_type), instance_type)
@@ -62,8 +62,12 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
         yield CheckResult(what="quota", text=f"more than {MAX_ENDPOINTS} endpoints", findings=(finding,))
 
 
-def _quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
-    """The quotas with these names; SageMaker has thousands, so pages are read only until all are found."""
+def read_quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, Quota]:
+    """The quotas with these names; SageMaker has thousands, so pages are read only until all are found.
+
+    Raises:
+        ClientError: access is denied.
+    """
     found: dict[str, Quota] = {}
     for page in service_quotas.get_paginator("list_service_quotas").paginate(ServiceCode=quota_service()):
         for each in page["Quotas"]:

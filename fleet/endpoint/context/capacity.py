@@ -59,6 +59,10 @@ class Capacity:
         moves = set(self.running) != {self.type}
         return self.started if moves else self.beside(self.started)
 
+    def growth(self, instance_type: str | None) -> int:
+        """How many more instances of a type run after the next deploy; negative if they become fewer."""
+        return (self.started if self.counts(instance_type) else 0) - self.runs(instance_type)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
@@ -67,7 +71,7 @@ class Demand:
     Attributes:
         others: Those of endpoints that are not deployed here.
         rest: All endpoints at their most, and the others.
-        deploy: The most while the endpoints are deployed one after the other, from what runs now.
+        deploy: The most while the endpoints are deployed, from what runs now.
         update: The most while any one endpoint is updated and all are at their most.
     """
 
@@ -110,16 +114,15 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
 def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
     """What counts against the quota of an instance type, or against that of all types together.
 
-    Endpoints are deployed one after the other, as by `fleet deploy`, so one second fleet exists at a time.
+    One second fleet exists at a time: `fleet deploy` starts more only as far as the quota has room.
     """
     used = others + sum(each.runs(instance_type) for each in endpoints)
     rest = others + sum(each.most for each in endpoints if each.counts(instance_type))
     highest, second = used, 0
     for each in endpoints:
-        started = each.started if each.counts(instance_type) else 0
         if each.counts(instance_type):
             highest = max(highest, used + each.added)
             second = max(second, each.beside(each.most))
-        used += started - each.runs(instance_type)
+        used += each.growth(instance_type)
         highest = max(highest, used)
     return Demand(others=others, rest=rest, deploy=highest, update=rest + second)

@@ -9,12 +9,13 @@ from fleet_emulator.hosting import DeployedEndpoint, HostingError
 
 
 class RecordingHost:
-    """Serves nothing; fails or waits when told to."""
+    """Serves nothing; fails, for one endpoint or for all, or waits when told to."""
 
     def __init__(self) -> None:
         self.served: list[DeployedEndpoint] = []
         self.removed: list[str] = []
         self.failure = ""
+        self.failures: dict[str, str] = {}
         self.may_finish = threading.Event()
         self.may_finish.set()
         self.while_serving: Callable[[], None] | None = None
@@ -25,6 +26,8 @@ class RecordingHost:
             raise OSError(28, "no space left")
         if self.failure:
             raise HostingError(self.failure)
+        if endpoint.name in self.failures:
+            raise HostingError(self.failures[endpoint.name])
         if self.while_serving is not None:
             self.while_serving()
         self.served.append(endpoint)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,45 @@ def test_a_process_for_a_profile_has_no_keys_of_somebody_else(monkeypatch: pytes
         "eu-west-1",
     )
     assert account_access(PLACE, None).cdk_environment["AWS_SESSION_TOKEN"] == "of another account"
+
+
+@pytest.mark.usefixtures("settings")
+def test_credentials_of_the_environment_say_when_they_expire_and_those_of_a_profile_are_refreshed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expiry = "2999-01-01T00:00:00Z"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEYS.access_key_id)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEYS.secret_access_key)
+    assert account_access(PLACE, None).fixed_expiry() is None
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "token")
+    monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", expiry)
+    assert account_access(PLACE, None).fixed_expiry() == expiry
+    assert account_access(PLACE, "deployer").fixed_expiry() is None
+
+
+@pytest.mark.usefixtures("settings")
+def test_credentials_of_the_environment_that_have_expired_are_named_with_what_helps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2000-01-01T00:00:00Z")
+    with pytest.raises(CannotRunError, match="AWS credentials have expired") as told:
+        connect(tmp_path, PLACE, None)
+    assert "aws sso login" in told.value.remedy
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_deploy_asks_a_throttling_aws_more_often_unless_the_settings_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def attempts(profile: str | None) -> int:
+        ssm: Any = account_access(PLACE, profile, attempts=10).client("ssm")
+        return int(ssm.meta.config.retries["total_max_attempts"])
+
+    assert attempts("deployer") == 1
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    assert attempts(None) == 10
 
 
 def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -> None:

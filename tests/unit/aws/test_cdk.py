@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
-from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.cdk import Cdk, CdkEndedError
 from fleet_folder import FleetFolder
 
 CALLER = """\
@@ -64,10 +65,34 @@ def test_what_the_cli_says_is_returned_and_logged_with_the_command(clone: Path) 
     assert log.read_text() == "$ cdk synth x\nsaid of synth\noops\n$ cdk deploy x\nsaid of deploy\noops\n"
 
 
-def wait_for(file: Path, process: subprocess.Popen[bytes]) -> str:
+def test_each_thread_has_a_log_of_its_own_and_end_ends_them_all(clone: Path) -> None:
+    cli = clone / "node_modules" / ".bin" / "cdk"
+    cli.write_text('#!/bin/sh\nsleep 1000 &\necho "$$ $!" > "$2.part"\nmv "$2.part" "$2"\nwait\n')
+    cdk = Cdk(clone, {}, log=clone / "cdk.log", where_logs="")
+    with ThreadPoolExecutor(2) as pool:
+        runs = {
+            name: pool.submit(cdk.with_log(clone / "logs" / name, "").run, "deploy", name) for name in "ab"
+        }
+        found = [wait_for(clone / name, None).split() for name in runs]
+        processes = [psutil.Process(int(pid)) for pids in found for pid in pids]
+        cdk.end()
+        for run in runs.values():
+            with pytest.raises(CdkEndedError):
+                run.result()
+    _, left = psutil.wait_procs([each for each in processes if not is_zombie(each)], timeout=30)
+    assert [each for each in left if not is_zombie(each)] == []
+    assert [(clone / "logs" / name).read_text() for name in runs] == [
+        f"$ cdk deploy {name}\n" for name in runs
+    ]
+    with pytest.raises(CdkEndedError):
+        cdk.run("deploy", "c")
+    assert not (clone / "c").exists()
+
+
+def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:
     pause = threading.Event()
     while not file.exists():
-        assert process.poll() is None
+        assert process is None or process.poll() is None
         pause.wait(0.01)
     return file.read_text()
 

@@ -31,7 +31,7 @@ from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json, print_line
 from fleet.printers.sanitizer import powerless
-from fleet.printers.steps import FinishedStep, Steps
+from fleet.printers.steps import FinishedStep, Outcome, Steps
 from fleet_folder import ROOT
 
 COMMANDS = (
@@ -111,7 +111,7 @@ def steps(text: str) -> None:
     with taken.step(text) as step:
         taken.say(text)
         step.note = text
-    taken.taken.append(FinishedStep(title=text, note=text, seconds=1, failed=False))
+    taken.taken.append(FinishedStep(title=text, note=text, seconds=1, outcome=Outcome.FAILED))
     taken.to_come.append(text)
     OutputConsole().print(deploy._summary(taken))
 

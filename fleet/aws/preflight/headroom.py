@@ -1,0 +1,54 @@
+"""How many instances the quotas of an account leave free for the second fleets of updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fleet.aws.access import Access
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.deploy.admission import Headroom, Need
+from fleet.aws.preflight.instances import running_instances
+from fleet.aws.preflight.quotas import read_quotas
+from fleet.catalog.limits import all_instances_quota, instance_quota
+from fleet.endpoint.context.capacity import Capacity, capacity
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.findings import CannotRunError
+
+
+def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    """What deploys of the endpoints need, by quota, and what is free; unlimited where that cannot be read.
+
+    Whether a changed stack replaces the endpoint's instances is not known before its deploy, so each is
+    assumed to.
+    """
+    try:
+        with aws_errors_as_findings():
+            return _headroom(access, endpoints)
+    except CannotRunError as error:
+        notice = f"second fleets are not held to the quotas, which cannot be read: {error.problem}"
+        return Headroom(notices=(notice,))
+
+
+def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
+    running = running_instances(access.client("sagemaker"))
+    fleets = [capacity(each.spec, running.of(each.name)) for each in endpoints]
+    quotas = {instance_quota(each.type): each.type for each in fleets} | {all_instances_quota(): None}
+    found = read_quotas(access.client("service-quotas"), quotas)
+    free = {name: each.value - running.of_others((), quotas[name]) for name, each in found.items()}
+    needs = {each.endpoint: _need(each, quotas) for each in fleets}
+    return Headroom(needs=needs, free=free, notices=tuple(_notices(needs, free)))
+
+
+def _need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
+    after = {name: fleet.growth(instance_type) for name, instance_type in quotas.items()}
+    counted = [name for name, instance_type in quotas.items() if fleet.counts(instance_type)]
+    return Need(during={name: max(fleet.added, after[name]) for name in counted}, after=after)
+
+
+def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:
+    sums = {quota: sum(each.during.get(quota, 0) for each in needs.values()) for quota in free}
+    return [
+        f"{quota}: {max(0, free[quota]):g} free, {wanted} wanted: deploys that need them take turns"
+        for quota, wanted in sums.items()
+        if wanted > free[quota]
+    ]

@@ -1,0 +1,55 @@
+"""How many second fleets the quotas of an account have room for."""
+
+from __future__ import annotations
+
+from fleet.aws.deploy.admission import Headroom, Need
+from fleet.aws.preflight.headroom import headroom
+from fleet.endpoint.resolve import resolve_fleet
+from fleet_folder import LOCK, SPEC
+from prepared_account import OF_ALL, OF_TYPE, PreparedAccount
+
+OF_LARGER = "ml.g5.2xlarge for endpoint usage"
+
+
+def asked(account: PreparedAccount, **instances: str) -> Headroom:
+    """For endpoints with these instances in their specs."""
+    for name, instance in instances.items():
+        base = SPEC.replace("sentences", name).replace("{type: ml.g5.xlarge}", instance)
+        account.folder.spec(name=name, base=base)
+        account.folder.write(f"locks/dev/{name}.lock.yaml", LOCK.replace("sentences", name))
+    fleet = resolve_fleet(account.folder.root, "dev", list(instances))
+    return headroom(account.watched.access, fleet.endpoints)
+
+
+def test_an_update_needs_a_second_fleet_and_a_new_endpoint_its_instances_for_good(
+    account: PreparedAccount,
+) -> None:
+    account.deploy(count=2)
+    account.quota(OF_TYPE, 5)
+    found = asked(account, sentences="{type: ml.g5.xlarge, count: 2}", added="{type: ml.g5.xlarge, count: 3}")
+    assert found.free == {OF_TYPE: 3, OF_ALL: 98}
+    assert found.needs == {
+        "sentences": Need(during={OF_TYPE: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_ALL: 0}),
+        "added": Need(during={OF_TYPE: 3, OF_ALL: 3}, after={OF_TYPE: 3, OF_ALL: 3}),
+    }
+    assert found.notices == (f"{OF_TYPE}: 3 free, 5 wanted: deploys that need them take turns",)
+
+
+def test_another_instance_type_frees_the_former_ones_afterwards(account: PreparedAccount) -> None:
+    account.deploy(count=2)
+    found = asked(account, sentences="{type: ml.g5.2xlarge, count: 1}", added="{type: ml.g5.xlarge}")
+    assert found.needs["sentences"] == Need(
+        during={OF_LARGER: 1, OF_ALL: 1}, after={OF_LARGER: 1, OF_TYPE: -2, OF_ALL: -1}
+    )
+    assert found.free == {OF_TYPE: 18, OF_ALL: 98}
+    assert found.notices == ()
+
+
+def test_where_the_quotas_cannot_be_read_it_is_said_and_nothing_is_held_back(
+    account: PreparedAccount,
+) -> None:
+    account.deny("ListServiceQuotas", "servicequotas:ListServiceQuotas")
+    found = asked(account, sentences="{type: ml.g5.xlarge}")
+    (notice,) = found.notices
+    assert notice.startswith("second fleets are not held to the quotas, which cannot be read: AWS refuses: ")
+    assert (found.needs, found.free) == ({}, {})

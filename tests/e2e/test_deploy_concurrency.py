@@ -1,0 +1,124 @@
+"""`fleet deploy` of several endpoints at one time, with the real CDK CLI: failures, interruption, quotas."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from moto.servicequotas.models import servicequotas_backends
+
+from deploys import ACCOUNT, REGION, SECONDS, Deploys, action, empty_account
+from faulty_s3 import Answer
+from fleet.artifacts.lock import write_locks
+from fleet.spec.project import open_project
+from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
+from fleet_folder import SPEC
+
+pytestmark = pytest.mark.cdk
+
+NAMES = ("first", "second", "third")
+OF_TYPE = "ml.g5.xlarge for endpoint usage"
+REASON = "tritonserver stopped: no such backend"
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
+    """Three locked endpoints; the quota of their instance type has room for two."""
+    with empty_account(tmp_path_factory.mktemp("deploy") / "fleet") as account:
+        root = account.folder.root
+        (root / "model_specs/sentences.yaml").unlink()
+        (root / "locks/dev/sentences.lock.yaml").unlink()
+        for name in NAMES:
+            account.folder.spec(name=name, base=SPEC.replace("sentences", name))
+        write_locks(open_project(root, "dev"))
+        allow(2)
+        yield account
+
+
+def allow(instances: int) -> None:
+    """Set the quota of the endpoints' instance type."""
+    quotas = servicequotas_backends[ACCOUNT][REGION]
+    assert isinstance(quotas, EmbeddedServiceQuotas)
+    quotas.put("sagemaker", "L-1", OF_TYPE, instances)
+
+
+def stack(name: str) -> str:
+    return f"triton-fleet-dev-{name}"
+
+
+def rows(said: str) -> dict[str, str]:
+    """The summary: the result of each endpoint's step, without the seconds."""
+    table = said[said.index("\nstep ") :].splitlines()
+    found = {line.split()[2]: line.split()[3:] for line in table if line.startswith("cdk deploy")}
+    return {name: " ".join(found.get(stack(name), ())) for name in NAMES}
+
+
+def log(account: Deploys, name: str) -> str:
+    return (account.folder.root / f".fleet/deploy/dev/{name}.log").read_text()
+
+
+def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(account: Deploys) -> None:
+    account.host.failures["second"] = REASON
+    done = account.fleet("deploy", "--env", "dev", "--concurrency", "3")
+    assert done.returncode == 1
+    assert f"{OF_TYPE}: 2 free, 3 wanted: deploys that need them take turns" in done.stdout
+    found = rows(done.stdout)
+    assert found["first"].startswith("created")
+    assert found["third"].startswith("created")
+    assert found["second"].startswith(f"failed: AWS::SageMaker::Endpoint of {stack('second')}:")
+    assert (
+        f"error[failed-stack-operation] FL601: AWS::SageMaker::Endpoint of {stack('second')}" in done.stderr
+    )
+    assert REASON in done.stderr
+    assert "the full output of the CDK CLI is in .fleet/deploy/dev/endpoints/second.log" in done.stderr
+    begun = [line for line in done.stdout.splitlines() if ": begun; " in line]
+    assert len(begun) == len(NAMES)
+    for name in NAMES:
+        first, *_ = log(account, f"endpoints/{name}").splitlines()
+        assert first.startswith(f"$ cdk deploy {stack(name)} ")
+
+
+def test_the_next_deploy_does_the_rest_and_runs_the_cdk_cli_for_nothing_else(account: Deploys) -> None:
+    account.host.failures.clear()
+    before = [log(account, f"endpoints/{name}") for name in ("first", "third")]
+    found = rows(account.deploy())
+    assert found["second"].startswith("created")
+    assert [found[name].startswith("nothing to do") for name in ("first", "third")] == [True, True]
+    assert [log(account, f"endpoints/{name}") for name in ("first", "third")] == before
+    assert [line for line in log(account, "cdk").splitlines() if line.startswith("$ ")][1:] == []
+
+
+def test_an_interruption_ends_all_and_the_next_deploy_goes_on(account: Deploys) -> None:
+    for name in NAMES:
+        account.folder.spec("alarms: {errors: 2%}\n", name=name, base=SPEC.replace("sentences", name))
+    write_locks(open_project(account.folder.root, "dev"))
+    allow(2 * len(NAMES))
+    begun, both, may_go = [], threading.Event(), threading.Event()
+
+    def withhold(answer: Answer) -> Answer:
+        begun.append(answer)
+        if len(begun) == 2:
+            both.set()
+        may_go.wait(SECONDS)
+        return answer
+
+    account.proxy.change_answers(
+        lambda request: not both.is_set() and action("ExecuteChangeSet")(request), withhold
+    )
+    process = account.start_deploy("--concurrency", "2")
+    assert both.wait(SECONDS)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=SECONDS)
+    may_go.set()
+    assert process.returncode == 130
+    _, left = psutil.wait_procs(account.cdk_processes(), timeout=SECONDS)
+    assert left == []
+    results = [result.split()[0] for result in rows(said).values()]
+    assert sorted(results) == ["interrupted", "interrupted", "not"], said
+    assert "interrupted: run the command again to continue" in said
+    account.settle()
+    account.deploy()
+    assert {account.statuses()[stack(name)] for name in NAMES} == {"UPDATE_COMPLETE"}

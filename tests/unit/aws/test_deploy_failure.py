@@ -1,0 +1,68 @@
+"""Why a deploy failed, if the CDK CLI knows it and the stack's events do not."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from fleet.aws.deploy.failures import deploy_failure
+from fleet.exits import run_to_exit
+from fleet.findings import CannotRunError, Finding, FindingsError, one_failure
+
+
+class Unasked:
+    """A CloudFormation that nobody may ask."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ExpiredToken: The security token included in the request is expired",
+        "Error: ExpiredTokenException: ...",
+        "RequestExpired: Request has expired.",
+        "CredentialsProviderError: The SSO session associated with this profile has expired."
+        " To refresh this SSO session run aws sso login with the corresponding profile.",
+    ],
+)
+def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line: str) -> None:
+    failure = deploy_failure(
+        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+    )
+    assert isinstance(failure, CannotRunError)
+    assert failure.problem.startswith("the credentials expired during cdk deploy triton-fleet-dev-a; ")
+    assert "aws sso login" in failure.remedy
+    assert "run the command again" in failure.remedy
+
+
+WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])
+ABSENT = CannotRunError("AWS does not answer", "check the network")
+STUCK = CannotRunError("the stack is stuck", "delete it")
+
+
+@pytest.mark.parametrize(
+    ("failures", "code", "words"),
+    [
+        ([WRONG], 1, ["the model does not load"]),
+        ([ABSENT], 2, ["AWS does not answer"]),
+        ([ABSENT, STUCK], 2, ["AWS does not answer", "check the network", "the stack is stuck", "delete it"]),
+        ([ABSENT, WRONG, STUCK], 1, ["the model does not load", "AWS does not answer", "the stack is stuck"]),
+    ],
+)
+def test_several_failures_are_all_printed_and_a_finding_decides_the_exit_code(
+    failures: list[FindingsError | CannotRunError],
+    code: int,
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> None:
+        raise one_failure(failures)
+
+    with pytest.raises(SystemExit) as ended:
+        run_to_exit(fail)
+    assert ended.value.code == code
+    said = capsys.readouterr().err
+    assert [word for word in words if word not in said] == []

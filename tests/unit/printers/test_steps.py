@@ -1,0 +1,137 @@
+"""The lines of a long command: one a step, several steps at one time, and what is left when it is interrupted."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fleet.cli import deploy
+from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.printers.console import OutputConsole
+from fleet.printers.steps import Outcome, Steps
+
+SECONDS = re.compile(r"  \d+\.\d s$", re.MULTILINE)
+
+
+def steps(*, terminal: bool = False) -> tuple[Steps, io.StringIO]:
+    file = io.StringIO()
+    return Steps(OutputConsole(file=file, width=80, force_terminal=terminal)), file
+
+
+def lines(file: io.StringIO) -> list[str]:
+    return SECONDS.sub("", file.getvalue()).splitlines()
+
+
+def test_without_a_terminal_a_step_has_a_line_at_its_start_if_one_is_given_and_one_at_its_end() -> None:
+    taken, file = steps()
+    with taken.step("cdk synth"):
+        pass
+    with taken.step("cdk deploy a", begun="cdk deploy a: begun; its log is a.log") as step:
+        step.note = "created"
+    assert lines(file) == [
+        "✓ cdk synth",
+        "  cdk deploy a: begun; its log is a.log",
+        "✓ cdk deploy a: created",
+    ]
+
+
+def test_a_terminal_shows_all_steps_under_way_and_in_the_end_a_line_for_each() -> None:
+    taken, file = steps(terminal=True)
+    both, shown = threading.Barrier(3), threading.Event()
+
+    def take(name: str) -> None:
+        with taken.step(f"cdk deploy {name}", begun="not on a terminal"):
+            both.wait(30)
+            shown.wait(30)
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [pool.submit(take, name) for name in ("a", "b")]
+        both.wait(30)
+        assert taken._live is not None
+        taken._live.refresh()
+        drawn = file.getvalue()
+        shown.set()
+        for each in done:
+            each.result()
+    assert "cdk deploy a" in drawn
+    assert "cdk deploy b" in drawn
+    assert "not on a terminal" not in file.getvalue()
+    assert {each.title for each in taken.taken} == {"cdk deploy a", "cdk deploy b"}
+    assert taken._live is None
+
+
+def test_a_question_is_asked_without_anything_drawn_over_it() -> None:
+    taken, _ = steps(terminal=True)
+    with taken.step("cdk deploy a"):
+        with taken.paused():
+            assert taken._live is None
+            with taken.step("cdk deploy b"):
+                assert taken._live is None
+        assert taken._live is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "note"),
+    [
+        (CannotRunError("AWS does not answer:\nno route"), Outcome.FAILED, "AWS does not answer:"),
+        (
+            FindingsError([Finding(code="FL601", message=f"resource {each}") for each in range(3)]),
+            Outcome.FAILED,
+            "resource 0 (and 2 more)",
+        ),
+        (KeyboardInterrupt(), Outcome.INTERRUPTED, ""),
+    ],
+)
+def test_a_step_that_fails_is_remembered_with_its_reason(
+    error: BaseException, outcome: Outcome, note: str
+) -> None:
+    taken, file = steps()
+    with pytest.raises(type(error)), taken.step("cdk deploy a"):
+        raise error
+    (step,) = taken.taken
+    assert (step.outcome, step.note, lines(file)) == (outcome, note, ["✗ cdk deploy a"])
+
+
+def test_what_other_threads_print_after_an_interruption_is_left_out() -> None:
+    taken, file = steps()
+    begun, may_end = threading.Event(), threading.Event()
+
+    def take() -> None:
+        with taken.step("cdk deploy a"):
+            begun.set()
+            may_end.wait(30)
+            taken.say("too late")
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(take)
+        begun.wait(30)
+        taken.interrupt()
+        may_end.set()
+        working.result()
+    with taken.step("end what was started"):
+        pass
+    assert lines(file) == ["✗ cdk deploy a", "✓ end what was started"]
+    assert [each.outcome for each in taken.taken] == [Outcome.INTERRUPTED, Outcome.DONE]
+
+
+def test_the_summary_fits_eighty_columns_and_tells_done_failed_interrupted_and_not_begun() -> None:
+    taken, _ = steps()
+    reason = "AWS::SageMaker::Endpoint of triton-fleet-dev-b: " + "the model does not load, " * 5
+    taken.to_come = [f"cdk deploy triton-fleet-dev-{name}" for name in "abcd"]
+    with taken.step("cdk deploy triton-fleet-dev-a") as step:
+        step.note = "nothing to do"
+    for name, error in (("b", CannotRunError(reason)), ("c", KeyboardInterrupt())):
+        with pytest.raises(type(error)), taken.step(f"cdk deploy triton-fleet-dev-{name}"):
+            raise error
+    printed = io.StringIO()
+    OutputConsole(file=printed, width=80).print(deploy._summary(taken))
+    table = printed.getvalue()
+    assert max(map(len, table.splitlines())) <= 80
+    assert re.search(r"-dev-a +nothing to do +0\.0\n", table)
+    assert re.search(r"-dev-b +failed: AWS::SageMaker::Endpoint of", table)
+    assert re.search(r"-dev-c +interrupted +0\.0\n", table)
+    assert re.search(r"-dev-d +not begun *\n", table)
