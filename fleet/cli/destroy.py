@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,7 @@ from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
 from fleet.selection.selector import Selector, is_selector
+from fleet.spec.membership import lock_files
 from fleet.spec.project import open_project
 
 
@@ -62,6 +64,10 @@ def destroy(
         for deletion in found.values():
             with steps.step(f"delete {deletion.stack.name}"):
                 delete(access, deletion.stack)
+        for name in found:
+            if files := lock_files(root, env, name):
+                paths = shlex.join(str(file.relative_to(root)) for file in files)
+                say(f"{name} is still in {env} by its files: `git rm {paths}` removes it")
 
 
 def _names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:

@@ -74,6 +74,13 @@ def locked_endpoints(root: Path, environment: str, end: str = LOCK_END) -> list[
     return sorted(each.name.removesuffix(end) for each in (root / LOCKS / environment).glob(f"*{end}"))
 
 
+def lock_files(root: Path, environment: str, endpoint: str) -> list[Path]:
+    """The lock of an endpoint in an environment and the spec beside it, those that exist."""
+    folder = root / LOCKS / environment
+    files = [folder / f"{endpoint}{end}" for end in (LOCK_END, SPEC_END)]
+    return [file for file in files if file.is_file()]
+
+
 def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding:
     name = settings.environment
     hint = f"run `fleet promote --from {settings.promoted_from} --to {name} {endpoint}`"
