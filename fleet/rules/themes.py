@@ -67,6 +67,6 @@ def _by_code() -> dict[str, Theme]:
 
 
 def _codes(block: str) -> list[str]:
-    """The codes of a block, such as FL500-FL846."""
+    """The codes of a block, such as FL500-FL519."""
     first, _, last = (each.removeprefix("FL") for each in block.partition("-"))
     return [f"FL{number}" for number in range(int(first), int(last) + 1)]

@@ -9,9 +9,11 @@ from typing import Any
 
 import yaml
 
-from fleet.upgrade.comparison import Template
+from fleet.upgrade.comparison import Template, successors
 
 OTHER = "other resources"
+ATTRIBUTES = ("DeletionPolicy", "UpdateReplacePolicy", "Condition")
+"""What counts of a resource beside its properties; the order of its deployment does not."""
 
 
 def differing_areas(before: Template, after: Template) -> tuple[str, ...]:
@@ -22,7 +24,10 @@ def differing_areas(before: Template, after: Template) -> tuple[str, ...]:
         after: Another one.
     """
     old, new = before.get("Resources", {}), after.get("Resources", {})
-    found = {word for name in {**old, **new} for word in _words(old.get(name, {}), new.get(name, {})) if word}
+    renamed = successors(old, new)
+    pairs = [(each, new.get(renamed.get(name, name), {})) for name, each in old.items()]
+    pairs += [({}, each) for name, each in new.items() if name not in old and name not in renamed.values()]
+    found = {word for pair in pairs for word in _words(*pair) if word}
     order = [word for words in _areas().values() for word in words.values()]
     return tuple(sorted(found, key=lambda word: order.index(word) if word in order else len(order)))
 
@@ -32,7 +37,7 @@ def _words(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]
         return
     areas = _areas().get((after or before)["Type"], {"": OTHER})
     old, new = before.get("Properties", {}), after.get("Properties", {})
-    if not (before and after) or old == new:  # one of them alone, or attributes such as a policy of deletion
+    if not (before and after) or any(before.get(key) != after.get(key) for key in ATTRIBUTES):
         yield areas[""]
         return
     for path in _differing(old, new, ()):

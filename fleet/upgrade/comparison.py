@@ -82,13 +82,13 @@ def compare(before: Template, after: Template) -> list[Change]:
 def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
     old, new = _in(before, "Resources"), _in(after, "Resources")
     conditions = _differing(_in(before, "Conditions"), _in(after, "Conditions"))
-    successors = _successors(old, new)
+    following = successors(old, new)
     for name, resource in old.items():
         kind = resource["Type"]
-        if name not in new and name not in successors:
+        if name not in new and name not in following:
             yield Change(effect=Effect.REMOVED, type=kind, logical_id=name)
             continue
-        successor = new[successors.get(name, name)]
+        successor = new[following.get(name, name)]
         attributes = _differing(resource, successor) - _NOT_ATTRIBUTES
         properties = _differing_properties(resource, successor, replaced)
         unsafe = tuple(_unsafe_attributes(resource, successor, conditions))
@@ -106,7 +106,7 @@ def _resources(before: Template, after: Template, replaced: Set[str]) -> Iterato
         elif differing:
             effect = Effect.REPLACED if _replaces(kind, properties) else Effect.UPDATED
             yield Change(effect=effect, type=kind, logical_id=name, properties=differing)
-    for name in new.keys() - old.keys() - set(successors.values()):
+    for name in new.keys() - old.keys() - set(following.values()):
         yield Change(effect=Effect.ADDED, type=new[name]["Type"], logical_id=name)
 
 
@@ -163,8 +163,8 @@ def _in(element: Template, key: str) -> Mapping[str, Any]:
     return found
 
 
-def _successors(old: Template, new: Template) -> dict[str, str]:
-    """New logical ids by the old ones that they take the place of."""
+def successors(old: Template, new: Template) -> dict[str, str]:
+    """New logical ids of resources by the old ones that they take the place of."""
     free = {_identity(new[name]): name for name in new.keys() - old.keys()}
     return {name: free[key] for name in old.keys() - new.keys() if (key := _identity(old[name])) in free}
 

@@ -184,7 +184,7 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) 
     kept = spec.read_text()
     spec.write_text(kept + "scaling: {min: 1, max: 3, gpu_utilization: 60}\nalarms: {errors: 2%}\n")
     told = account.fleet("ls", "--env", "dev", "sentences").stdout
-    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge scaling, alarms, permissions, dashboard"
+    assert row(told, "sentences") == "sentences ok 1 × ml.g5.xlarge scaling, alarms, dashboard"
     assert "sentences: `fleet deploy --env dev sentences`" in told
     account.model("x = 9\n")
     offline = account.fleet("ls", "--env", "dev", "--offline", "sentences").stdout

@@ -65,3 +65,19 @@ def test_an_attribute_beside_the_properties_counts_for_its_resource() -> None:
     before, after = stack(Model={"ModelName": "a"}), stack(Model={"ModelName": "a"})
     after["Resources"]["Model"]["DeletionPolicy"] = "Retain"
     assert differing_areas(before, after) == ("models",)
+
+
+def test_a_resource_with_another_logical_id_is_compared_with_the_one_of_its_path() -> None:
+    before, after = (
+        {
+            "Resources": {
+                name: {
+                    "Type": "AWS::SageMaker::EndpointConfig",
+                    "Properties": variant(ModelName=name, InitialInstanceCount=1),
+                    "Metadata": {"aws:cdk:path": "stack/Config"},
+                }
+            }
+        }
+        for name in ("ConfigA", "ConfigB")
+    )
+    assert differing_areas(before, after) == ()
