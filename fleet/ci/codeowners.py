@@ -64,7 +64,7 @@ def codeowners(root: Path, top: Path) -> str:
     lines += [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
     lines += [f"{_pattern(each.file, top)} {each.reviewer}" for each in owned if each.folder is None]
     locks = _pattern(root / "locks", top)
-    lines += [f"{locks}/*/{each.name}.lock.yaml {each.reviewer}" for each in owned]
+    lines += [f"{locks}/*/{each.name}.*.yaml {each.reviewer}" for each in owned]
     lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
     return "".join(f"{line}\n" for line in (BEGIN, *lines, END))
 

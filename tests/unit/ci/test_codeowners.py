@@ -28,7 +28,7 @@ def test_a_spec_its_locks_and_its_repository_are_the_owners(folder: FleetFolder)
     folder.spec(SEARCH)
     assert lines(folder) == [
         "/model_specs/sentences.yaml @example/search",
-        "/locks/*/sentences.lock.yaml @example/search",
+        "/locks/*/sentences.*.yaml @example/search",
         "/repository/ @example/search",
     ]
 
@@ -43,8 +43,8 @@ def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: Fle
     assert lines(folder) == [
         "/model_specs/search/ @example/search",
         "/model_specs/search/two.yaml ads@example.com",
-        "/locks/*/one.lock.yaml @example/search",
-        "/locks/*/two.lock.yaml ads@example.com",
+        "/locks/*/one.*.yaml @example/search",
+        "/locks/*/two.*.yaml ads@example.com",
         "/repository/ @example/search ads@example.com",
     ]
 
