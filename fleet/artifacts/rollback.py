@@ -94,7 +94,9 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
     place = place_of(project.environment)
     lock_file = project.lock_file(release.loaded.spec.endpoint)
     decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
-    wrong = lock_findings(release.lock, release.loaded.spec, lock_file, place.environment)
+    spec = release.loaded.spec
+    command = project.environment.lock_command(spec.endpoint)
+    wrong = lock_findings(release.lock, spec, lock_file, place.environment, command)
     endpoint, _ = resolve_endpoint(place, decided, wrong)
     contents = contents_of([ArchiveRequirement(endpoint, each) for each in endpoint.archives])
     store = Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)

@@ -174,7 +174,7 @@ def _remedies(
     behind: tuple[str, ...],
 ) -> Iterator[str]:
     """What to do, in order."""
-    environment, origin = project.environment.environment, project.environment.promoted_from
+    environment = project.environment.environment
     has_lock = files.lock is not FileState.NO
     if files.spec in (FileState.NO, FileState.ELSEWHERE):
         why = "a spec" if files.spec is FileState.NO else f"a place in {environment}"
@@ -187,15 +187,11 @@ def _remedies(
             yield f"an orphan, a stack without a promoted spec: `fleet destroy {name} --env {environment}`"
         if has_lock:
             yield f"`fleet promote --to {environment} --adopt {name}` writes the spec beside its lock"
-        yield f"`fleet promote --from {origin} --to {environment} {name}`"
+        yield project.environment.lock_command(name)
     if FileState.BROKEN in (files.spec, files.lock):
         yield f"run `fleet check --env {environment} {name}` to see what is wrong"
     if files.lock is not FileState.YES:
-        yield (
-            f"`fleet promote --from {origin} --to {environment} {name}`"
-            if origin
-            else f"`fleet lock --env {environment} {name}`"
-        )
+        yield project.environment.lock_command(name)
     deploy = (
         f"`fleet local up {name}`" if environment == LOCAL else f"`fleet deploy --env {environment} {name}`"
     )

@@ -39,7 +39,7 @@ def lock(
     project = chosen_project(root, env, endpoints)
     if origin := project.environment.promoted_from:
         message = f"{env} is promoted from {origin}: its locks are not written from repositories"
-        hint = f"run `fleet promote --from {origin} --to {env} ENDPOINT`"
+        hint = f"run {project.environment.lock_command('ENDPOINT')}"
         raise FindingsError([Finding(code="FL845", message=message, hint=hint)])
 
     @cache

@@ -16,16 +16,19 @@ MISSING, NO_IMAGE = "FL301", "FL968"
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
     """The endpoint's lock in its project, and what is wrong with it."""
-    environment = project.environment
-    file = project.lock_file(spec.endpoint)
-    return read_lock_file(file, environment.environment, spec, environment.promoted_from)
+    file, environment = project.lock_file(spec.endpoint), project.environment
+    return read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
 
 
 def read_lock_file(
-    file: Path, environment: str, spec: EndpointSpec, promoted_from: str | None = None
+    file: Path, environment: str, spec: EndpointSpec, command: str = ""
 ) -> tuple[Lock | None, list[Finding]]:
-    """A lock, and what is wrong with it; None if it is another endpoint's."""
-    hint = f"run {_command(environment, spec, promoted_from)}"
+    """A lock, and what is wrong with it; None if it is another endpoint's.
+
+    `command` writes it, in backquotes; by default `fleet lock`.
+    """
+    command = command or f"`fleet lock --env {environment} {spec.endpoint}`"
+    hint = f"run {command}"
     if not file.is_file():
         message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
         return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
@@ -37,14 +40,13 @@ def read_lock_file(
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
-    return lock, lock_findings(lock, spec, file, environment, promoted_from)
+    return lock, lock_findings(lock, spec, file, environment, command)
 
 
 def lock_findings(
-    lock: Lock, spec: EndpointSpec, file: Path, environment: str, promoted_from: str | None = None
+    lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str
 ) -> list[Finding]:
-    """What an endpoint's lock lacks of its spec."""
-    command = _command(environment, spec, promoted_from)
+    """What an endpoint's lock lacks of its spec; `command` writes it."""
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
     lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
     message = "the lock holds no archive {!r}; it was written for another spec"
@@ -55,13 +57,6 @@ def lock_findings(
             for name in lacking
         ),
     ]
-
-
-def _command(environment: str, spec: EndpointSpec, promoted_from: str | None) -> str:
-    """What writes the lock."""
-    if promoted_from:
-        return f"`fleet promote --from {promoted_from} --to {environment} {spec.endpoint}`"
-    return f"`fleet lock --env {environment} {spec.endpoint}`"
 
 
 def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str) -> list[Finding]:

@@ -129,6 +129,12 @@ class Environment(Document):
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
+    def lock_command(self, endpoint: str) -> str:
+        """The command that writes an endpoint's lock here, in backquotes."""
+        if self.promoted_from is not None:
+            return f"`fleet promote --from {self.promoted_from} --to {self.environment} {endpoint}`"
+        return f"`fleet lock --env {self.environment} {endpoint}`"
+
     @field_validator("local")
     @classmethod
     def _is_of_this_machine(cls, local: LocalLimits | None, info: ValidationInfo) -> LocalLimits | None:

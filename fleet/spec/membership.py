@@ -83,7 +83,7 @@ def lock_files(root: Path, environment: str, endpoint: str) -> list[Path]:
 
 def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding:
     name = settings.environment
-    hint = f"run `fleet promote --from {settings.promoted_from} --to {name} {endpoint}`"
+    hint = f"run {settings.lock_command(endpoint)}"
     message = f"{endpoint!r} was not promoted to {name} yet"
     return finding_at(source.mark(("promoted_from",)), ABSENT, message, hint)
 

@@ -99,6 +99,11 @@ def key(id: str) -> str:
     return f"arn:aws:kms:us-east-1:111122223333:key/{id}"
 
 
+def members(folder: FleetFolder, environment: str) -> object:
+    """The endpoints that the environment has."""
+    return open_project(folder.root, environment).endpoints
+
+
 def merged_tags(folder: FleetFolder, environment: str) -> object:
     """The tags of the spec over the profiles that the fleet has."""
     for name in ("search", "ranking"):
@@ -116,6 +121,7 @@ COPY labels.txt /opt/
 """
 PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}
 ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
+    "environments": (flip(["dev"], []), members),
     "profile": (flip("search", "ranking"), merged_tags),
     "overrides": (
         flip({"dev": {"tags": {"team": "search"}}}, {"dev": {"tags": {"team": "ranking"}}}),
@@ -190,6 +196,8 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         ["registry.example.com"],
         allowing("FL349", {"PrimaryContainer.Image": "registry.example.com/own:1"}),
     ),
+    "promoted_from": (None, "staging", members),
+    "endpoints": (["sentences"], ["ranking*"], members),
     "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
     "overrides": (
         {"sentences": {"instance": {"count": 1}}},

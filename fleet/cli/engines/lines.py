@@ -97,7 +97,7 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
 def _key(decided: EndpointContext, planned: EndpointEngine) -> str:
     locked = locked_engine(decided.spec, decided.locked, planned.index, planned.model)
     if locked is None:
-        return f"not locked: run `fleet lock --env {decided.environment.environment} {decided.spec.endpoint}`"
+        return f"not locked: run {decided.environment.lock_command(decided.spec.endpoint)}"
     return planned.build(locked.onnx).key
 
 

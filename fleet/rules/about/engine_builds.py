@@ -77,10 +77,10 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine of another
     key would not be the one that was reviewed, or not load.
     """
-    lock, environment = endpoint.lock, endpoint.environment.environment
+    lock = endpoint.lock
     if lock is None or not lock.is_measured:
         return
-    hint = f"run `fleet lock --env {environment} {endpoint.spec.endpoint}`"
+    hint = f"run {endpoint.environment.lock_command(endpoint.spec.endpoint)}"
     if lock.promoted_from is not None:
         hint += f", or give the endpoint the instance and the release that it has in {lock.promoted_from}"
     for planned in planned_engines(endpoint):

@@ -56,8 +56,8 @@ def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
     locked = lock.image if lock is not None else None
     if own is not None and own.uri is not None and locked is not None and locked.facts is None:
         message = "nobody could read the image: its CUDA, TensorRT, Python and backends are unknown"
-        name = endpoint.environment.environment
-        hint = f"run `fleet lock --env {name} {endpoint.spec.endpoint}` with credentials that may pull it"
+        command = endpoint.environment.lock_command(endpoint.spec.endpoint)
+        hint = f"run {command} with credentials that may pull it"
         yield Problem(URI, message, hint)
 
 

@@ -98,14 +98,13 @@ def route_without_versions(endpoint: EndpointContext) -> Iterator[Problem]:
     The container waits at its start until each of them is ready.
     """
     known = {each.name: each for each in endpoint.models}
-    name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for route in dict.fromkeys(each.model for each in endpoint.routes.values()):
         if route not in known or known[route].facts.versions:
             continue
         message, hint = f"Triton loads no version of the model {route!r}", "correct its `version_policy`"
         if known[route].facts.versions is None:
             message = f"the lock does not have the versions of the model {route!r}"
-            hint = f"run `fleet lock --env {environment} {name}`"
+            hint = f"run {endpoint.environment.lock_command(endpoint.spec.endpoint)}"
         yield Problem(("models", known[route].index), message, hint)
 
 

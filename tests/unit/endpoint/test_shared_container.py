@@ -252,8 +252,8 @@ def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -
     folder.write("repository/embed/config.pbtxt", 'backend: "python"\nversion_policy { all { } }\n')
     for version in ("1", "12"):
         folder.write(f"repository/embed/{version}/model.py", "class TritonPythonModel: x = 1\n")
-    folder.write("repository/whole/config.pbtxt", ENSEMBLE)
-    (folder.root / "repository/whole/3").mkdir()
+    policy = "version_policy { specific { versions: 3 } }\n"
+    folder.write("repository/whole/config.pbtxt", f"{ENSEMBLE}{policy}")
     folder.spec(SHARED)
     project = open_project(folder.root, "dev")
     found = measured_lock(project.load("sentences"), project.environment).archives["sentences"].models
