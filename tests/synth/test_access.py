@@ -1,4 +1,4 @@
-"""Who is trusted with the roles of `access`, by name and without a wildcard, and what each may do."""
+"""Who is trusted with the roles of `access`, by name and without a wildcard, and what each may do; see test_invokers.py for those of specs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
-from tests.synth.conftest import Synth, templates
+from tests.synth.conftest import templates
 from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED
 
@@ -36,7 +36,7 @@ ENDPOINT_STATEMENTS = {
         ("Model", "model"),
     )
 }
-SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"
+SEARCH = "arn:aws:iam::444455556666:role/search"
 
 
 @pytest.fixture
@@ -278,41 +278,3 @@ class TestPermissions:
             f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1" in found["ActAsCdk"][1]
         )
         assert f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/mlfleet/version" in found["ReadParameters"][1]
-
-
-class TestInvokers:
-    def of(self, made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """The trust of the invokers' role, and its statements."""
-        (value,) = [each["Value"] for name, each in made.find_outputs("*").items() if name == "InvokerRole"]
-        id = value["Fn::GetAtt"][0]
-        (policy,) = [
-            each["Properties"]["PolicyDocument"]["Statement"]
-            for each in made.find_resources("AWS::IAM::Policy").values()
-            if each["Properties"]["Roles"] == [{"Ref": id}]
-        ]
-        role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
-        (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
-        return trusted, policy
-
-    def test_the_named_roles_take_on_a_role_that_calls_this_endpoint_and_nothing_else(
-        self, template: Synth
-    ) -> None:
-        made = template(f"access: {{invokers: ['{SEARCH}', '{ADS}']}}\n")
-        trusted, policy = self.of(made)
-        assert trusted == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
-        (endpoint,) = made.find_resources("AWS::SageMaker::Endpoint")
-        call = {"Sid": "CallEndpoint", "Effect": "Allow", "Action": "sagemaker:InvokeEndpoint"}
-        assert policy == [{**call, "Resource": {"Ref": endpoint}}]
-
-    def test_streams_are_for_a_container_that_answers_with_them(self, template: Synth) -> None:
-        keys = f"container: {{inference_type: generate_stream}}\naccess: {{invokers: ['{SEARCH}']}}\n"
-        _, policy = self.of(template(keys))
-        assert policy[0]["Action"] == [
-            "sagemaker:InvokeEndpoint",
-            "sagemaker:InvokeEndpointWithResponseStream",
-        ]
-
-    def test_without_invokers_there_is_no_such_role(self, template: Synth) -> None:
-        made = template()
-        assert len(made.find_resources("AWS::IAM::Role")) == 1
-        assert "InvokerRole" not in made.find_outputs("*")
