@@ -10,6 +10,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
+from triton_endpoints.access.roles import AccessRoles
 from triton_endpoints.alarm_topics import AlarmTopics
 from triton_endpoints.artifact_bucket import ArtifactBucket
 from triton_endpoints.builds.failures import SEVERITY as FAILURES
@@ -32,6 +33,7 @@ class FoundationParts:
         check: The functions that check endpoints.
         engine_build: The projects of engines; None where none can be built.
         image_build: The project and the repository of images; None where none can be built.
+        access: The roles of the repository's jobs; None where no repository is trusted.
     """
 
     bucket: s3.IBucket
@@ -41,6 +43,7 @@ class FoundationParts:
     check: EndpointCheck
     engine_build: EngineBuild | None
     image_build: ImageBuild | None
+    access: AccessRoles | None
 
     @property
     def roles(self) -> tuple[iam.Role, ...]:
@@ -87,6 +90,7 @@ def declare_foundation(
         image_build=ImageBuild(scope, "ImageBuild", place=place, topic=topics.arns[FAILURES])
         if image_builds
         else None,
+        access=AccessRoles(scope, "Access", place=place) if place.access else None,
     )
 
 

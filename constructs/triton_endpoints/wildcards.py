@@ -178,6 +178,53 @@ WILDCARDS = (
         frozenset({"logs:GetLogEvents"}),
         "the streams of those jobs, which begin with their names",
     ),
+    Wildcard(
+        r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/(triton-fleet-[a-z0-9]+(-|/)|CDKToolkit/)\*",
+        frozenset(
+            {
+                "cloudformation:ContinueUpdateRollback",
+                "cloudformation:DescribeStackEvents",
+                "cloudformation:DescribeStackResources",
+                "cloudformation:DescribeStacks",
+                "cloudformation:GetTemplate",
+                "cloudformation:ListStackResources",
+                "cloudformation:UpdateTerminationProtection",
+            }
+        ),
+        "the stacks of the environment, whose ARNs end with what CloudFormation makes; no other environment's"
+        " begin so, as no name of one has a hyphen; of the CDK's own only its state is read",
+    ),
+    Wildcard(
+        r"arn:[^:]+:sagemaker:[^:]+:\d+:model/\*",
+        frozenset({"sagemaker:DescribeModel"}),
+        "CloudFormation names models; a condition spares those of other environments",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/(archives|endpoints|engines|images|releases)/\*",
+        frozenset(
+            {
+                "s3:AbortMultipartUpload",
+                "s3:DeleteObject",
+                "s3:GetObject",
+                "s3:GetObjectVersion",
+                "s3:PutObject",
+            }
+        ),
+        "what is published, for the roles of the environment's repository: objects named by their content and"
+        " by endpoints; the bucket keeps versions, and captured calls are not among them",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:/triton-fleet/[a-z0-9]+/(engines|images):log-stream:\*",
+        frozenset({"logs:GetLogEvents"}),
+        "the logs of the environment's own builds, a stream for each",
+    ),
+    Wildcard(
+        r"arn:[^:]+:iam::\d+:role/triton-fleet-[a-z0-9]+-\*",
+        frozenset(
+            {"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}
+        ),
+        "the roles of the environment's stacks, which CloudFormation names after them; they are only read",
+    ),
 )
 
 GIVEN_DATA = Wildcard(

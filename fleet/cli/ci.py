@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleet.ci import github as of_github
+from fleet.ci import gitlab as of_gitlab
 from fleet.ci.codeowners import codeowners as block_of
 from fleet.ci.codeowners import with_block
 from fleet.cli.output import say
@@ -19,6 +23,13 @@ app = typer.Typer(
 )
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitHub or GitLab looks."""
+Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")]
+Locked = Annotated[
+    bool,
+    typer.Option(
+        "--locked", help="Weights are not in CI: every check and deploy uses the locks as they are."
+    ),
+]
 
 
 @app.callback()
@@ -58,6 +69,92 @@ def codeowners(
     else:
         write_atomically(place, text)
         say(f"wrote {_shown(place)}")
+
+
+@app.command()
+def github(check: Check = False, locked: Locked = False) -> None:
+    """Write the workflows of GitHub Actions that check, deploy and promote the environments.
+
+    An environment is deployed and promoted to if its file has `access.github`; see docs/ci.md.
+    """
+    root = project_root(Path.cwd())
+    top = _top(root)
+    made = of_github.workflows(root, top, locked=locked)
+    stale = [
+        file
+        for file in sorted((top / of_github.FOLDER).glob("fleet-*.yml"))
+        if file.relative_to(top).as_posix() not in made and _text(file).startswith(of_github.HEAD)
+    ]
+    command = "fleet ci github --locked" if locked else "fleet ci github"
+    _write({top / path: text for path, text in made.items()}, stale, of_github.HEAD, command, check=check)
+    for line in of_github.omissions(root):
+        say(line)
+
+
+@app.command()
+def gitlab(
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help=f"The file, to be included by yours. Default: {of_gitlab.FILE}."),
+    ] = None,
+    check: Check = False,
+    locked: Locked = False,
+) -> None:
+    """Write the pipeline of GitLab CI that checks and deploys the environments.
+
+    An environment is deployed if its file has `access.gitlab`; see docs/ci.md.
+    """
+    root = project_root(Path.cwd())
+    top = _top(root)
+    place = (file or top / of_gitlab.FILE).resolve()
+    if not place.is_relative_to(top):
+        raise CannotRunError(f"{place} is outside of the repository at {top}", "name a file in it")
+    named = place.relative_to(top).as_posix()
+    text = of_gitlab.pipeline(root, top, locked=locked, file=named)
+    options = [*(["--file", str(_shown(place))] if file else []), *(["--locked"] if locked else [])]
+    _write({place: text}, [], of_gitlab.HEAD, shlex.join(["fleet", "ci", "gitlab", *options]), check=check)
+    for line in of_gitlab.omissions(root):
+        say(line)
+
+
+def _write(texts: Mapping[Path, str], stale: Sequence[Path], head: str, command: str, *, check: bool) -> None:
+    """Write files and delete those that are stale; a file that begins with another line is its author's.
+
+    Raises:
+        CannotRunError: somebody else wrote a file, or it cannot be read.
+        FindingsError: with `check`, every file that differs.
+    """
+    before = {file: _text(file) for file in texts}
+    for file, text in before.items():
+        if text and not text.startswith(head):
+            raise CannotRunError(
+                f"{_shown(file)} was not written by `fleet ci`",
+                "rename it, or with GitLab name another: --file",
+            )
+    differing = [file for file, text in texts.items() if before[file] != text]
+    if check and (differing or stale):
+        message = "this file does not match the environments, or the options of the command"
+        hint = f"run `{command}`"
+        found = [
+            Finding(code="FL501", message=message, hint=hint, file=file) for file in (*differing, *stale)
+        ]
+        raise FindingsError(found)
+    for file in differing:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, texts[file])
+        say(f"wrote {_shown(file)}")
+    for file in stale:
+        file.unlink()
+        say(f"deleted {_shown(file)}")
+    if not differing and not stale:
+        say(f"{', '.join(str(_shown(file)) for file in texts)}: up to date")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotRunError(f"{file} cannot be read: {error}", "rename it") from error
 
 
 def _shown(place: Path) -> Path:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.images import image_regions
+from fleet.catalog.images import image_regions, partition_of
 from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
+from fleet.endpoint.access import trusts_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.problems import did_you_mean, validate
@@ -22,7 +23,8 @@ OWN_TAGS = 2
 def environment_findings(project: Project) -> list[Finding]:
     """An unknown region, too many tags, and what two endpoints or environments cannot both have."""
     own = own_findings(project.environment, project.environment_source)
-    return [*own, *_same_names(project), *_same_account(project), *_same_bucket(project)]
+    others = [*_same_account(project), *_same_bucket(project), *_same_provider(project)]
+    return [*own, *_same_names(project), *others]
 
 
 def own_findings(environment: Environment, source: Source) -> list[Finding]:
@@ -83,6 +85,22 @@ def _same_bucket(project: Project) -> Iterator[Finding]:
             message = f"{other.environment!r} has the artifact bucket {own!r} too"
             hint = "name another bucket: each environment removes from its own what no lock of its own names"
             yield finding_at(project.environment_source.mark(("artifact_bucket",)), "FL502", message, hint)
+
+
+def _same_provider(project: Project) -> Iterator[Finding]:
+    own = project.environment
+    for trust in trusts_of(own):
+        for other in _others(project) if trust.provider is None else ():
+            made = {each.issuer for each in trusts_of(other) if each.provider is None}
+            if other.account == own.account and trust.issuer in made:
+                message = (
+                    f"{own.environment!r} and {other.environment!r} are one account, and each would make its"
+                    f" OIDC provider for {trust.issuer}: an account has one"
+                )
+                arn = f"arn:{partition_of(own.region).name}:iam::{own.account}:oidc-provider/{trust.issuer}"
+                hint = f"write `provider: {arn}` in one of them, and deploy the other one first"
+                mark = project.environment_source.mark(("access", trust.host.lower()))
+                yield finding_at(mark, "FL513", message, hint)
 
 
 def _others(project: Project) -> Iterator[Environment]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fleet.catalog.builds import codebuild_has_gpus
 from fleet.catalog.images import partition_of
+from fleet.endpoint.access import trusts_of
 from fleet.endpoint.alarms import resolved_alarms
 from fleet.endpoint.archives import counted_models, place_archives
 from fleet.endpoint.context.context import EndpointContext
@@ -93,6 +94,7 @@ def place_of(environment: Environment) -> Deployment:
         build_seconds=builds.timeout,
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
         given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
+        access=trusts_of(environment),
     )
 
 

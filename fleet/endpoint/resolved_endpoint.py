@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from fleet.catalog.images import Image, Partition, registry_host
 from fleet.catalog.instances import Instance
+from fleet.endpoint.access import AccessRole, Trust, access_role
 from fleet.endpoint.context.alarms import Alarm
 from fleet.endpoint.context.kinds import kinds
 from fleet.endpoint.context.own_image import repository_of
@@ -43,7 +44,7 @@ class Deployment:
     owners with topics of their own.
     `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
     an image may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
-    the bucket whose name follows from the environment.
+    the bucket whose name follows from the environment. `access` is which jobs take on its roles.
     """
 
     environment: str
@@ -59,6 +60,7 @@ class Deployment:
     build_seconds: int = 3600
     engine_gpus: bool = False
     given_bucket: GivenBucket | None = None
+    access: tuple[Trust, ...] = ()
 
     @property
     def bucket(self) -> str:
@@ -81,6 +83,10 @@ class Deployment:
     def stack(self) -> str:
         """The Foundation stack's name; no endpoint's stack can have it, as environments have no hyphen."""
         return f"triton-fleet-{self.environment}"
+
+    def access_role(self, role: AccessRole) -> str:
+        """The name of a role of `access`."""
+        return access_role(self.environment, self.region, role)
 
     def alarm_topic(self, severity: AlarmSeverity, owner: str | None = None) -> str:
         """The parameter of the parameter store with the ARN of a severity's topic."""

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from fleet.catalog.metrics import utilization_measures
+from fleet.spec.access import EndpointAccess
 from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
@@ -177,6 +178,7 @@ class EndpointSpec(Document):
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()
+    access: EndpointAccess = EndpointAccess()
     capture: Capture | None = None
     """Left out: no call is kept."""
     tags: Tags = Field(default_factory=dict)

@@ -14,6 +14,7 @@ from pydantic import (
     field_validator,
 )
 
+from fleet.spec.access import Access
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
 from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
@@ -108,6 +109,7 @@ class Environment(Document):
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
     """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
     SageMaker's own are always allowed."""
+    access: Access = Access()
     promoted_from: EnvironmentName | None = None
     """The environment that `fleet promote` brings endpoints from: each has its tested spec beside its lock.
     Left out: the environment follows the specs, profiles and repositories as they are."""
@@ -150,6 +152,23 @@ class Environment(Document):
                 "the embedded AWS begins empty: `artifact_bucket` cannot be in environments/local.yaml"
             )
         return bucket
+
+    @field_validator("access")
+    @classmethod
+    def _is_of_an_account(cls, access: Access, info: ValidationInfo) -> Access:
+        for key, each in (("github", access.github), ("gitlab", access.gitlab)):
+            if each is None:
+                continue
+            if info.data.get("environment") == LOCAL:
+                hint = "leave `access` out: whoever starts the embedded AWS has its keys"
+                raise Mistake("no repository deploys to this machine", hint, (key,))
+            if (
+                each.provider
+                and {"account", "region"} <= info.data.keys()
+                and (problem := elsewhere(each.provider, info.data["account"], info.data["region"]))
+            ):
+                raise Mistake(problem, "a role trusts only its own account's providers", (key, "provider"))
+        return access
 
     @field_validator("kms_key", "permissions_boundary")
     @classmethod

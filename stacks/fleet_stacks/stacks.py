@@ -38,10 +38,20 @@ class EndpointStack(Stack):
             description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
             permissions_boundary=_boundary(endpoint.place),
         )
-        served = declare_endpoint(self, endpoint).served
+        parts = declare_endpoint(self, endpoint)
         CfnOutput(
-            self, "EndpointName", value=served.endpoint.attr_endpoint_name, description="For invoke_endpoint"
+            self,
+            "EndpointName",
+            value=parts.served.endpoint.attr_endpoint_name,
+            description="For invoke_endpoint",
         )
+        if parts.invoker:
+            CfnOutput(
+                self,
+                "InvokerRole",
+                value=parts.invoker.role.attr_arn,
+                description="For the invokers of the spec: the role to assume",
+            )
 
 
 def _boundary(place: Deployment) -> PermissionsBoundary | None:

@@ -207,6 +207,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
         base={"metrics": {"triton": False}},
         refused=({"metrics": {"triton": True}},),
     ),
+    "access.invokers": flip([], ["arn:aws:iam::444455556666:role/search"]),
     "capture.sample": flip("10%", "100%"),
     "capture.requests": flip(True, False, capture={"sample": "10%"}),
     "capture.responses": flip(True, False, capture={"sample": "10%"}),

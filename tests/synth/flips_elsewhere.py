@@ -178,6 +178,7 @@ def allowing(code: str, raw: dict[str, str]) -> Seen:
 
 
 ROLE = "arn:aws:iam::111122223333:role/reader"
+PROVIDER = "arn:aws:iam::111122223333:oidc-provider/"
 ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "environment": ("dev", "qa", templates),
     "account": ("111122223333", "444455556666", templates),
@@ -198,6 +199,14 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     ),
     "promoted_from": (None, "staging", members),
     "endpoints": (["sentences"], ["ranking*"], members),
+    "access.github.repository": ("example/fleet", "example/models", templates),
+    "access.github.environment": ("dev", "development", templates),
+    "access.github.branch": ("main", "trunk", templates),
+    "access.github.promotes_to": ([], ["prod"], templates),
+    "access.github.provider": (None, f"{PROVIDER}token.actions.githubusercontent.com", templates),
+    "access.gitlab.project": ("example/fleet", "example/models", templates),
+    "access.gitlab.branch": ("main", "trunk", templates),
+    "access.gitlab.provider": (None, f"{PROVIDER}gitlab.com", templates),
     "defaults": ({"metrics": {"triton": True}}, {"metrics": {"triton": False}}, templates),
     "overrides": (
         {"sentences": {"instance": {"count": 1}}},

@@ -68,7 +68,8 @@ def roles(template: Mapping[str, Any]) -> list[Role]:
     """
     resources = template["Resources"]
     unseen = {each["Type"] for each in resources.values() if each["Type"].startswith("AWS::IAM::")}
-    if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy"}:
+    # A provider of identities grants nothing: each role's trust names it.
+    if unseen := unseen - {"AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::OIDCProvider"}:
         raise ValueError(f"{unseen} of IAM are not read here")
     granted: dict[str, list[Granted]] = {
         id: [] for id, each in resources.items() if each["Type"] == "AWS::IAM::Role"

@@ -23,16 +23,25 @@ image:
   digest: sha256:{0:064}
 """
 CAPTURED = f"{NETWORK}capture: {{sample: 10%}}\n"
+INVOKED = """\
+container: {inference_type: generate_stream}
+access: {invokers: ["arn:aws:iam::444455556666:role/search"]}
+"""
 GUARDED = f"""\
 kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555
 permissions_boundary: {BOUNDARY}
 notifications:
   warning: [team@example.com]
   critical: ["arn:aws:sqs:us-east-1:111122223333:pages", "arn:aws:lambda:us-east-1:111122223333:function:page"]
+access:
+  github: {{repository: example/fleet, promotes_to: [prod]}}
+  gitlab: {{project: example/fleet, provider: "arn:aws:iam::111122223333:oidc-provider/gitlab.com"}}
 """
-FOUNDATION_GUARDED = "Foundation in an environment with a key, a boundary and subscribers"
+FOUNDATION_GUARDED = (
+    "Foundation in an environment with a key, a boundary, subscribers and repositories that deploy it"
+)
 SCALING = "An endpoint of one model, with scaling, a rollout and alarms"
-VOLUMES = "The same on volumes, in an environment with a key and a boundary"
+VOLUMES = "The same on volumes, with an invoker, in an environment with a key and a boundary"
 BOUNDED = (FOUNDATION_GUARDED, VOLUMES)
 ENDPOINTS = {
     SCALING: (SPEC, WATCHED, ""),
@@ -45,7 +54,7 @@ ENDPOINTS = {
     "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
     "An endpoint with an image of its own": (SPEC, OWN_IMAGE, ""),
     "An endpoint in a VPC that captures calls": (SPEC, CAPTURED, ""),
-    VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED, GUARDED),
+    VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED + INVOKED, GUARDED),
 }
 """The spec, further keys of it, and further keys of its environment."""
 FOUNDATIONS = {"Foundation": SCALING, FOUNDATION_GUARDED: VOLUMES}

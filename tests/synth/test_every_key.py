@@ -23,6 +23,11 @@ from fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
 
+TRUSTING: dict[str, Document] = {
+    "github": {"access": {"github": {"repository": "example/fleet"}}},
+    "gitlab": {"access": {"gitlab": {"project": "example/fleet"}}},
+}
+
 
 def test_every_key_of_a_spec_has_two_values_here() -> None:
     assert set(keys(EndpointSpec)) == {*IN_THE_TEMPLATE, *ELSEWHERE}
@@ -65,6 +70,8 @@ def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: P
 def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
     *values, seen = ENVIRONMENT_KEYS[key]
     base = {**ENVIRONMENT, "environment": LOCAL} if key.startswith("local.") else ENVIRONMENT
+    if key.startswith("access."):
+        base = laid_over(base, TRUSTING[key.split(".")[1]])
     environments = [with_key(base, key, value) for value in values]
     one, other = (
         seen(fleet(tmp_path / str(number), SPEC, environment), environment["environment"])

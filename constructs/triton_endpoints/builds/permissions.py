@@ -10,7 +10,8 @@ from triton_endpoints.policy import Statement
 
 BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """For objects of the artifact bucket that are read and written."""
-_REPOSITORY = "sagemaker-tritonserver"
+REPOSITORY = "sagemaker-tritonserver"
+"""The repository of releases, in each account that has them."""
 
 
 def source_statements(place: Deployment) -> list[Statement]:
@@ -32,7 +33,7 @@ def source_statements(place: Deployment) -> list[Statement]:
 def pull_statements(place: Deployment) -> list[Statement]:
     """Pull releases, from each account that keeps them for the region, and the environment's own images."""
     repositories = [
-        place.arn("ecr", f"repository/{_REPOSITORY}", account=account)
+        place.arn("ecr", f"repository/{REPOSITORY}", account=account)
         for account in registry_accounts(place.region)
     ]
     own = place.arn("ecr", f"repository/{place.image_repository}")

@@ -11,6 +11,7 @@ from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
 from triton_endpoints.endpoint.check import CheckedEndpoint
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
+from triton_endpoints.endpoint.invoker_role import InvokerRole
 from triton_endpoints.endpoint.logs import OwnedLogs
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.queries import EndpointQueries
@@ -34,6 +35,7 @@ class EndpointParts:
         scaling: Target tracking and schedules; None without scaling.
         alarms: The operators' alarms.
         dashboard: None in an environment without dashboards.
+        invoker: The role in which others call it; None unless the spec names who may.
     """
 
     role: EndpointRole
@@ -45,6 +47,7 @@ class EndpointParts:
     scaling: EndpointScaling | None
     alarms: EndpointAlarms
     dashboard: EndpointDashboard | None
+    invoker: InvokerRole | None
 
 
 def declare_endpoint(
@@ -98,6 +101,9 @@ def declare_endpoint(
         scaling=scaling,
         alarms=alarms,
         dashboard=EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if has_dashboard else None,
+        invoker=InvokerRole(scope, "Invoker", endpoint=endpoint, endpoint_arn=served.endpoint.ref)
+        if endpoint.spec.access.invokers
+        else None,
     )
 
 

@@ -35,6 +35,7 @@ _OURS: dict[str, ResourceType] = {
     "AWS::CloudWatch::Alarm": cloudwatch.Alarm(),
     "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
     "AWS::CodeBuild::Project": codebuild.Project(),
+    "AWS::IAM::OIDCProvider": iam.OidcProvider(),
     "AWS::IAM::Role": iam.Role(),
     "AWS::Lambda::Function": functions.Function(),
     "AWS::Logs::LogGroup": logs.LogGroup(),

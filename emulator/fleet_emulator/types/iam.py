@@ -1,6 +1,6 @@
 """AWS::IAM::Role: moto's updates nothing but the description, and spoils inline policies.
 
-Managed policies are not attached: moto does not know AWS's own.
+Managed policies are not attached: moto does not know AWS's own. AWS::IAM::OIDCProvider: its stacks have none.
 """
 
 from __future__ import annotations
@@ -46,6 +46,36 @@ class Role(MotoType):
             name, properties.get("Description", ""), properties.get("MaxSessionDuration", 3600)
         )
         return resource
+
+
+class OidcProvider:
+    """AWS::IAM::OIDCProvider: `Ref` is its ARN; an account has one for each issuer."""
+
+    def create(self, declared: Declaration) -> Resource:
+        """Create the provider; a second one of an issuer is refused."""
+        properties = declared.properties
+        made = _backend(declared).create_open_id_connect_provider(
+            url=properties["Url"],
+            thumbprint_list=list(properties.get("ThumbprintList", [])),
+            client_id_list=list(properties.get("ClientIdList", [])),
+            tags=list(properties.get("Tags", [])),
+        )
+        return Resource(made.arn, {"Arn": made.arn})
+
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+        """When it is for another issuer."""
+        return "Url" in declared.changed(before)
+
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+        """Replace the audiences and the thumbprints."""
+        provider = _backend(declared).get_open_id_connect_provider(resource.physical_resource_id)
+        provider.client_id_list = list(declared.properties.get("ClientIdList", []))
+        provider.thumbprint_list = list(declared.properties.get("ThumbprintList", []))
+        return resource
+
+    def delete(self, resource: Resource, declared: Declaration) -> None:
+        """Delete the provider."""
+        _backend(declared).delete_open_id_connect_provider(resource.physical_resource_id)
 
 
 def _backend(declared: Declaration) -> IAMBackend:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
+from fleet.spec.access import GitHubProvider, GitLabProvider
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn
 from fleet.spec.capture import WholeShare
 from fleet.spec.endpoint import InstanceType
@@ -42,7 +43,11 @@ KINDS = (
     TextForm("instance type", "as SageMaker names it: `ml.g5.xlarge`", (InstanceType,)),
     TextForm("digest", "`sha256:` and 64 hexadecimal digits", (Digest,)),
     TextForm("shape", "dimensions of 1 or more, the batch's first: `16x3x224x224`", (Shape,)),
-    TextForm("ARN", "the Amazon resource name", (KeyArn, BoundaryArn, FleetArn, RoleArn)),
+    TextForm(
+        "ARN",
+        "the Amazon resource name",
+        (KeyArn, BoundaryArn, FleetArn, RoleArn, GitHubProvider, GitLabProvider),
+    ),
 )
 _WORDS = {TypeAdapter(type_).json_schema()["pattern"]: kind.word for kind in KINDS for type_ in kind.types}
 _PLAIN = {"string": "text", "boolean": "`true` or `false`", "integer": "whole number", "number": "number"}

@@ -1,0 +1,156 @@
+"""What those may do who deploy an environment from a repository, look for drift, or promote from it."""
+
+from __future__ import annotations
+
+from fleet.catalog.images import registry_accounts
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.engines.object_keys import ENGINES
+from fleet.images.object_keys import IMAGES
+from triton_endpoints.builds.permissions import BUCKET_KEY, REPOSITORY
+from triton_endpoints.policy import Statement, spares_others, use_key
+from triton_endpoints.scaling_guard import SEE_SCALING
+
+PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
+"""The prefixes of the bucket in which archives, engines, images and releases are."""
+_BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
+"""Source: the CDK's bootstrap-template.yaml."""
+_SEE_STACKS = ["cloudformation:DescribeStackEvents", "cloudformation:DescribeStackResources"]
+_SEE_TEMPLATES = ["cloudformation:DescribeStacks", "cloudformation:GetTemplate"]
+_PUSH = [
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:CompleteLayerUpload",
+    "ecr:InitiateLayerUpload",
+    "ecr:PutImage",
+    "ecr:UploadLayerPart",
+]
+
+
+def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
+    """`fleet deploy`, and as its target `fleet promote`: nothing is pruned or destroyed by a repository.
+
+    `qualifier` is that of the CDK's bootstrap.
+    """
+    iam, end = f"arn:{place.partition.name}:iam::{place.account}:role", f"{place.account}-{place.region}"
+    roles = [f"{iam}/cdk-{qualifier}-{name}-role-{end}" for name in _BOOTSTRAP_ROLES]
+    parameters = (f"/cdk-bootstrap/{qualifier}/version", place.engine_job_role)
+    own = place.arn("ecr", f"repository/{place.image_repository}")
+    releases = [
+        place.arn("ecr", f"repository/{REPOSITORY}", account=account)
+        for account in registry_accounts(place.region)
+    ]
+    groups = (place.engine_log_group, place.image_log_group)
+    return [
+        Statement(sid="ActAsCdk", actions=["sts:AssumeRole"], resources=roles),
+        Statement(
+            sid="ReadParameters",
+            actions=["ssm:GetParameter"],
+            resources=[place.arn("ssm", f"parameter{name}") for name in parameters],
+        ),
+        Statement(
+            sid="SeeStacks",
+            actions=[*_SEE_STACKS, *_SEE_TEMPLATES],
+            resources=[*_stacks(place), place.arn("cloudformation", "stack/CDKToolkit/*")],
+        ),
+        Statement(
+            sid="RepairStacks",
+            actions=["cloudformation:ContinueUpdateRollback", "cloudformation:UpdateTerminationProtection"],
+            resources=_stacks(place),
+        ),
+        *_endpoint_statements(place),
+        Statement(
+            sid="ListArtifacts",
+            actions=["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"],
+            resources=[place.bucket_arn],
+        ),
+        Statement(
+            sid="PublishArtifacts",
+            actions=[
+                "s3:AbortMultipartUpload",
+                "s3:DeleteObject",
+                "s3:GetObject",
+                "s3:GetObjectVersion",
+                "s3:PutObject",
+            ],
+            resources=_published(place),
+        ),
+        Statement(
+            sid="Build",
+            actions=["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
+            resources=[
+                place.arn("codebuild", f"project/{place.build_project(each)}")
+                for each in ("gpu", "job", "image")
+            ],
+        ),
+        Statement(
+            sid="ReadBuildLogs",
+            actions=["logs:GetLogEvents"],
+            resources=[place.arn("logs", f"log-group:{group}:log-stream:*") for group in groups],
+        ),
+        Statement(sid="ReadImages", actions=["ecr:BatchGetImage"], resources=[own, *releases]),
+        Statement(sid="CopyImages", actions=_PUSH, resources=[own]),
+        *use_key(place, *BUCKET_KEY),
+    ]
+
+
+def drift_statements(place: Deployment) -> list[Statement]:
+    """Compare what runs with what the stacks declare; no archive, call or log is read."""
+    roles = f"arn:{place.partition.name}:iam::{place.account}:role/{place.stack}-*"
+    return [
+        Statement(
+            sid="SeeStacks",
+            actions=[*_SEE_STACKS, *_SEE_TEMPLATES, "cloudformation:ListStackResources"],
+            resources=_stacks(place),
+        ),
+        *_endpoint_statements(place),
+        Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+        Statement(
+            sid="SeeRoles",
+            actions=[
+                "iam:GetRole",
+                "iam:GetRolePolicy",
+                "iam:ListAttachedRolePolicies",
+                "iam:ListRolePolicies",
+            ],
+            resources=[roles],
+        ),
+    ]
+
+
+def promotion_statements(place: Deployment) -> list[Statement]:
+    """Read what `fleet promote` copies to another environment, and see that it is what runs."""
+    own = place.arn("ecr", f"repository/{place.image_repository}")
+    return [
+        *_endpoint_statements(place),
+        Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
+        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=_published(place)),
+        Statement(
+            sid="ReadImages", actions=["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"], resources=[own]
+        ),
+        *use_key(place, "kms:Decrypt"),
+    ]
+
+
+def _stacks(place: Deployment) -> list[str]:
+    return [place.arn("cloudformation", f"stack/{place.stack}{end}") for end in ("/*", "-*")]
+
+
+def _published(place: Deployment) -> list[str]:
+    """All that is published; captured calls and saved scalings are not."""
+    return [f"{place.bucket_arn}/{prefix}*" for prefix in PUBLISHED]
+
+
+def _endpoint_statements(place: Deployment) -> list[Statement]:
+    """Endpoints have the names that their specs give them: a condition spares other environments'."""
+    return [
+        Statement(
+            sid=f"See{kind}s",
+            actions=[f"sagemaker:Describe{kind}"],
+            resources=[place.arn("sagemaker", f"{resource}/*")],
+            conditions=spares_others(place),
+        )
+        for kind, resource in (
+            ("Endpoint", "endpoint"),
+            ("EndpointConfig", "endpoint-config"),
+            ("Model", "model"),
+        )
+    ]

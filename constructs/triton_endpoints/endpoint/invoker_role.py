@@ -1,0 +1,41 @@
+"""The role in which applications call one endpoint, from other accounts too."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_endpoints.policy import Statement, document, policy_of
+
+INVOKE = "sagemaker:InvokeEndpoint"
+STREAM = "sagemaker:InvokeEndpointWithResponseStream"
+
+
+class InvokerRole(Construct):
+    """A role that the spec's invokers take on, and that calls their endpoint and nothing else.
+
+    Streams are allowed where the container answers with them.
+    """
+
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_arn: str) -> None:
+        super().__init__(scope, id)
+        invokers = list(endpoint.spec.access.invokers)
+        trust = {
+            "Action": "sts:AssumeRole",
+            "Effect": "Allow",
+            "Principal": {"AWS": invokers[0] if len(invokers) == 1 else invokers},
+        }
+        self.role = iam.CfnRole(
+            self,
+            "Resource",
+            assume_role_policy_document=document([trust]),
+            description=f"Calls the Triton endpoint {endpoint.name}",
+        )
+        has_streams = endpoint.spec.container.inference_type == "generate_stream"
+        call = Statement(
+            sid="CallEndpoint",
+            actions=[INVOKE, *([STREAM] if has_streams else [])],
+            resources=[endpoint_arn],
+        )
+        policy_of(self, "Policy", role_name=self.role.ref, statements=[call])

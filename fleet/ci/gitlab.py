@@ -1,0 +1,96 @@
+"""The pipeline of GitLab CI for a fleet: check and deploy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
+
+FILE = ".gitlab-ci.yml"
+HEAD = "# Written by `fleet ci gitlab` from environments/; change it there and run the command again.\n"
+
+
+def pipeline(root: Path, top: Path, *, locked: bool, file: str = FILE) -> str:
+    """The text of a pipeline.
+
+    Args:
+        root: The fleet.
+        top: The folder of the Git repository.
+        locked: Whether weights are not in CI, so that no command reads repositories.
+        file: Its path from the top of the repository.
+
+    Raises:
+        FindingsError: an environment cannot be read.
+        CannotRunError: no pipeline can name the fleet's folder.
+    """
+    targets, prefix = targets_of(root), prefix_of(root, top)
+    has_weights = not locked and any(not target.source for target in targets)
+    template = (files("fleet.ci") / "templates" / "gitlab.yml").read_text("utf-8")
+    checks = [line for target in targets for line in _check(target, locked=locked)]
+    deploys = [
+        line
+        for target in targets
+        if target.settings.access.gitlab
+        for line in _deploy(target, prefix, locked=locked)
+    ]
+    text = filled(
+        template,
+        ENTER=f'    - cd "{prefix.rstrip("/")}"\n' if prefix else "",
+        SETUP="make weights" if has_weights else "make setup",
+        LOCKED=" --locked" if locked else "",
+        FILE="" if file == FILE else f' --file "$CI_PROJECT_DIR/{file}"',
+        CHECKS=indented(["", *checks], 0) if checks else "",
+    )
+    return HEAD + text + (indented(deploys, 0) + "\n" if deploys else "")
+
+
+def omissions(root: Path) -> Iterator[str]:
+    """What no job deploys, and which key gives it one.
+
+    Raises:
+        FindingsError: an environment cannot be read.
+    """
+    for target in targets_of(root):
+        if target.settings.access.gitlab is None:
+            yield f"no job deploys {target.name}: environments/{target.name}.yaml has no `access.gitlab`"
+
+
+def _check(target: Target, *, locked: bool) -> list[str]:
+    option = " --locked" if locked or target.source else ""
+    return [
+        f"fleet-check-{target.name}:",
+        "  extends: .fleet-check",
+        "  script:",
+        f"    - .venv/bin/fleet check --env {target.name}{option}",
+        "",
+    ]
+
+
+def _deploy(target: Target, prefix: str, *, locked: bool) -> list[str]:
+    gitlab = target.settings.access.gitlab
+    branch = gitlab.branch if gitlab else "main"
+    paths = [f"{prefix}locks/{target.name}/**/*", f"{prefix}environments/{target.name}.yaml"]
+    return [
+        "",
+        f"fleet-deploy-{target.name}:",
+        "  extends: .fleet",
+        "  stage: deploy",
+        "  rules:",
+        f'    - if: $CI_COMMIT_BRANCH == "{branch}" && $CI_PIPELINE_SOURCE != "merge_request_event"',
+        *(["      changes:", *(f'        - "{path}"' for path in paths)] if target.source else []),
+        "  interruptible: false",
+        f'  resource_group: "{target.name}"',
+        "  environment:",
+        f'    name: "{target.name}"',
+        "  id_tokens:",
+        "    FLEET_TOKEN:",
+        f"      aud: {target.audience}",
+        "  variables:",
+        f"    AWS_ROLE_ARN: {target.role('deploy')}",
+        "    AWS_WEB_IDENTITY_TOKEN_FILE: $CI_PROJECT_DIR/.fleet-token",
+        "  script:",
+        '    - (umask 077 && printf %s "$FLEET_TOKEN" > "$AWS_WEB_IDENTITY_TOKEN_FILE")',
+        f"    - .venv/bin/fleet deploy --env {target.name}{' --locked' if locked or target.source else ''}",
+    ]

@@ -1,0 +1,81 @@
+"""Which jobs of which repository are trusted with an environment's roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fleet.catalog.images import partition_of
+from fleet.spec.access import GITHUB, GITLAB
+from fleet.spec.environment import Environment
+
+AccessRole = Literal["deploy", "drift", "promotion"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trust:
+    """The jobs of one repository, by the subjects of their tokens.
+
+    `provider` is the ARN of an OIDC provider that exists; None for the one that Foundation makes.
+    """
+
+    host: str
+    issuer: str
+    audience: str
+    provider: str | None
+    deploy: str
+    drift: str
+    promotion: tuple[str, ...] = ()
+
+    def subjects(self, role: AccessRole) -> tuple[str, ...]:
+        """The subjects that are trusted with a role; none where nobody is."""
+        return {"deploy": (self.deploy,), "drift": (self.drift,), "promotion": self.promotion}[role]
+
+
+def trusts_of(environment: Environment) -> tuple[Trust, ...]:
+    """Whom an environment trusts; nobody unless its file has `access`."""
+    return tuple(_trusts(environment))
+
+
+def access_role(environment: str, region: str, role: AccessRole) -> str:
+    """The name of a role, which workflows know without asking AWS; at most 54 characters of 64."""
+    return f"triton-fleet-{environment}-{region}-{role}"
+
+
+def audience(region: str) -> str:
+    """What a token is made for. Source: the README of aws-actions/configure-aws-credentials."""
+    return f"sts.{partition_of(region).dns}"
+
+
+def github_environment(environment: Environment) -> str:
+    """The GitHub environment whose jobs deploy."""
+    github = environment.access.github
+    return (github.environment if github else None) or environment.environment
+
+
+def _trusts(environment: Environment) -> Iterator[Trust]:
+    github, gitlab = environment.access.github, environment.access.gitlab
+    if github:
+        # GitHub: the subject of a job with an environment names that, else the branch, or `pull_request`.
+        repository = f"repo:{github.repository}"
+        yield Trust(
+            host="GitHub",
+            issuer=GITHUB,
+            audience=audience(environment.region),
+            provider=github.provider,
+            deploy=f"{repository}:environment:{github_environment(environment)}",
+            drift=f"{repository}:ref:refs/heads/{github.branch}",
+            promotion=tuple(f"{repository}:environment:{each}" for each in github.promotes_to),
+        )
+    if gitlab:
+        # GitLab's subject names no environment.
+        branch = f"project_path:{gitlab.project}:ref_type:branch:ref:{gitlab.branch}"
+        yield Trust(
+            host="GitLab",
+            issuer=GITLAB,
+            audience=audience(environment.region),
+            provider=gitlab.provider,
+            deploy=branch,
+            drift=branch,
+        )

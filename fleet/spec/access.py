@@ -1,0 +1,119 @@
+"""Who may deploy, look and call: jobs of a repository on GitHub or GitLab, and roles of applications."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from fleet.spec.arns import RoleArn
+from fleet.spec.mistake import Mistake
+from fleet.spec.values import Document
+
+GITHUB, GITLAB = "token.actions.githubusercontent.com", "gitlab.com"
+"""The issuers of tokens. Source: GitHub's openid-connect-reference, GitLab's ci/cloud_services/aws."""
+_IDENTIFIED = r"[A-Za-z0-9._-]+(@[0-9]+)?"
+
+
+def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str], WithJsonSchema]:
+    """The validator of a name that becomes part of a trust, and its form."""
+
+    def validated(value: str) -> str:
+        hint = f"write {what}, `{example}`"
+        if "*" in value or "?" in value:
+            raise Mistake("a wildcard would trust whatever fits it", hint)
+        if ":" in value:
+            raise Mistake("`:` separates the parts of what is trusted", hint)
+        if not re.fullmatch(pattern, value):
+            raise Mistake(f"it is not {what}", hint)
+        return value
+
+    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": 200})
+
+
+_repository, _REPOSITORY = _named(f"{_IDENTIFIED}/{_IDENTIFIED}", "one repository of GitHub", "example/fleet")
+_project, _PROJECT = _named(
+    r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "one project of GitLab with its groups", "example/fleet"
+)
+_environment, _ENVIRONMENT = _named(r"[A-Za-z0-9][A-Za-z0-9._-]*", "one environment of GitHub", "prod")
+_branch, _BRANCH = _named(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "one branch", "main")
+_Length = Field(max_length=200)
+
+
+def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
+    pattern = rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:oidc-provider/{re.escape(issuer)}"
+
+    def validated(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            hint = (
+                f"write `arn:aws:iam::ACCOUNT:oidc-provider/{issuer}`;"
+                " `aws iam list-open-id-connect-providers` lists those of the account"
+            )
+            raise Mistake(f"it is not the ARN of an OIDC provider for {issuer}", hint)
+        return value
+
+    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+
+
+_github_provider, _GITHUB_PROVIDER = _provider(GITHUB)
+_gitlab_provider, _GITLAB_PROVIDER = _provider(GITLAB)
+
+Branch = Annotated[str, _Length, AfterValidator(_branch), _BRANCH]
+GitHubEnvironment = Annotated[str, _Length, AfterValidator(_environment), _ENVIRONMENT]
+
+
+GitHubProvider = Annotated[str, AfterValidator(_github_provider), _GITHUB_PROVIDER]
+GitLabProvider = Annotated[str, AfterValidator(_gitlab_provider), _GITLAB_PROVIDER]
+
+
+class GitHubAccess(Document):
+    """The repository on GitHub whose jobs may deploy the environment and look for drift."""
+
+    repository: Annotated[str, _Length, AfterValidator(_repository), _REPOSITORY]
+    """`OWNER/NAME` in GitHub's own upper and lower case; `OWNER@ID/NAME@ID` where its tokens have immutable
+    subject claims."""
+    environment: GitHubEnvironment | None = None
+    """The GitHub environment whose jobs may deploy; left out: the one with this environment's name."""
+    branch: Branch = "main"
+    """The default branch, whose jobs may look for drift."""
+    promotes_to: Annotated[tuple[GitHubEnvironment, ...], Field(strict=False)] = ()
+    """GitHub environments, such as `prod`, whose jobs may read what `fleet promote` copies from here."""
+    provider: GitHubProvider | None = None
+    """ARN of the account's OIDC provider for GitHub; left out: Foundation makes it. An account has one."""
+
+
+class GitLabAccess(Document):
+    """The project on gitlab.com whose jobs on one branch may deploy the environment and look for drift."""
+
+    project: Annotated[str, _Length, AfterValidator(_project), _PROJECT]
+    """`GROUP/NAME`, with the groups in between."""
+    branch: Branch = "main"
+    """The default branch; protect it."""
+    provider: GitLabProvider | None = None
+    """ARN of the account's OIDC provider for gitlab.com; left out: Foundation makes it."""
+
+
+class Access(Document):
+    """Roles that jobs of a repository take on by OpenID Connect, without keys; none for pull requests."""
+
+    github: GitHubAccess | None = None
+    gitlab: GitLabAccess | None = None
+
+
+def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"{twice[0]!r} is named twice")
+    return values
+
+
+class EndpointAccess(Document):
+    """Who may call the endpoint."""
+
+    invokers: Annotated[
+        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(_require_unique)
+    ] = ()
+    """ARNs of roles, other accounts' too, that may take on a role that may call this endpoint and nothing
+    else; left out: there is no such role."""

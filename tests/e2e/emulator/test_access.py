@@ -1,0 +1,65 @@
+"""The embedded AWS has the roles and the OIDC provider of `access`, as Foundation declares them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import App
+
+from fleet.endpoint.resolve import resolve_foundation
+from fleet_emulator.server import EmbeddedAws
+from fleet_folder import FleetFolder
+from fleet_stacks.stacks import FoundationStack
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import Stacks
+
+ACCOUNT = "123456789012"
+ISSUER = "token.actions.githubusercontent.com"
+PROVIDER = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
+DEPLOY = "triton-fleet-dev-us-east-1-deploy"
+
+
+@pytest.fixture
+def access(folder: FleetFolder) -> dict[str, Any]:
+    """What Foundation has for `access`, and nothing else of it."""
+    trusted = "access: {github: {repository: example/fleet}}\n"
+    text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
+    folder.write("environments/dev.yaml", text)
+    app = App()
+    FoundationStack(app, place=resolve_foundation(folder.root, "dev").place)
+    resources = app.synth().stacks[0].template["Resources"]
+    return {id: each for id, each in resources.items() if id.startswith("Access")}
+
+
+def test_a_role_trusts_the_provider_that_foundation_makes(
+    aws: EmbeddedAws, stacks: Stacks, access: dict[str, Any]
+) -> None:
+    assert stacks.create("access", access) == "CREATE_COMPLETE"
+    iam = client(aws, "iam")
+    provider = iam.get_open_id_connect_provider(OpenIDConnectProviderArn=PROVIDER)
+    assert (provider["Url"], provider["ClientIDList"]) == (ISSUER, ["sts.amazonaws.com"])
+    role = iam.get_role(RoleName=DEPLOY)["Role"]
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Federated": PROVIDER}
+    assert role["MaxSessionDuration"] == 21600
+    (policy,) = iam.list_role_policies(RoleName=DEPLOY)["PolicyNames"]
+    found = iam.get_role_policy(RoleName=DEPLOY, PolicyName=policy)["PolicyDocument"]["Statement"]
+    assert found[0]["Sid"] == "ActAsCdk"
+    stack = stacks.api.describe_stacks(StackName="access")["Stacks"][0]["StackId"]
+    stacks.api.delete_stack(StackName=stack)
+    assert stacks.settled(stack) == "DELETE_COMPLETE"
+    assert iam.list_open_id_connect_providers()["OpenIDConnectProviderList"] == []
+
+
+def test_an_account_has_one_provider_and_another_issuer_replaces_it(
+    aws: EmbeddedAws, stacks: Stacks, access: dict[str, Any]
+) -> None:
+    provider = {id: each for id, each in access.items() if each["Type"] == "AWS::IAM::OIDCProvider"}
+    assert stacks.create("first", provider) == "CREATE_COMPLETE"
+    assert stacks.create("second", provider) == "ROLLBACK_COMPLETE"
+    ((id, resource),) = provider.items()
+    other = {id: {**resource, "Properties": {**resource["Properties"], "Url": "https://gitlab.com"}}}
+    assert stacks.update("first", other) == "UPDATE_COMPLETE"
+    listed = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
+    assert [each["Arn"] for each in listed] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]

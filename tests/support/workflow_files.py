@@ -1,0 +1,55 @@
+"""A fleet with an environment that follows main and one that is promoted, and its workflows as YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet.ci.github import workflows
+from fleet_folder import FleetFolder
+
+PROVIDER = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
+TRUSTED = "access:\n  github: {repository: example/fleet, promotes_to: [prod]}\n  gitlab: {project: example/fleet}\n"
+PROMOTED = f"promoted_from: dev\naccess:\n  github: {{repository: example/fleet, provider: '{PROVIDER}'}}\n"
+FOLDER = ".github/workflows"
+ROLE = "arn:aws:iam::111122223333:role/triton-fleet-{}-us-east-1-{}"
+
+
+def write_environments(fleet: FleetFolder) -> None:
+    """One that follows main, one that is promoted from it, and this machine's."""
+    fleet.environment(TRUSTED)
+    fleet.environment(PROMOTED, "prod")
+    fleet.environment("", "local")
+
+
+def made(fleet: FleetFolder, *, locked: bool = False, top: Path | None = None) -> Mapping[str, str]:
+    return workflows(fleet.root, (top or fleet.root).resolve(), locked=locked)
+
+
+def loaded(fleet: FleetFolder, *, locked: bool = False) -> dict[str, dict[Any, Any]]:
+    texts = made(fleet, locked=locked)
+    return {Path(path).stem: yaml.safe_load(text) for path, text in texts.items()}
+
+
+def steps(fleet: FleetFolder, *, locked: bool = False) -> Iterator[tuple[dict[Any, Any], dict[Any, Any]]]:
+    """Each job with each of its steps."""
+    for workflow in loaded(fleet, locked=locked).values():
+        for job in workflow["jobs"].values():
+            yield from ((job, step) for step in job["steps"])
+
+
+def step_named(fleet: FleetFolder, name: str) -> dict[Any, Any]:
+    (step,) = [step for _, step in steps(fleet) if step.get("name") == name]
+    return step
+
+
+def used(step: Mapping[Any, Any]) -> str:
+    return str(step.get("uses", "")).partition("@")[0]
+
+
+def triggers(workflow: Mapping[Any, Any]) -> Any:
+    """YAML 1.1 reads the key `on` as true."""
+    return workflow[True]

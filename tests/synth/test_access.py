@@ -1,0 +1,281 @@
+"""Who is trusted with the roles of `access`, by name and without a wildcard, and what each may do; see test_invokers.py for those of specs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from fleet.artifacts.prune.prune import ENDPOINTS
+from fleet.artifacts.releases import RELEASES
+from fleet.artifacts.store import STORE
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.engines.object_keys import ENGINES
+from fleet.images.object_keys import IMAGES
+from fleet_folder import FleetFolder
+from fleet_stacks.fleet_app import add_fleet
+from tests.synth.conftest import templates
+from tests.synth.resources import only
+from triton_endpoints.access.permissions import PUBLISHED
+
+FOUNDATION = "triton-fleet-dev"
+ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
+BUCKET = f"arn:aws:s3:::triton-fleet-dev-{ACCOUNT}-us-east-1"
+GITHUB = "access: {github: {repository: example/fleet}}\n"
+ISSUER = "token.actions.githubusercontent.com"
+NAMES = {role: f"triton-fleet-dev-us-east-1-{role}" for role in ("deploy", "drift", "promotion")}
+OWN_STACKS = [f"arn:aws:cloudformation:{HERE}:stack/triton-fleet-dev{end}" for end in ("/*", "-*")]
+SPARED = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
+ENDPOINT_STATEMENTS = {
+    f"See{kind}s": (f"sagemaker:Describe{kind}", f"arn:aws:sagemaker:{HERE}:{resource}/*", SPARED)
+    for kind, resource in (
+        ("Endpoint", "endpoint"),
+        ("EndpointConfig", "endpoint-config"),
+        ("Model", "model"),
+    )
+}
+SEARCH = "arn:aws:iam::444455556666:role/search"
+
+
+@pytest.fixture
+def made(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
+    """Foundation with the access that a test asks for."""
+    folder.environment(getattr(request, "param", GITHUB))
+    return templates(folder)[FOUNDATION]
+
+
+def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
+    """The trust statements of roles that have a name, by that."""
+    roles = [each["Properties"] for each in made.find_resources("AWS::IAM::Role").values()]
+    return {
+        each["RoleName"]: each["AssumeRolePolicyDocument"]["Statement"]
+        for each in roles
+        if "RoleName" in each
+    }
+
+
+def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
+    """What a role may do: action, resource and condition by statement."""
+    roles = made.find_resources("AWS::IAM::Role")
+    (id,) = [id for id, each in roles.items() if each["Properties"].get("RoleName") == NAMES[role]]
+    (policy,) = [
+        each["Properties"]["PolicyDocument"]["Statement"]
+        for each in made.find_resources("AWS::IAM::Policy").values()
+        if each["Properties"]["Roles"] == [{"Ref": id}]
+    ]
+    keys = ("Action", "Resource", "Condition")
+    return {each["Sid"]: tuple(each[key] for key in keys if key in each) for each in policy}
+
+
+def trust(provider: Any, issuer: str, subject: Any) -> dict[str, Any]:
+    return {
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Effect": "Allow",
+        "Principal": {"Federated": provider},
+        "Condition": {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}},
+    }
+
+
+class TestTrust:
+    def test_without_access_nobody_is_trusted_and_no_provider_is_made(self, folder: FleetFolder) -> None:
+        foundation = str(templates(folder)[FOUNDATION].to_json())
+        assert "WebIdentity" not in foundation
+        assert "OIDCProvider" not in foundation
+
+    def test_jobs_are_trusted_by_repository_with_environment_or_default_branch(self, made: Template) -> None:
+        ((provider, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+        url, audience = f"https://{ISSUER}", ["sts.amazonaws.com"]
+        assert resource["Properties"].items() >= {"Url": url, "ClientIdList": audience}.items()
+        arn = {"Fn::GetAtt": [provider, "Arn"]}
+        assert trusts(made) == {
+            NAMES["deploy"]: [trust(arn, ISSUER, "repo:example/fleet:environment:dev")],
+            NAMES["drift"]: [trust(arn, ISSUER, "repo:example/fleet:ref:refs/heads/main")],
+        }
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            f"""\
+            access:
+              github:
+                repository: example@1/fleet@23
+                environment: development
+                branch: trunk
+                promotes_to: [staging, prod]
+                provider: arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}
+              gitlab: {{project: example/ml/fleet}}
+            """
+        ],
+        indirect=True,
+    )
+    def test_a_file_names_another_environment_branch_provider_and_host(self, made: Template) -> None:
+        given = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
+        ((gitlab, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+        assert resource["Properties"]["Url"] == "https://gitlab.com"
+        arn, repository = {"Fn::GetAtt": [gitlab, "Arn"]}, "repo:example@1/fleet@23"
+        branch = trust(arn, "gitlab.com", "project_path:example/ml/fleet:ref_type:branch:ref:main")
+        promoting = [f"{repository}:environment:{each}" for each in ("staging", "prod")]
+        assert trusts(made) == {
+            NAMES["deploy"]: [trust(given, ISSUER, f"{repository}:environment:development"), branch],
+            NAMES["drift"]: [trust(given, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
+            NAMES["promotion"]: [trust(given, ISSUER, promoting)],
+        }
+
+    def test_the_role_that_deploys_lasts_as_long_as_a_job(self, made: Template) -> None:
+        seconds = {
+            each["Properties"]["RoleName"]: each["Properties"].get("MaxSessionDuration")
+            for each in made.find_resources("AWS::IAM::Role").values()
+            if "RoleName" in each["Properties"]
+        }
+        assert seconds == {NAMES["deploy"]: 21600, NAMES["drift"]: None}
+
+    def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
+        boundary = f"arn:aws:iam::{ACCOUNT}:policy/boundary"
+        folder.environment(f"permissions_boundary: {boundary}\n{GITHUB}")
+        folder.spec(f"access: {{invokers: ['{SEARCH}']}}\n")
+        for template in templates(folder).values():
+            roles = template.find_resources("AWS::IAM::Role").values()
+            assert {each["Properties"].get("PermissionsBoundary") for each in roles} == {boundary}
+
+    def test_in_china_a_token_is_made_for_sts_there(self, folder: FleetFolder) -> None:
+        text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: cn-north-1\n{GITHUB}'
+        folder.write("environments/dev.yaml", text)
+        folder.write("model_specs/.keep", "")
+        (folder.root / "model_specs/sentences.yaml").unlink(missing_ok=True)
+        app = App()
+        add_fleet(app, resolve_fleet(folder.root, "dev"))
+        provider = only(Template.from_json(app.synth().stacks[0].template), "AWS::IAM::OIDCProvider")
+        assert provider["Properties"]["ClientIdList"] == ["sts.amazonaws.com.cn"]
+
+
+class TestPermissions:
+    def test_the_role_that_deploys_acts_as_the_cdk_and_publishes_and_no_more(self, made: Template) -> None:
+        found = granted(made, "deploy")
+        iam, ecr = f"arn:aws:iam::{ACCOUNT}:role", f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev"
+        (read, (own, *releases)) = found.pop("ReadImages")
+        assert (read, own) == ("ecr:BatchGetImage", ecr)
+        assert {each.rpartition(":")[2] for each in releases} == {"repository/sagemaker-tritonserver"}
+        assert found == {
+            "ActAsCdk": (
+                "sts:AssumeRole",
+                [
+                    f"{iam}/cdk-hnb659fds-{name}-role-{ACCOUNT}-us-east-1"
+                    for name in ("deploy", "file-publishing", "image-publishing", "lookup")
+                ],
+            ),
+            "ReadParameters": (
+                "ssm:GetParameter",
+                [
+                    f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/hnb659fds/version",
+                    f"arn:aws:ssm:{HERE}:parameter/triton-fleet/dev/engine-job-role",
+                ],
+            ),
+            "SeeStacks": (
+                [
+                    "cloudformation:DescribeStackEvents",
+                    "cloudformation:DescribeStackResources",
+                    "cloudformation:DescribeStacks",
+                    "cloudformation:GetTemplate",
+                ],
+                [*OWN_STACKS, f"arn:aws:cloudformation:{HERE}:stack/CDKToolkit/*"],
+            ),
+            "RepairStacks": (
+                ["cloudformation:ContinueUpdateRollback", "cloudformation:UpdateTerminationProtection"],
+                OWN_STACKS,
+            ),
+            **ENDPOINT_STATEMENTS,
+            "ListArtifacts": (
+                ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"],
+                BUCKET,
+            ),
+            "PublishArtifacts": (
+                [
+                    "s3:AbortMultipartUpload",
+                    "s3:DeleteObject",
+                    "s3:GetObject",
+                    "s3:GetObjectVersion",
+                    "s3:PutObject",
+                ],
+                [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
+            ),
+            "Build": (
+                ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
+                [
+                    f"arn:aws:codebuild:{HERE}:project/triton-fleet-dev-{name}"
+                    for name in ("engines-gpu", "engines-job", "images")
+                ],
+            ),
+            "ReadBuildLogs": (
+                "logs:GetLogEvents",
+                [
+                    f"arn:aws:logs:{HERE}:log-group:/triton-fleet/dev/{name}:log-stream:*"
+                    for name in ("engines", "images")
+                ],
+            ),
+            "CopyImages": (
+                [
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:CompleteLayerUpload",
+                    "ecr:InitiateLayerUpload",
+                    "ecr:PutImage",
+                    "ecr:UploadLayerPart",
+                ],
+                ecr,
+            ),
+        }
+
+    def test_what_is_published_is_in_these_prefixes_and_captured_calls_are_not(self) -> None:
+        assert PUBLISHED == (STORE, ENDPOINTS, ENGINES, IMAGES, RELEASES)
+
+    def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
+        assert granted(made, "drift") == {
+            "SeeStacks": (
+                [
+                    "cloudformation:DescribeStackEvents",
+                    "cloudformation:DescribeStackResources",
+                    "cloudformation:DescribeStacks",
+                    "cloudformation:GetTemplate",
+                    "cloudformation:ListStackResources",
+                ],
+                OWN_STACKS,
+            ),
+            **ENDPOINT_STATEMENTS,
+            "SeeScaling": (
+                [
+                    "application-autoscaling:DescribeScalableTargets",
+                    "application-autoscaling:DescribeScalingPolicies",
+                    "application-autoscaling:DescribeScheduledActions",
+                    "cloudwatch:DescribeAlarms",
+                ],
+                "*",
+            ),
+            "SeeRoles": (
+                ["iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"],
+                f"arn:aws:iam::{ACCOUNT}:role/triton-fleet-dev-*",
+            ),
+        }
+
+    @pytest.mark.parametrize("made", [GITHUB.replace("fleet}", "fleet, promotes_to: [prod]}")], indirect=True)
+    def test_a_promotion_reads_what_is_published_and_what_runs(self, made: Template) -> None:
+        assert granted(made, "promotion") == {
+            **ENDPOINT_STATEMENTS,
+            "ListArtifacts": ("s3:ListBucket", BUCKET),
+            "ReadArtifacts": ("s3:GetObject", [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED]),
+            "ReadImages": (
+                ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+                f"arn:aws:ecr:{HERE}:repository/triton-fleet-dev",
+            ),
+        }
+
+    def test_a_bootstrap_with_another_qualifier_is_the_one_that_is_used(self, folder: FleetFolder) -> None:
+        folder.environment(GITHUB)
+        app = App(context={"@aws-cdk/core:bootstrapQualifier": "mlfleet"})
+        add_fleet(app, resolve_fleet(folder.root, "dev"))
+        (foundation,) = [each for each in app.synth().stacks if each.stack_name == FOUNDATION]
+        found = granted(Template.from_json(foundation.template), "deploy")
+        assert (
+            f"arn:aws:iam::{ACCOUNT}:role/cdk-mlfleet-deploy-role-{ACCOUNT}-us-east-1" in found["ActAsCdk"][1]
+        )
+        assert f"arn:aws:ssm:{HERE}:parameter/cdk-bootstrap/mlfleet/version" in found["ReadParameters"][1]

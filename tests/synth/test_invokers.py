@@ -1,0 +1,51 @@
+"""`access.invokers` of a spec: named roles call one endpoint, in a role that may do nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk.assertions import Template
+
+from tests.synth.conftest import Synth
+
+SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"
+
+
+def role_of(made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The trust of the invokers' role, and its statements."""
+    (value,) = [each["Value"] for name, each in made.find_outputs("*").items() if name == "InvokerRole"]
+    id = value["Fn::GetAtt"][0]
+    (policy,) = [
+        each["Properties"]["PolicyDocument"]["Statement"]
+        for each in made.find_resources("AWS::IAM::Policy").values()
+        if each["Properties"]["Roles"] == [{"Ref": id}]
+    ]
+    role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
+    (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
+    return trusted, policy
+
+
+def test_the_named_roles_take_on_a_role_that_calls_this_endpoint_and_nothing_else(
+    template: Synth,
+) -> None:
+    made = template(f"access: {{invokers: ['{SEARCH}', '{ADS}']}}\n")
+    trusted, policy = role_of(made)
+    assert trusted == {"Action": "sts:AssumeRole", "Effect": "Allow", "Principal": {"AWS": [SEARCH, ADS]}}
+    (endpoint,) = made.find_resources("AWS::SageMaker::Endpoint")
+    call = {"Sid": "CallEndpoint", "Effect": "Allow", "Action": "sagemaker:InvokeEndpoint"}
+    assert policy == [{**call, "Resource": {"Ref": endpoint}}]
+
+
+def test_streams_are_for_a_container_that_answers_with_them(template: Synth) -> None:
+    keys = f"container: {{inference_type: generate_stream}}\naccess: {{invokers: ['{SEARCH}']}}\n"
+    _, policy = role_of(template(keys))
+    assert policy[0]["Action"] == [
+        "sagemaker:InvokeEndpoint",
+        "sagemaker:InvokeEndpointWithResponseStream",
+    ]
+
+
+def test_without_invokers_there_is_no_such_role(template: Synth) -> None:
+    made = template()
+    assert len(made.find_resources("AWS::IAM::Role")) == 1
+    assert "InvokerRole" not in made.find_outputs("*")

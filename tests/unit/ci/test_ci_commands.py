@@ -1,0 +1,203 @@
+"""`fleet ci github|gitlab`: the commands and scripts of what it writes, and which files it writes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from fleet.ci.gitlab import pipeline
+from fleet.cli.commands import app
+from fleet.findings import CannotRunError, FindingsError
+from fleet_commands import form, recipe, simple_commands
+from fleet_folder import ROOT, FleetFolder
+from workflow_files import FOLDER, ROLE, TRUSTED, made, step_named, steps, write_environments
+
+UNDER_WAY = {"report"}
+"""Subcommands that workflows call and that come with another change."""
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> FleetFolder:
+    write_environments(folder)
+    return folder
+
+
+class TestCommands:
+    def test_each_command_of_a_step_exists_with_its_options(self, fleet: FleetFolder) -> None:
+        scripts = [step["run"] for _, step in steps(fleet) if "run" in step]
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
+        scripts += [
+            line for job in jobs.values() if isinstance(job, dict) for line in job.get("script", ())
+        ] + jobs[".fleet"]["before_script"]
+        called = set()
+        for line in (line for script in scripts for line in script.splitlines()):
+            for program, *words in simple_commands(line.rstrip(" \\")):
+                if program == "make":
+                    called.add(f"make {words[0]}")
+                    assert recipe(*words) is not None
+                    assert f"\n{words[0]}: " in (ROOT / "fleet/scaffold/templates/Makefile").read_text()
+                elif program == ".venv/bin/fleet":
+                    called.add(words[0])
+                    if words[0] not in UNDER_WAY:
+                        form(["fleet", *words], complete=True)
+        assert called == {"make setup", "make weights", "check", "ci", "deploy", "promote", "report"}
+
+    def test_each_script_is_one_that_bash_reads(self, fleet: FleetFolder) -> None:
+        for _, step in steps(fleet):
+            subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
+
+    @pytest.mark.parametrize(
+        ("existing", "call"),
+        [
+            ("", "--method POST repos/example/fleet/issues/7/comments"),
+            ("42", "--method PATCH repos/example/fleet/issues/comments/42"),
+        ],
+        ids=["the first one", "an update"],
+    )
+    def test_the_report_is_one_comment_that_is_updated(
+        self, fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+    ) -> None:
+        step = step_named(fleet, "Comment, or update the comment")
+        (tmp_path / "report.md").write_text("In place.\n")
+        calls = run_with_gh(step, tmp_path, f"echo {existing}", NUMBER="7", REPOSITORY="example/fleet")
+        assert calls[0].startswith("api repos/example/fleet/issues/7/comments --paginate")
+        assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
+        assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"
+
+    def test_a_promotion_is_pushed_to_a_branch_of_its_own_and_opened(
+        self, fleet: FleetFolder, tmp_path: Path
+    ) -> None:
+        clone = clone_with_origin(tmp_path)
+        (clone / "locks/prod/a.lock.yaml").write_text("new\n")
+        named = {"ENDPOINTS": "a; touch pwned $(touch pwned)", "RUN": "5-1"}
+        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", **named)
+        assert calls[-1].startswith(
+            "pr create --base main --head fleet-promote/prod-5-1 --title Promote to prod: a"
+        )
+        pushed = git(tmp_path / "origin", "show", "--stat", "--format=%s", "fleet-promote/prod-5-1")
+        assert "locks/prod/a.lock.yaml" in pushed
+        assert not (clone / "pwned").exists()
+
+    def test_a_promotion_that_changes_nothing_opens_nothing(self, fleet: FleetFolder, tmp_path: Path) -> None:
+        clone = clone_with_origin(tmp_path)
+        calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
+        assert calls == []
+        assert "prod has what dev runs" in (clone / "summary").read_text()
+
+
+def run_with_gh(step: Mapping[Any, Any], folder: Path, answer: str, **variables: str) -> list[str]:
+    """Run a step's script as GitHub does, beside a `gh` that writes down how it is called; its calls."""
+    programs, log = folder / ".bin", folder / ".calls"
+    programs.mkdir()
+    (programs / "gh").write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n{answer}\n')
+    (programs / "gh").chmod(0o755)
+    given = {key: value for key, value in step["env"].items() if "${{" not in value}
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        **given,
+        **variables,
+    }
+    subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=environment, check=True)
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def clone_with_origin(path: Path) -> Path:
+    """A clone of a repository with one lock of prod."""
+    git(path, "init", "-q", "--bare", "-b", "main", "origin")
+    git(path, "clone", "-q", "origin", "clone")
+    lock = path / "clone/locks/prod/a.lock.yaml"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("old\n")
+    git(path / "clone", "add", ".")
+    git(path / "clone", "commit", "-q", "-m", "old")
+    return path / "clone"
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def _here(self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(fleet.root)
+
+    def run(self, *arguments: str) -> str:
+        found = CliRunner().invoke(app, ["ci", *arguments], catch_exceptions=False)
+        assert found.exit_code == 0
+        return found.output
+
+    def test_it_writes_the_files_and_then_finds_them_up_to_date(self, fleet: FleetFolder) -> None:
+        assert f"wrote {FOLDER}/fleet-deploy-prod.yml\n" in self.run("github")
+        assert {path: (fleet.root / path).read_text() for path in made(fleet)} == made(fleet)
+        assert ": up to date\n" in self.run("github", "--check")
+
+    def test_a_file_that_differs_or_that_no_environment_has_is_stale(self, fleet: FleetFolder) -> None:
+        self.run("github")
+        edited = fleet.root / FOLDER / "fleet-check.yml"
+        edited.write_text(edited.read_text() + "# mine\n")
+        (fleet.root / "environments/prod.yaml").unlink()
+        with pytest.raises(FindingsError) as raised:
+            self.run("github", "--check")
+        assert {each.code for each in raised.value.findings} == {"FL501"}
+        assert {each.file.name for each in raised.value.findings if each.file} == {
+            "fleet-check.yml",
+            "fleet-deploy-prod.yml",
+            "fleet-promote-prod.yml",
+        }
+        assert f"deleted {FOLDER}/fleet-deploy-prod.yml" in self.run("github")
+        assert sorted(file.name for file in (fleet.root / FOLDER).iterdir()) == [
+            "fleet-check.yml",
+            "fleet-deploy-dev.yml",
+        ]
+
+    @pytest.mark.parametrize(
+        ("host", "file"), [("github", f"{FOLDER}/fleet-check.yml"), ("gitlab", ".gitlab-ci.yml")]
+    )
+    def test_a_file_of_somebody_else_is_not_replaced(self, fleet: FleetFolder, host: str, file: str) -> None:
+        fleet.write(file, "name: mine\n")
+        with pytest.raises(CannotRunError, match="was not written by `fleet ci`"):
+            self.run(host)
+        assert (fleet.root / file).read_text() == "name: mine\n"
+
+    def test_what_has_no_workflow_is_named_with_the_key_that_gives_it_one(self, fleet: FleetFolder) -> None:
+        fleet.environment(TRUSTED.replace(", promotes_to: [prod]", ""))
+        fleet.environment("", "qa")
+        told = self.run("github")
+        assert "no workflow deploys qa: environments/qa.yaml has no `access.github`\n" in told
+        lacks = "`access.github.promotes_to` in environments/dev.yaml lacks 'prod'\n"
+        assert f"no workflow promotes to prod: {lacks}" in told
+
+    def test_the_pipeline_of_gitlab_can_be_a_file_that_others_include(self, fleet: FleetFolder) -> None:
+        assert "wrote ci/fleet.yml\n" in self.run("gitlab", "--file", "ci/fleet.yml")
+        text = (fleet.root / "ci/fleet.yml").read_text()
+        assert '.venv/bin/fleet ci gitlab --check --file "$CI_PROJECT_DIR/ci/fleet.yml"' in text
+        assert ": up to date\n" in self.run("gitlab", "--check", "--file", "ci/fleet.yml")
+
+
+class TestGitLab:
+    def test_merge_requests_check_and_the_default_branch_deploys_one_at_a_time(
+        self, fleet: FleetFolder
+    ) -> None:
+        fleet.environment("promoted_from: dev\naccess: {gitlab: {project: example/fleet}}\n", "prod")
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
+        assert jobs["fleet-check-dev"]["script"] == [".venv/bin/fleet check --env dev"]
+        assert jobs["fleet-check-prod"]["script"] == [".venv/bin/fleet check --env prod --locked"]
+        on_main = '$CI_COMMIT_BRANCH == "main" && $CI_PIPELINE_SOURCE != "merge_request_event"'
+        assert jobs["fleet-deploy-dev"]["rules"] == [{"if": on_main}]
+        own = ["locks/prod/**/*", "environments/prod.yaml"]
+        prod = jobs["fleet-deploy-prod"]
+        assert prod["rules"] == [{"if": on_main, "changes": own}]
+        assert (prod["resource_group"], prod["interruptible"]) == ("prod", False)
+        assert prod["variables"]["AWS_ROLE_ARN"] == ROLE.format("prod", "deploy")
+        assert prod["id_tokens"] == {"FLEET_TOKEN": {"aud": "sts.amazonaws.com"}}

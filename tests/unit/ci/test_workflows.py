@@ -1,0 +1,167 @@
+"""The workflows that are written for a fleet's environments: what starts them, and what each may do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fleet_folder import FleetFolder
+from workflow_files import FOLDER, ROLE, loaded, made, steps, triggers, used, write_environments
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> FleetFolder:
+    write_environments(folder)
+    return folder
+
+
+class TestTriggers:
+    def test_there_is_one_check_and_for_each_environment_a_deploy_and_for_promoted_ones_a_promotion(
+        self, fleet: FleetFolder
+    ) -> None:
+        assert set(loaded(fleet)) == {
+            "fleet-check",
+            "fleet-deploy-dev",
+            "fleet-deploy-prod",
+            "fleet-promote-prod",
+        }
+
+    def test_one_that_follows_main_is_deployed_on_each_push_and_a_promoted_one_by_its_own_files(
+        self, fleet: FleetFolder
+    ) -> None:
+        found = loaded(fleet)
+        assert triggers(found["fleet-deploy-dev"])["push"] == {"branches": ["main"]}
+        own = ["locks/prod/**", "environments/prod.yaml"]
+        assert triggers(found["fleet-deploy-prod"])["push"] == {"branches": ["main"], "paths": own}
+        assert list(triggers(found["fleet-promote-prod"])) == ["workflow_dispatch"]
+        assert list(triggers(found["fleet-check"])) == ["pull_request"]
+
+    def test_one_deploy_of_an_environment_runs_at_a_time_and_none_is_cancelled(
+        self, fleet: FleetFolder
+    ) -> None:
+        for name in ("dev", "prod"):
+            workflow = loaded(fleet)[f"fleet-deploy-{name}"]
+            assert workflow["concurrency"] == {"group": f"fleet-deploy-{name}", "cancel-in-progress": False}
+            assert workflow["jobs"]["deploy"]["environment"] == name
+            assert workflow["jobs"]["deploy"]["if"] == "github.ref == 'refs/heads/main'"
+
+    def test_pull_requests_check_every_environment_and_the_promoted_ones_by_their_locks(
+        self, fleet: FleetFolder
+    ) -> None:
+        runs = [
+            step["run"] for step in loaded(fleet)["fleet-check"]["jobs"]["check"]["steps"] if "run" in step
+        ]
+        assert runs == [
+            "make weights",
+            ".venv/bin/fleet ci github --check",
+            ".venv/bin/fleet check --env dev --format github",
+            ".venv/bin/fleet check --env prod --format github --locked",
+        ]
+
+    def test_without_weights_in_ci_every_check_and_deploy_goes_by_the_locks(self, fleet: FleetFolder) -> None:
+        runs = [step["run"] for _, step in steps(fleet, locked=True) if "run" in step]
+        assert "make weights" not in runs
+        acting = [each for each in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci)", each)]
+        assert [each for each in acting if not each.endswith(" --locked")] == []
+
+    def test_an_environment_that_trusts_no_repository_is_checked_alone(self, folder: FleetFolder) -> None:
+        folder.environment("")
+        assert set(loaded(folder)) == {"fleet-check"}
+
+    def test_names_of_the_branch_and_the_github_environment_are_the_files(self, folder: FleetFolder) -> None:
+        folder.environment("access: {github: {repository: a/b, branch: trunk, environment: live}}\n")
+        workflow = loaded(folder)["fleet-deploy-dev"]
+        assert triggers(workflow)["push"] == {"branches": ["trunk"]}
+        assert workflow["jobs"]["deploy"]["if"] == "github.ref == 'refs/heads/trunk'"
+        assert workflow["jobs"]["deploy"]["environment"] == "live"
+
+    def test_a_fleet_in_a_folder_of_its_repository_runs_there(self, fleet: FleetFolder) -> None:
+        name = fleet.root.name
+        text = made(fleet, top=fleet.root.parent)[f"{FOLDER}/fleet-deploy-prod.yml"]
+        workflow = yaml.safe_load(text)
+        assert workflow["defaults"] == {"run": {"working-directory": name}}
+        own = [f"{name}/locks/prod/**", f"{name}/environments/prod.yaml"]
+        assert triggers(workflow)["push"]["paths"] == own
+
+
+class TestPermissions:
+    def test_a_workflow_has_none_and_each_job_the_least(self, fleet: FleetFolder) -> None:
+        found = loaded(fleet)
+        assert [each["permissions"] for each in found.values()] == [{}] * len(found)
+        jobs = {name: job["permissions"] for each in found.values() for name, job in each["jobs"].items()}
+        assert jobs == {
+            "check": {"contents": "read"},
+            "report": {"contents": "read"},
+            "comment": {"pull-requests": "write"},
+            "deploy": {"contents": "read", "id-token": "write"},
+            "promote": {"contents": "write", "id-token": "write", "pull-requests": "write"},
+        }
+
+    def test_a_token_of_the_job_is_for_jobs_that_take_on_a_role_under_a_github_environment(
+        self, fleet: FleetFolder
+    ) -> None:
+        for workflow in loaded(fleet).values():
+            for job in workflow["jobs"].values():
+                assumes = any(used(step) == "aws-actions/configure-aws-credentials" for step in job["steps"])
+                assert assumes == ("id-token" in job["permissions"]) == ("environment" in job)
+
+    def test_the_job_that_may_write_comments_runs_nothing_of_the_pull_request(
+        self, fleet: FleetFolder
+    ) -> None:
+        comment = loaded(fleet)["fleet-check"]["jobs"]["comment"]
+        assert [used(step) for step in comment["steps"]] == ["actions/download-artifact", ""]
+        assert "github.event.pull_request.head.repo.full_name == github.repository" in comment["if"]
+
+    def test_roles_are_those_that_foundation_makes(self, fleet: FleetFolder) -> None:
+        found = {
+            name: [
+                step["with"]["role-to-assume"]
+                for job in workflow["jobs"].values()
+                for step in job["steps"]
+                if used(step) == "aws-actions/configure-aws-credentials"
+            ]
+            for name, workflow in loaded(fleet).items()
+        }
+        assert found == {
+            "fleet-check": [],
+            "fleet-deploy-dev": [ROLE.format("dev", "deploy")],
+            "fleet-deploy-prod": [ROLE.format("prod", "deploy")],
+            "fleet-promote-prod": [ROLE.format("dev", "promotion"), ROLE.format("prod", "deploy")],
+        }
+
+    def test_actions_are_pinned_by_commit_with_their_version(self, fleet: FleetFolder) -> None:
+        uses = [
+            line.split("uses: ")[1]
+            for text in made(fleet).values()
+            for line in text.splitlines()
+            if "uses: " in line
+        ]
+        assert uses
+        pinned = re.compile(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+")
+        assert [each for each in uses if not pinned.fullmatch(each)] == []
+
+    def test_no_checkout_leaves_its_token_and_no_expression_is_part_of_a_script(
+        self, fleet: FleetFolder
+    ) -> None:
+        for _, step in steps(fleet):
+            if used(step) == "actions/checkout":
+                assert step["with"]["persist-credentials"] is False
+            assert "${{" not in step.get("run", "")
+
+    def test_zizmor_finds_nothing(self, fleet: FleetFolder, tmp_path: Path) -> None:
+        zizmor = shutil.which("zizmor", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        if zizmor is None:
+            pytest.skip("zizmor is not installed: `make setup`")
+        for path, text in made(fleet).items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        command = [zizmor, "--offline", "--no-progress", str(tmp_path / FOLDER)]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout + found.stderr
