@@ -13,6 +13,7 @@ from fleet.core.project_root import project_root
 from fleet.printers.lines import print_bytes, print_json
 from fleet.report.document import report_document
 from fleet.report.markdown import markdown
+from fleet.report.page import page
 from fleet.review.fleet_review import fleet_review
 
 MIN_LIMIT, DEFAULT_LIMIT = 1_000, 65_536
@@ -23,6 +24,7 @@ class ReportFormat(StrEnum):
     """What is written."""
 
     MARKDOWN = "md"
+    HTML = "html"
     JSON = "json"
 
 
@@ -35,7 +37,7 @@ def report(
         typer.Option("--env", help="An environment; repeat for several. Default: all but local."),
     ] = None,
     format: Annotated[
-        ReportFormat, typer.Option("--format", help="A comment in Markdown, or JSON.")
+        ReportFormat, typer.Option("--format", help="A comment in Markdown, a page with charts, or JSON.")
     ] = ReportFormat.MARKDOWN,
     limit: Annotated[
         int,
@@ -50,4 +52,5 @@ def report(
     if format is ReportFormat.JSON:
         print_json(report_document(found))
         return
-    print_bytes(markdown(found, limit).encode())
+    text = page(found) if format is ReportFormat.HTML else markdown(found, limit)
+    print_bytes(text.encode())

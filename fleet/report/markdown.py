@@ -13,6 +13,7 @@ from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     MAX_WORDS,
     detail_lists,
+    effect_words,
     finding_line,
     money,
     need_words,
@@ -26,13 +27,6 @@ HEADINGS = (
     "| endpoint | change | AWS does | traffic | USD a month, min | max |",
     "| --- | --- | --- | --- | ---: | ---: |",
 )
-EFFECTS = {
-    UpdateEffect.UNKNOWN: "**cannot be compared**",
-    UpdateEffect.REPLACED: "**endpoint replaced**: interrupts",
-    UpdateEffect.REMOVED: "nothing until `fleet destroy`, then **endpoint removed**",
-    UpdateEffect.CREATED: "endpoint created",
-    UpdateEffect.NOTHING: "nothing",
-}
 
 
 def markdown(found: FleetChange, limit: int) -> str:
@@ -145,15 +139,6 @@ def _row(each: EndpointChange) -> str:
         money(each.most, certain=each.certain_price, percent=False),
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def effect_words(each: EndpointChange) -> str:
-    """What AWS does, in Markdown."""
-    if each.effect is UpdateEffect.CONFIGURATION:
-        return f"new {'model and ' * each.new_model}configuration, **endpoint stays**"
-    if each.effect is UpdateEffect.IN_PLACE:
-        return f"in place: {', '.join(each.areas)}" if each.areas else "in place"
-    return EFFECTS[each.effect]
 
 
 def _warnings(each: EndpointChange) -> Iterator[str]:

@@ -17,6 +17,29 @@ MAX_WORDS = 4
 """Changes in a cell of the table; the rest are in the details."""
 
 
+EFFECTS = {
+    UpdateEffect.UNKNOWN: "**cannot be compared**",
+    UpdateEffect.REPLACED: "**endpoint replaced**: interrupts",
+    UpdateEffect.REMOVED: "nothing until `fleet destroy`, then **endpoint removed**",
+    UpdateEffect.CREATED: "endpoint created",
+    UpdateEffect.NOTHING: "nothing",
+}
+
+
+def effect_words(each: EndpointChange) -> str:
+    """What AWS does, in Markdown."""
+    if each.effect is UpdateEffect.CONFIGURATION:
+        return f"new {'model and ' * each.new_model}configuration, **endpoint stays**"
+    if each.effect is UpdateEffect.IN_PLACE:
+        return f"in place: {', '.join(each.areas)}" if each.areas else "in place"
+    return EFFECTS[each.effect]
+
+
+def effect_text(each: EndpointChange) -> str:
+    """The same without markup."""
+    return effect_words(each).replace("**", "").replace("`", "")
+
+
 def traffic_words(each: EndpointChange) -> str:
     """What happens to calls."""
     if each.traffic is not None:
