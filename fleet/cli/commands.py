@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "preflight": "fleet.cli.preflight:preflight",
     "promote": "fleet.cli.promote:promote",
     "publish": "fleet.cli.publish:publish",
+    "report": "fleet.cli.report:report",
     "rollback": "fleet.cli.rollback:rollback",
     "rules": "fleet.cli.rules:rules",
     "schema": "fleet.cli.schema:schema",

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from fleet.explain.effective_spec import hide_secrets
@@ -44,9 +45,14 @@ class KeyChange:
         """The key as users write it: `instance.count`."""
         return ".".join(map(str, self.path))
 
+    @property
+    def values(self) -> str:
+        """Both values, without secrets."""
+        return f"{self._shown(self.before)} → {self._shown(self.after)}"
+
     def __str__(self) -> str:
-        """The key with both values, without secrets."""
-        return f"`{self.key}`: {self._shown(self.before)} → {self._shown(self.after)}"
+        """The key with both values."""
+        return f"`{self.key}`: {self.values}"
 
     def _shown(self, value: object) -> str:
         if value is NOTHING or value is None:
@@ -55,28 +61,32 @@ class KeyChange:
         return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
 
 
-def spec_changes(before: LoadedSpec, after: LoadedSpec) -> list[KeyChange]:
+def spec_changes(
+    before: LoadedSpec, after: LoadedSpec, roots: tuple[Path, Path] = (Path(), Path())
+) -> list[KeyChange]:
     """The keys in which two specs differ as they hold, defaults filled in, in the order of the contract.
 
-    Paths are the same if they lead to the same place, whichever file they are written in.
+    Paths are the same if they lead to the same place, whichever file they are written in; for specs of two
+    folders, to the same place below the `roots` of both.
     """
-    return list(_changes(_comparable(before), _comparable(after), ()))
+    old, new = (_comparable(each, root) for each, root in zip((before, after), roots, strict=True))
+    return list(_changes(old, new, ()))
 
 
-def _comparable(loaded: LoadedSpec) -> dict[str, Any]:
+def _comparable(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
     data = loaded.spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
-    data = {key: _placed(value, (key,), loaded) for key, value in data.items()}
+    data = {key: _placed(value, (key,), loaded, root) for key, value in data.items()}
     data["models"] = {each["archive"]: each for each in data["models"]}
     return data
 
 
-def _placed(value: Any, path: KeyPath, loaded: LoadedSpec) -> Any:
+def _placed(value: Any, path: KeyPath, loaded: LoadedSpec, root: Path) -> Any:
     if isinstance(value, dict):
-        return {key: _placed(each, (*path, key), loaded) for key, each in value.items()}
+        return {key: _placed(each, (*path, key), loaded, root) for key, each in value.items()}
     if isinstance(value, list):
-        return [_placed(each, (*path, index), loaded) for index, each in enumerate(value)]
+        return [_placed(each, (*path, index), loaded, root) for index, each in enumerate(value)]
     if isinstance(value, str) and is_path(path) and not value.startswith(S3):
-        return os.path.relpath(loaded.source.mark(path).file.parent / value)
+        return os.path.relpath(loaded.source.mark(path).file.parent / value, root)
     return value
 
 

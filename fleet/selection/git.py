@@ -44,7 +44,7 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     if top is None:
         done = run_git(folder, "rev-parse", "--show-toplevel")
         raise CannotRunError(f"git cannot read {folder}: {_problem(done)}", "run it in a clone of the fleet")
-    base = _merge_base(top, reference)
+    base = merge_base(top, reference)
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
     found = {*_files(top, "diff", *options, base, "--")}
     found.update(_files(top, "ls-files", "-z", "--others", "--exclude-standard"))
@@ -93,11 +93,16 @@ def _sign(escape: bytes) -> bytes:
     return _SIGNS[_LETTERS.index(escape) :][:1]
 
 
-def _merge_base(top: Path, reference: str) -> str:
+def merge_base(top: Path, reference: str) -> str:
+    """The id of the commit where HEAD left a reference.
+
+    Raises:
+        CannotRunError: there is no such reference, or no such history.
+    """
     if not is_commit(top, reference):
         problem = f"git knows no commit {reference[:MAX_REFERENCE]!r}"
         if is_commit(top, f"origin/{reference}"):
-            raise CannotRunError(problem, f"write changed:origin/{reference}")
+            raise CannotRunError(problem, f"write origin/{reference}")
         remedy = "name a branch, a tag or a commit; `git fetch` gets new ones"
         raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else remedy)
     done = run_git(top, "merge-base", "HEAD", reference)

@@ -35,7 +35,7 @@ class RollbackAlarm:
 
 def waits(spec: EndpointSpec, rollout: Rollout) -> int:
     """Seconds that a rollout waits in all: a bake after each step, and the wait for the old fleet's end."""
-    return _steps(spec, rollout) * rollout.bake + rollout.termination_wait
+    return steps(spec, rollout) * rollout.bake + rollout.termination_wait
 
 
 def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
@@ -46,7 +46,7 @@ def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 
 def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
     """Seconds for a rollout's waits and for the starts of its instances."""
-    starts = _steps(spec, rollout) if rollout.strategy is Strategy.ROLLING else 1
+    starts = steps(spec, rollout) if rollout.strategy is Strategy.ROLLING else 1
     start = _PROVISIONING + spec.timeouts.model_download + spec.timeouts.startup
     return waits(spec, rollout) + starts * start
 
@@ -78,7 +78,7 @@ def _latencies(alarms: Alarms) -> Iterator[RollbackAlarm]:
             yield RollbackAlarm(measure="model_latency", statistic=statistic, threshold=milliseconds * 1000)
 
 
-def _steps(spec: EndpointSpec, rollout: Rollout) -> int:
+def steps(spec: EndpointSpec, rollout: Rollout) -> int:
     """After a canary all others follow, and bake as well; no step moves less than an instance.
 
     Source: SageMaker developer guide, deployment-guardrails-blue-green-canary.html.

@@ -128,7 +128,7 @@ def test_a_branch_of_the_remote_is_named(
     repository.git("checkout", "--quiet", "main")
     clone = tmp_path / "clone"
     repository.git("clone", "--quiet", str(fleet.root), str(clone))
-    assert problem(clone, "changed:release").remedy == "write changed:origin/release"
+    assert problem(clone, "changed:release").remedy == "write origin/release"
     assert changed(clone, "changed:origin/release").endpoints == []
 
 

@@ -1,0 +1,56 @@
+"""`fleet report`: what a change does in AWS, what it costs and risks, for a pull request."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.cli.policy_day import Today, policy_day
+from fleet.core.project_root import project_root
+from fleet.printers.lines import print_bytes, print_json
+from fleet.report.document import report_document
+from fleet.report.markdown import markdown
+from fleet.report.page import page
+from fleet.review.fleet_review import fleet_review
+
+MIN_LIMIT, DEFAULT_LIMIT = 1_000, 65_536
+"""Bytes; GitHub takes 65,536 characters in a comment, GitLab 1,000,000, Bitbucket 32,768."""
+
+
+class ReportFormat(StrEnum):
+    """What is written."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+
+
+def report(
+    base: Annotated[
+        str, typer.Option("--base", metavar="REF", help="A branch, a tag or a commit, such as origin/main.")
+    ],
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", help="An environment; repeat for several. Default: all but local."),
+    ] = None,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", help="A comment in Markdown, a page with charts, or JSON.")
+    ] = ReportFormat.MARKDOWN,
+    limit: Annotated[
+        int,
+        typer.Option(help=f"Bytes that Markdown may take, at least {MIN_LIMIT}; 0 for any number."),
+    ] = DEFAULT_LIMIT,
+    today: Today = None,
+) -> None:
+    """Compare the work tree with where it left REF, and write what deploying it does; AWS is not asked."""
+    if limit and limit < MIN_LIMIT:
+        raise typer.BadParameter(f"write at least {MIN_LIMIT}, or 0", param_hint="--limit")
+    found = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today))
+    if format is ReportFormat.JSON:
+        print_json(report_document(found))
+        return
+    text = page(found) if format is ReportFormat.HTML else markdown(found, limit)
+    print_bytes(text.encode())

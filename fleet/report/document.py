@@ -1,0 +1,101 @@
+"""The report as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fleet.catalog.prices import price_list
+from fleet.findings import Finding
+from fleet.report.cost import Cost
+from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.environment_change import EnvironmentChange
+from fleet.report.fleet_change import FleetChange
+from fleet.upgrade.comparison import Change
+
+VERSION = 1
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
+
+
+def report_document(found: FleetChange) -> dict[str, object]:
+    """The whole report; money is text, so that no reader rounds it, and None if unknown."""
+    return {
+        "version": VERSION,
+        "base": {"reference": found.reference, "commit": found.commit},
+        "verdict": found.verdict,
+        "notes": list(found.notes),
+        "currency": "USD",
+        "prices": asdict(price_list()),
+        "environments": [_environment(each) for each in found.environments],
+    }
+
+
+def _environment(each: EnvironmentChange) -> dict[str, object]:
+    return {
+        "environment": each.name,
+        "region": each.region,
+        "verdict": "nothing changes" if each.is_empty else each.verdict,
+        "notes": list(each.notes),
+        "difference": {"min": _monthly(each.least), "max": _monthly(each.most)},
+        "by_owner": {
+            owner: {"min": _monthly(least), "max": _monthly(most)}
+            for owner, (least, most) in each.by_owner.items()
+        },
+        "endpoints": [_endpoint(one) for one in each.endpoints],
+        "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
+        "findings": {
+            "new": [_finding(one) for one in each.new],
+            "fixed": [_finding(one) for one in each.fixed],
+        },
+    }
+
+
+def _endpoint(each: EndpointChange) -> dict[str, object]:
+    return {
+        "endpoint": each.endpoint,
+        "owner": each.owner,
+        "effect": each.effect.value,
+        "interrupts": each.effect.interrupts,
+        "new_model": each.new_model,
+        "renamed": each.renamed or None,
+        "problem": each.problem or None,
+        "changes": list(each.changes),
+        "content": list(each.content),
+        "builds": list(each.built),
+        "areas": list(each.areas),
+        "traffic": None if each.traffic is None else asdict(each.traffic),
+        "instances": None if each.need is None else asdict(each.need),
+        "cost": {"certain": each.certain_price, "min": _cost(each.least), "max": _cost(each.most)},
+        "iam": list(each.permissions),
+        "warnings": list(each.warnings),
+        "rollback": each.rollback,
+        "resources": [_resource(one) for one in each.resources],
+    }
+
+
+def _cost(change: CostChange) -> dict[str, str | None]:
+    parts = {"before": change.before, "after": change.after, "difference": change.difference}
+    return {name: _monthly(cost) for name, cost in parts.items()}
+
+
+def _monthly(cost: Cost | None) -> str | None:
+    return None if cost is None else str(cost.monthly)
+
+
+def _resource(change: Change) -> dict[str, object]:
+    return {
+        "effect": change.effect.value,
+        "type": change.type,
+        "id": change.logical_id,
+        "properties": list(change.properties),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "file": str(finding.file) if finding.file else None,
+        "line": finding.line,
+        "message": None if finding.confidential else finding.message,
+        "hint": finding.hint,
+    }

@@ -1,0 +1,166 @@
+"""What a change does to an environment: its endpoints by risk, what they share, findings, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from fleet.findings import Finding, Severity
+from fleet.report.cost import Cost
+from fleet.report.endpoint_change import EndpointChange
+from fleet.report.update_effect import UpdateEffect
+from fleet.spec.lock import Lock
+from fleet.upgrade.comparison import Change
+
+LOST_BY_RENAME = "its URL, the capacity that scaling has reached, and the history of metrics, logs and alarms"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentChange:
+    """One environment in two commits.
+
+    Attributes:
+        endpoints: Those that differ, by risk.
+        shared: What CloudFormation does to the stack that endpoints share.
+        permissions: Who may newly do what by that stack, and who no longer.
+        new: Findings that the base does not have. `fixed` are those that it has alone.
+        notes: What is particular, such as an environment that the base does not have.
+    """
+
+    name: str
+    region: str
+    endpoints: tuple[EndpointChange, ...] = ()
+    shared: tuple[Change, ...] = ()
+    permissions: tuple[str, ...] = ()
+    new: tuple[Finding, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to review."""
+        return not (self.endpoints or self.shared or self.new or self.fixed or self.notes)
+
+    @property
+    def least(self) -> Cost:
+        """The sum of the differences at the fewest instances, of those with a price."""
+        return _sum(each.least.difference for each in self.endpoints)
+
+    @property
+    def most(self) -> Cost:
+        """The sum of the differences at the most instances, of those with a price."""
+        return _sum(each.most.difference for each in self.endpoints)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The endpoints that no sum has in it."""
+        return tuple(each.endpoint for each in self.endpoints if each.least.difference is None)
+
+    @property
+    def has_certain_prices(self) -> bool:
+        """Whether sources state all prices for the region."""
+        return all(each.certain_price for each in self.endpoints)
+
+    @property
+    def by_owner(self) -> Mapping[str, tuple[Cost, Cost]]:
+        """The same sums, min and max, by team; "" for endpoints without one."""
+        owners = sorted({each.owner or "" for each in self.endpoints})
+        mine = {owner: [each for each in self.endpoints if (each.owner or "") == owner] for owner in owners}
+        return {
+            owner: (_sum(one.least.difference for one in found), _sum(one.most.difference for one in found))
+            for owner, found in mine.items()
+        }
+
+    @property
+    def errors(self) -> int:
+        """How many new findings refuse a deploy."""
+        return sum(each.severity is Severity.ERROR for each in self.new)
+
+    @property
+    def verdict(self) -> str:
+        """One line: what happens, what it costs, whether calls fail."""
+        parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._money()])]
+        if self.errors:
+            parts.append(f"{self.errors} new error{'s' * (self.errors != 1)}: a deploy is refused")
+        hit = [each for each in self.endpoints if each.effect.interrupts]
+        if hit:
+            parts.append(f"interrupts {', '.join(each.endpoint for each in hit[:3])}{' …' * (len(hit) > 3)}")
+        elif any(each.effect is UpdateEffect.UNKNOWN for each in self.endpoints):
+            parts.append("interruption unknown")
+        else:
+            parts.append("no interruption")
+        return " · ".join(parts)
+
+    def _shared(self) -> Iterator[str]:
+        if self.shared:
+            yield "shared stack changes"
+
+    def _money(self) -> str:
+        sign = "" if self.has_certain_prices else "~"
+        if self.least.hourly:
+            return f"{sign}{signed(self.least)} USD a month at min"
+        if self.most.hourly:
+            return f"{sign}{signed(self.most)} USD a month at max, the same at min"
+        return "cost unknown" if self.unpriced else "the same cost"
+
+
+VERBS = {
+    UpdateEffect.UNKNOWN: "cannot be compared",
+    UpdateEffect.REPLACED: "replaced",
+    UpdateEffect.REMOVED: "to be destroyed",
+    UpdateEffect.CREATED: "created",
+    UpdateEffect.CONFIGURATION: "updated in place",
+    UpdateEffect.IN_PLACE: "updated in place",
+    UpdateEffect.NOTHING: "without effect in AWS",
+}
+
+
+def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
+    """How many endpoints each thing happens to, the riskiest first."""
+    verbs = [VERBS[each.effect] for each in endpoints]
+    for verb in dict.fromkeys(VERBS.values()):
+        if count := verbs.count(verb):
+            yield f"{count} endpoint{'s' * (count != 1)} {verb}"
+    if not endpoints:
+        yield "0 endpoints change"
+
+
+def signed(cost: Cost) -> str:
+    """A month's difference with its sign, as in `−405.07`."""
+    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
+
+
+def _sum(costs: Iterator[Cost | None] | Sequence[Cost | None]) -> Cost:
+    return Cost(hourly=sum((each.hourly for each in costs if each is not None), Decimal(0)))
+
+
+def with_renames(
+    endpoints: Sequence[EndpointChange], before: Mapping[str, Lock], after: Mapping[str, Lock]
+) -> list[EndpointChange]:
+    """The same, where a removed endpoint and a created one with an archive of its are known as a rename.
+
+    Args:
+        endpoints: What changed in an environment.
+        before: The locks of the base, by endpoint.
+        after: Those of the change.
+    """
+    found = {each.endpoint: each for each in endpoints}
+    created = [each for each in endpoints if each.effect is UpdateEffect.CREATED and each.endpoint in after]
+    for removed in endpoints:
+        if removed.effect is not UpdateEffect.REMOVED or removed.endpoint not in before:
+            continue
+        digests = {each.digest for each in before[removed.endpoint].archives.values()}
+        for other in created:
+            if digests & {each.digest for each in after[other.endpoint].archives.values()}:
+                created.remove(other)
+                text = (
+                    f"a rename of {removed.endpoint} to {other.endpoint} is a deletion and a"
+                    f" creation: lost are {LOST_BY_RENAME}; callers have to call {other.endpoint}"
+                )
+                found[removed.endpoint] = replace(
+                    removed, renamed=other.endpoint, warnings=(text, *removed.warnings)
+                )
+                found[other.endpoint] = replace(other, renamed=removed.endpoint)
+                break
+    return sorted(found.values(), key=lambda each: each.rank)

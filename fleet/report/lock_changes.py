@@ -1,0 +1,60 @@
+"""What another lock has in place of what one has: archives, engines, images, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import filesize
+
+from fleet.spec.lock import Lock, LockedArchive
+
+
+def content_changes(before: Lock, after: Lock) -> Iterator[str]:
+    """Archives and the image that differ, by name and size."""
+    for name in {**before.archives, **after.archives}:
+        old, new = before.archives.get(name), after.archives.get(name)
+        if old is None and new is not None:
+            yield f"archive {name}: new, {filesize.decimal(new.size)}"
+        elif old is not None and new is None:
+            yield f"archive {name}: removed"
+        elif old is not None and new is not None and old.digest != new.digest:
+            yield f"archive {name}: {_changed(old, new)}"
+    old_image, new_image = (lock.image.digest if lock.image else None for lock in (before, after))
+    if old_image != new_image:
+        yield f"image: {_short(old_image)} → {_short(new_image)}"
+
+
+def builds(before: Lock | None, after: Lock) -> Iterator[str]:
+    """Engines and the image that a publish has to build, as no earlier lock has their keys."""
+    built = {
+        engine.key
+        for each in (before.archives if before else {}).values()
+        for engine in each.engines.values()
+    }
+    wanted = dict[str, str]()
+    for archive in after.archives.values():
+        wanted.update(
+            {engine.key: model for model, engine in archive.engines.items() if engine.key not in built}
+        )
+    yield from (f"engine of {model}" for model in wanted.values())
+    key = after.image.key if after.image else None
+    if key is not None and key != (before.image.key if before and before.image else None):
+        yield "image"
+
+
+def _changed(before: LockedArchive, after: LockedArchive) -> str:
+    """How the content of an archive differs: its models, its engines, its size."""
+    models = [f"model {each} is new" for each in after.models if each not in before.models]
+    models += [f"model {each} is removed" for each in before.models if each not in after.models]
+    engines = [
+        f"engine of {each} is built again"
+        for each, engine in after.engines.items()
+        if each in before.engines and before.engines[each].key != engine.key
+    ]
+    size = f"{filesize.decimal(before.size)} → {filesize.decimal(after.size)}"
+    what = "other files" if (before.repository or "") != (after.repository or "") or not engines else ""
+    return ", ".join(filter(None, [what, *models, *engines, size]))
+
+
+def _short(digest: str | None) -> str:
+    return digest[: len("sha256:") + 12] if digest else "the release's own"

@@ -1,0 +1,33 @@
+"""Text of others in Markdown: without power over the page, its readers and the people that it names."""
+
+from __future__ import annotations
+
+import re
+
+MAX_CHARACTERS = 300
+"""Of one text in a line; the details of a fenced block have `MAX_LINE`."""
+MAX_LINE = 2_000
+_SIGNS = re.compile(r"[\\`*_\[\]<>|~&#]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def inline_code(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text whose parts in backticks stay code."""
+    parts = clean(text, limit).split("`")
+    if len(parts) % 2 == 0:
+        return inline(text, limit)
+    return "".join(
+        f"`{part.replace('|', '')}`" if index % 2 else inline(part, limit) for index, part in enumerate(parts)
+    )
+
+
+def inline(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text without power over the page: no markup, no HTML, no mention of a person."""
+    escaped = _SIGNS.sub(lambda sign: f"\\{sign[0]}", clean(text, limit))
+    return escaped.replace("@", "@\u2060").replace("://", ":\u2060//")
+
+
+def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """A text on one line without control characters, and shortened."""
+    plain = _CONTROL.sub(" ", text)
+    return plain if len(plain) <= limit else f"{plain[:limit]}…"

@@ -1,0 +1,80 @@
+"""What happens to the calls of an endpoint while its configuration is replaced, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleet.endpoint.context.capacity import capacity, least_instances, most_instances
+from fleet.endpoint.context.rollout import rollback_alarms, seconds, steps, waits
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.rollout import Strategy
+
+MINUTE, HOUR = 60, 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """The rollout of an update; `shortest` and `longest` in seconds, None where no rollout sets them.
+
+    The start of new instances comes on top of `shortest`.
+    """
+
+    words: str
+    shortest: int | None = None
+    longest: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceNeed:
+    """Instances that AWS has to have: `beside` those that run while the update runs, `most` later."""
+
+    type: str
+    beside: int
+    most: int
+
+
+def update_traffic(spec: EndpointSpec) -> Traffic:
+    """How calls move to the new configuration, and what rolls that back."""
+    rollout = spec.rollout
+    if rollout is None:
+        return Traffic(words="all at once, nothing rolls it back")
+    bakes = steps(spec, rollout)
+    alarms = [
+        "errors" if each.measure == "errors_5xx" else f"latency {each.statistic}"
+        for each in rollback_alarms(spec, rollout)
+    ]
+    share = rollout.canary if rollout.strategy is Strategy.CANARY else rollout.step
+    part = "" if share is None or rollout.strategy is Strategy.ALL_AT_ONCE else f" {share:.15g} %"
+    bake = shown_seconds(rollout.bake)
+    watched = f"{bake} + {bake}" if bakes == 2 else f"{bakes} × {bake}" if bakes > 1 else bake
+    back = f"rolled back on {', '.join(alarms)}" if alarms else "nothing rolls it back"
+    return Traffic(
+        words=f"{rollout.strategy.value}{part}, {watched}, {back}",
+        shortest=waits(spec, rollout),
+        longest=seconds(spec, rollout),
+    )
+
+
+def instance_need(before: EndpointSpec | None, after: EndpointSpec, *, replaced: bool) -> InstanceNeed | None:
+    """The instances that a change asks of AWS; None where it needs no more than before.
+
+    Args:
+        before: What runs; None for a new endpoint.
+        after: What is to run.
+        replaced: Whether the update starts new instances.
+    """
+    most, _ = most_instances(after)
+    if before is None:
+        return InstanceNeed(type=after.instance.type, beside=after.instance.count, most=most)
+    if replaced:
+        running = {before.instance.type: least_instances(before)}
+        return InstanceNeed(type=after.instance.type, beside=capacity(after, running).added, most=most)
+    earlier, _ = most_instances(before)
+    return InstanceNeed(type=after.instance.type, beside=0, most=most) if most > earlier else None
+
+
+def shown_seconds(count: int) -> str:
+    """A time as people read it: `10 min`, `1 h 5 min`, `45 s`."""
+    hours, minutes, rest = count // HOUR, count % HOUR // MINUTE, count % MINUTE
+    parts = ((hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"

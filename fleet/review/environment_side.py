@@ -1,0 +1,139 @@
+"""One environment in one of both commits of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from fleet.check.run import all_findings
+from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.locks import read_lock
+from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolved_endpoint import stack_of
+from fleet.findings import Finding, FindingsError
+from fleet.report.endpoint_change import Revision
+from fleet.selection.inputs import FleetInputs
+from fleet.selection.paths import FleetPaths, Selection
+from fleet.spec.environment import Environment
+from fleet.spec.project import Project, environment_names, open_project
+from fleet.upgrade.comparison import Template
+from fleet.upgrade.installation import Installation
+from fleet.upgrade.synthesis import settings, synthesise
+
+OF_ENDPOINTS = ("overrides", "defaults", "endpoints")
+"""Keys of an environment whose effect is in the specs of its endpoints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentSide:
+    """An environment in one commit.
+
+    Attributes:
+        root: The fleet's folder.
+        project: None where the commit does not have the environment, or cannot be read.
+        problem: Why it cannot be read; "" if it can, or does not exist.
+    """
+
+    root: Path
+    project: Project | None = None
+    problem: str = ""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What the environment sets for all of its endpoints alike."""
+        return self.project.environment.model_dump(exclude=set(OF_ENDPOINTS)) if self.project else {}
+
+    def concerned(self, files: Iterable[Path]) -> tuple[str, ...]:
+        """The endpoints that some files, relative to the fleet, are a part of."""
+        project = self.project
+        if project is None:
+            return ()
+        inputs = FleetInputs(project)
+        paths = FleetPaths(
+            self.root,
+            project.environment.environment,
+            project=lambda: project,
+            inputs=lambda: inputs,
+            tree=self.root,
+            drafts=False,
+        )
+        found = Selection.union(paths.of_file(self.root / each) for each in files)
+        return tuple(name for name in project.endpoints if name in {*found.endpoints})
+
+    def revisions(self, names: Sequence[str], environment: Environment) -> dict[str, Revision]:
+        """Those of the endpoints that this commit has, not synthesised yet.
+
+        Args:
+            names: The endpoints.
+            environment: What stands for the environment where this commit's cannot be read.
+        """
+        if self.project is None:
+            unreadable = Revision(root=self.root, environment=environment, loaded=None, problem=self.problem)
+            return dict.fromkeys(names, unreadable) if self.problem else {}
+        return {
+            name: _revision(self.root, self.project, name) for name in names if name in self.project.endpoints
+        }
+
+    def templates(self, python: Installation, names: Sequence[str]) -> Mapping[str, Template]:
+        """The templates of endpoints by their names, and that of the stack that they share under "".
+
+        Raises:
+            CannotRunError: the app failed.
+        """
+        if self.project is None or environment_findings(self.project):
+            return {}
+        place = place_of(self.project.environment)
+        only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
+        found = synthesise(python, self.root, place.environment, {**settings(self.root), **only})
+        stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+        return {name: found[stack] for name, stack in stacks.items()}
+
+    def findings(self, names: Sequence[str], today: date) -> list[Finding]:
+        """What is wrong or doubtful, with files relative to the fleet; repositories are not read."""
+        if self.project is None:
+            return []
+        mine = tuple(name for name in names if name in self.project.endpoints)
+        found = all_findings(replace(self.project, endpoints=mine), locked=True, today=today)
+        return [self._relative(each) for each in found]
+
+    def _relative(self, finding: Finding) -> Finding:
+        file = finding.file
+        if file is not None and file.is_relative_to(self.root):
+            file = file.relative_to(self.root)
+        message, hint = (text.replace(f"{self.root}/", "") for text in (finding.message, finding.hint))
+        return replace(finding, file=file, message=message, hint=hint)
+
+
+def head_side(root: Path, name: str, base: EnvironmentSide) -> EnvironmentSide:
+    """An environment as the work tree has it.
+
+    Raises:
+        FindingsError: it is wrong, or neither commit has it.
+    """
+    gone = name not in environment_names(root) and (base.project or base.problem)
+    return EnvironmentSide(root=root, project=None if gone else open_project(root, name))
+
+
+def base_side(root: Path, name: str) -> EnvironmentSide:
+    """An environment as the base has it, which may have been wrong."""
+    if name not in environment_names(root):
+        return EnvironmentSide(root=root)
+    try:
+        return EnvironmentSide(root=root, project=open_project(root, name))
+    except FindingsError as error:
+        return EnvironmentSide(root=root, problem=f"the base cannot be read: {error.findings[0].message}")
+
+
+def _revision(root: Path, project: Project, name: str) -> Revision:
+    """An endpoint with why it cannot be synthesised, if it cannot."""
+    found = Revision(root=root, environment=project.environment, loaded=None)
+    try:
+        loaded = project.load(name)
+        found = replace(found, loaded=loaded, lock=read_lock(project, loaded.spec)[0])
+        resolve_project(replace(project, endpoints=(name,), findings=()))
+    except FindingsError as error:
+        first = error.findings[0]
+        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{root}/", ""))
+    return found

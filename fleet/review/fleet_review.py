@@ -1,0 +1,220 @@
+"""Both commits of a change read, checked and synthesised by this version; only endpoints that differ."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import Finding
+from fleet.report.endpoint_change import EndpointChange, Revision, endpoint_change
+from fleet.report.environment_change import EnvironmentChange, with_renames
+from fleet.report.fleet_change import FleetChange
+from fleet.report.permission_changes import permission_changes
+from fleet.report.update_effect import UpdateEffect
+from fleet.review.base_tree import PARTS, base_tree
+from fleet.review.environment_side import EnvironmentSide, base_side, head_side
+from fleet.scaffold.pin import PACKAGE
+from fleet.selection.git import changed_files
+from fleet.spec.environment import LOCAL
+from fleet.spec.project import environment_names
+from fleet.upgrade.comparison import Template, compare
+from fleet.upgrade.installation import Installation, installation
+from fleet.upgrade.synthesis import THIS, settings
+
+PROCESSES = 2
+"""Syntheses at one time: each takes some 300 MB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """An environment in both commits; `differing` are the endpoints whose files are not the same."""
+
+    name: str
+    before: EnvironmentSide
+    after: EnvironmentSide
+    concerned: tuple[str, ...]
+    old: Mapping[str, Revision]
+    new: Mapping[str, Revision]
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        alike = self.has_same_settings
+        return tuple(
+            name
+            for name in self.concerned
+            if not (alike and _is_same(self.old.get(name), self.new.get(name)))
+        )
+
+    @property
+    def has_same_settings(self) -> bool:
+        return self.before.settings == self.after.settings
+
+    @property
+    def sides(self) -> tuple[tuple[EnvironmentSide, Mapping[str, Revision]], ...]:
+        return ((self.before, self.old), (self.after, self.new))
+
+
+def fleet_review(root: Path, reference: str, environments: Sequence[str], today: date) -> FleetChange:
+    """What the files of a fleet change in its environments since HEAD left a reference.
+
+    Args:
+        root: The fleet.
+        reference: A branch, a tag or a commit.
+        environments: Names; none for all except `local`, of both commits.
+        today: The day on which policies are checked.
+
+    Raises:
+        FindingsError: an environment's file is wrong, or neither commit has it.
+        CannotRunError: Git or the CDK app failed.
+    """
+    root = Path(os.path.realpath(root))
+    with base_tree(root, reference) as base:
+        known = {*environment_names(root), *environment_names(base.root)} - {LOCAL}
+        files = [
+            each.relative_to(root) for each in changed_files(root, reference) if each.is_relative_to(root)
+        ]
+        files = [each for each in files if each.parts[0] in PARTS]
+        pairs = [_pair(name, base.root, root, files) for name in dict.fromkeys(environments or sorted(known))]
+        templates = _templates(pairs)
+        found = tuple(_environment(pair, *templates[number], today) for number, pair in enumerate(pairs))
+        return FleetChange(
+            reference=reference,
+            commit=base.commit,
+            environments=found,
+            notes=tuple(_fleet_notes(base.root, root)),
+        )
+
+
+def _pair(name: str, base: Path, root: Path, files: Sequence[Path]) -> _Pair:
+    before = base_side(base, name)
+    after = head_side(root, name, before)
+    concerned = tuple(dict.fromkeys([*before.concerned(files), *after.concerned(files)]))
+    known = next(each.project.environment for each in (after, before) if each.project)
+    old, new = (each.revisions(concerned, known) for each in (before, after))
+    return _Pair(name=name, before=before, after=after, concerned=concerned, old=old, new=new)
+
+
+def _is_same(before: Revision | None, after: Revision | None) -> bool:
+    if not (before and after) or before.spec is None or after.spec is None:
+        return False
+    return (before.spec, before.lock, before.problem) == (after.spec, after.lock, after.problem)
+
+
+Templates = Mapping[str, Template]
+
+
+def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
+    """The templates of the endpoints that differ, before and after, for each pair."""
+    jobs = list[tuple[int, int, EnvironmentSide, list[str]]]()
+    for number, pair in enumerate(pairs):
+        for side, (place, revisions) in enumerate(pair.sides):
+            names = [each for each in pair.differing if each in revisions and not revisions[each].problem]
+            if place.project and (names or not pair.has_same_settings):
+                jobs.append((number, side, place, names))
+    found = [({}, {}) for _ in pairs]  # type: list[tuple[dict[str, Template], dict[str, Template]]]
+    python = installation(THIS) if jobs else None
+
+    def synthesise(job: tuple[int, int, EnvironmentSide, list[str]]) -> None:
+        number, side, place, names = job
+        if isinstance(python, Installation):
+            found[number][side].update(place.templates(python, names))
+
+    all_in_parallel(jobs, synthesise, threads=PROCESSES)
+    return list(found)
+
+
+def _environment(pair: _Pair, before: Templates, after: Templates, today: date) -> EnvironmentChange:
+    changes = with_renames(
+        [
+            change
+            for name in pair.differing
+            for change in [endpoint_change(name, _with(pair.old, before, name), _with(pair.new, after, name))]
+            if not _is_void(change)
+        ],
+        *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
+    )
+    old, new = before.get("", {}), after.get("", {})
+    shared = tuple(compare(old, new)) if old and new else ()
+    project = pair.after.project or pair.before.project
+    appeared, fixed = _findings(pair, today)
+    return EnvironmentChange(
+        name=pair.name,
+        region=project.environment.region if project else "",
+        endpoints=tuple(changes),
+        shared=shared,
+        permissions=permission_changes(old, new) if old and new else (),
+        new=appeared,
+        fixed=fixed,
+        notes=_notes(pair),
+    )
+
+
+def _with(revisions: Mapping[str, Revision], templates: Templates, name: str) -> Revision | None:
+    found = revisions.get(name)
+    return replace(found, template=templates.get(name, {})) if found else None
+
+
+def _is_void(change: EndpointChange) -> bool:
+    """Whether nothing is left of a change of files, such as that of a comment."""
+    words = (*change.changes, *change.content, *change.warnings)
+    return change.effect is UpdateEffect.NOTHING and not words
+
+
+def _findings(pair: _Pair, today: date) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    if not pair.concerned:
+        return (), ()
+    old, new = (
+        {
+            (each.code, each.severity, each.file, each.message): each
+            for each in side.findings(pair.concerned, today)
+        }
+        for side in (pair.before, pair.after)
+    )
+    appeared, fixed = (
+        [mine[key] for key in mine if key not in other] for mine, other in ((new, old), (old, new))
+    )
+    return tuple(appeared), tuple(fixed)
+
+
+def _fleet_notes(before: Path, after: Path) -> Iterator[str]:
+    """What the comparison leaves out."""
+    old, new = settings(before), settings(after)
+    if old != new:
+        keys = ", ".join(sorted(key for key in {**old, **new} if old.get(key) != new.get(key)))
+        yield f"cdk.json differs ({keys}): templates of endpoints that are not listed may change, too"
+    old_pin, new_pin = _pin(before), _pin(after)
+    if old_pin != new_pin:
+        yield (
+            f"requirements.txt: {old_pin or 'none'} → {new_pin or 'none'}: both sides are synthesised by one"
+            " version; `fleet upgrade-check` shows what another version changes by itself"
+        )
+
+
+def _pin(root: Path) -> str:
+    """The line by which a fleet depends on this product."""
+    file = root / "requirements.txt"
+    lines = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
+    return next((each.strip() for each in lines if re.match(rf"{PACKAGE}\b", each)), "")
+
+
+def _notes(pair: _Pair) -> tuple[str, ...]:
+    if pair.before.problem:
+        return (f"{pair.name} cannot be compared: {pair.before.problem}",)
+    if pair.before.project is None:
+        return (
+            f"{pair.name} is a new environment: its account has to be bootstrapped before the first deploy",
+        )
+    if pair.after.project is None:
+        return (
+            f"the file of {pair.name} is deleted: its stacks stay; `fleet destroy` at the base removes them",
+        )
+    if pair.before.project.environment.account != pair.after.project.environment.account:
+        return (
+            f"{pair.name} is another account: everything is created there, and what runs stays where it is",
+        )
+    return ()

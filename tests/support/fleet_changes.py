@@ -1,0 +1,47 @@
+"""Changes of a fleet, for tests of what is written about them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from fleet.report.cost import Cost
+from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.environment_change import EnvironmentChange
+from fleet.report.fleet_change import FleetChange
+from fleet.report.update_effect import UpdateEffect
+
+
+def cost(before: str, after: str) -> CostChange:
+    return CostChange(before=Cost(hourly=Decimal(before)), after=Cost(hourly=Decimal(after)))
+
+
+def change(
+    name: str = "sentences", effect: UpdateEffect = UpdateEffect.IN_PLACE, **keys: Any
+) -> EndpointChange:
+    known: dict[str, Any] = {
+        "environment": "prod",
+        "endpoint": name,
+        "owner": None,
+        "effect": effect,
+        "changes": ("scaling.max 4 → 20",),
+        "content": (),
+        "built": (),
+        "new_model": False,
+        "areas": ("scaling",),
+        "traffic": None,
+        "need": None,
+        "least": cost("1", "1"),
+        "most": cost("4", "20"),
+        "certain_price": True,
+        "permissions": (),
+        "warnings": (),
+        "resources": (),
+    }
+    return EndpointChange(**{**known, **keys})
+
+
+def fleet(*endpoints: EndpointChange, **keys: Any) -> FleetChange:
+    found = sorted(endpoints, key=lambda each: each.rank)
+    place = EnvironmentChange(name="prod", region="us-east-1", endpoints=tuple(found), **keys)
+    return FleetChange(reference="main", commit="a" * 40, environments=(place,))

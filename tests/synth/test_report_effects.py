@@ -1,0 +1,102 @@
+"""The words of a report for each key of a spec, compared with what the embedded CloudFormation does to it.
+
+Resources are given names as CloudFormation gives them: one that is replaced has another name, which those that
+refer to it see.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.report.update_effect import UpdateEffect, replaces_model, update_effect
+from fleet.upgrade.comparison import Template, compare
+from fleet_emulator.stacks.template import in_dependency_order
+from fleet_emulator.types.catalog import recreates
+from fleet_emulator.types.resource import Declaration
+from tests.synth.flips import IN_THE_TEMPLATE
+from tests.synth.flips_elsewhere import template
+from tests.synth.test_every_key import both
+
+
+class Update:
+    """What the embedded CloudFormation decides for each resource of a stack that is updated."""
+
+    def __init__(self, before: Template, after: Template) -> None:
+        self.names = {logical: f"{logical}-1" for logical in before["Resources"]}
+        old = self._declared(before, self.names)
+        self.recreated, self.updated = set[str](), set[str]()
+        resources: Mapping[str, Any] = after["Resources"]
+        for logical in in_dependency_order(resources):
+            declared = self._declaration(logical, resources[logical], self.names)
+            earlier = old.get(logical)
+            if earlier is None or (declared.changed(earlier) and recreates(earlier, declared)):
+                self.names[logical] = f"{logical}-2"
+                self.recreated.add(declared.type)
+            elif declared.changed(earlier):
+                self.updated.add(declared.type)
+        gone = before["Resources"].keys() - resources.keys()
+        self.recreated |= {before["Resources"][logical]["Type"] for logical in gone}
+
+    def effect(self) -> UpdateEffect:
+        """The effect that this is."""
+        if "AWS::SageMaker::Endpoint" in self.recreated:
+            return UpdateEffect.REPLACED
+        if "AWS::SageMaker::Endpoint" in self.updated and "AWS::SageMaker::EndpointConfig" in self.recreated:
+            return UpdateEffect.CONFIGURATION
+        return UpdateEffect.IN_PLACE if self.recreated | self.updated else UpdateEffect.NOTHING
+
+    def _declared(self, template: Template, names: Mapping[str, str]) -> dict[str, Declaration]:
+        return {
+            logical: self._declaration(logical, each, names)
+            for logical, each in template["Resources"].items()
+        }
+
+    def _declaration(self, logical: str, resource: Any, names: Mapping[str, str]) -> Declaration:
+        return Declaration(
+            logical_id=logical,
+            type=resource["Type"],
+            properties=resolved(resource.get("Properties", {}), names),
+            stack_name="stack",
+            stack_id="arn:stack",
+            account_id="111122223333",
+            region="us-east-1",
+        )
+
+
+def resolved(value: Any, names: Mapping[str, str]) -> Any:
+    """A value with the names of the resources that it refers to."""
+    match value:
+        case {"Ref": name}:
+            return names.get(name, name)
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{names.get(name, name)}.{attribute}"
+        case dict():
+            return {key: resolved(each, names) for key, each in value.items()}
+        case list():
+            return [resolved(each, names) for each in value]
+        case _:
+            return value
+
+
+def templates(key: str, path: Path) -> tuple[Template, Template]:
+    one, other = (json.loads(json.dumps(each)) for each in both(key, IN_THE_TEMPLATE[key], template, path))
+    return one, other
+
+
+@pytest.mark.parametrize("key", sorted(IN_THE_TEMPLATE.keys() - {"endpoint"}))
+def test_what_a_key_does_is_what_cloudformation_then_does(key: str, tmp_path: Path) -> None:
+    before, after = templates(key, tmp_path)
+    changes, update = compare(before, after), Update(before, after)
+    assert update_effect(changes) is update.effect()
+    assert replaces_model(changes) is ("AWS::SageMaker::Model" in update.recreated)
+
+
+def test_another_name_is_another_endpoint(tmp_path: Path) -> None:
+    before, after = templates("endpoint", tmp_path)
+    assert update_effect(compare(before, after)) is UpdateEffect.REPLACED
+    assert Update(before, after).effect() is UpdateEffect.REPLACED

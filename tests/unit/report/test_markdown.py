@@ -1,0 +1,140 @@
+"""The comment: its first line, its rows by risk, what others wrote, and what does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fleet.findings import Finding
+from fleet.report.document import report_document
+from fleet.report.environment_change import EnvironmentChange
+from fleet.report.fleet_change import FleetChange
+from fleet.report.markdown import MARKER, markdown
+from fleet.report.traffic import InstanceNeed, Traffic
+from fleet.report.update_effect import UpdateEffect
+from fleet_changes import change, cost, fleet
+
+
+def lines(found: FleetChange, limit: int = 0) -> list[str]:
+    return markdown(found, limit).splitlines()
+
+
+class TestWhatIsSeenFirst:
+    def test_a_marker_and_then_the_verdict(self) -> None:
+        text = lines(fleet(change()))
+        assert text[0] == MARKER
+        assert text[1] == (
+            "### prod: 1 endpoint updated in place, +11,520.00 USD a month at max, the same at min · no interruption"
+        )
+
+    def test_no_change_is_one_line(self) -> None:
+        assert lines(fleet()) == [MARKER, f"### nothing changes in prod compared with `{'a' * 12}`"]
+
+    def test_of_several_environments_a_line_about_all(self) -> None:
+        one = fleet(change()).environments[0]
+        other = EnvironmentChange(name="dev", region="us-east-1", notes=("dev is a new environment",))
+        found = FleetChange(reference="main", commit="a" * 40, environments=(other, one))
+        assert lines(found)[1].startswith(
+            "## dev: 0 endpoints change, the same cost · no interruption; prod: 1"
+        )
+
+    def test_errors_and_interruptions_are_in_it(self) -> None:
+        wrong = Finding(code="FL204", message="too small", file=Path("model_specs/a.yaml"), line=3)
+        found = fleet(change(effect=UpdateEffect.REPLACED), new=(wrong,))
+        assert lines(found)[1].endswith("1 new error: a deploy is refused · interrupts sentences")
+        assert "model_specs/a.yaml:3: error FL204: too small" in markdown(found, 0)
+
+
+def test_a_row_is_in_the_form_of_the_table() -> None:
+    traffic = Traffic(
+        words="canary 50 %, 10 min + 10 min, rolled back on errors", shortest=1200, longest=4200
+    )
+    found = fleet(
+        change(
+            effect=UpdateEffect.CONFIGURATION,
+            changes=("ml.g5.xlarge (A10G) → ml.g6.xlarge (L4)",),
+            traffic=traffic,
+            least=cost("2.816", "2.2534"),
+            most=cost("11.264", "9.0136"),
+            need=InstanceNeed(type="ml.g6.xlarge", beside=2, most=8),
+        )
+    )
+    text = markdown(found, 0)
+    assert (
+        "| sentences | ml.g5.xlarge (A10G) → ml.g6.xlarge (L4) | new configuration, **endpoint stays** | canary 50 %, "
+        "10 min + 10 min, rolled back on errors | 1,622.45 (−405.07, −20 %) | 6,489.79 (−1,620.29) |"
+    ) in text
+    assert (
+        "- ⚠ sentences needs 2 × ml.g6.xlarge beside the old fleet, up to 8 later: "
+        "`fleet preflight --env prod sentences`"
+    ) in text
+    assert "- rollout: waits 20 min besides the start of instances; at most 1 h 10 min" in text
+
+
+def test_what_interrupts_is_above_what_does_not() -> None:
+    found = fleet(change("a"), change("b", UpdateEffect.REMOVED), change("c", UpdateEffect.CONFIGURATION))
+    rows = [line.split(" | ")[0] for line in lines(found) if line.startswith("| ")]
+    assert rows == ["| endpoint", "| ---", "| b", "| c", "| a"]
+
+
+def test_the_same_change_is_the_same_bytes() -> None:
+    found = fleet(change("b"), change("a"))
+    assert markdown(found, 0) == markdown(fleet(change("a"), change("b")), 0)
+
+
+class TestWhatOthersWrote:
+    def test_a_value_is_neither_markup_nor_html_nor_a_mention_nor_another_cell(self) -> None:
+        value = "tags.team a|b → <img src=x> [x](https://evil) @everyone `--> \n### ok"
+        (row,) = (line for line in lines(fleet(change(changes=(value,)))) if line.startswith("| sentences"))
+        assert row.count(" | ") == 5
+        assert "<img" not in row.replace("\\<", "")
+        assert "@everyone" not in row
+        assert "](" not in row.replace("\\]", "")
+
+    def test_a_finding_cannot_leave_its_block(self) -> None:
+        wrong = Finding(code="FL1", message="```\n</details>\n# merged", hint="")
+        text = lines(fleet(new=(wrong,)))
+        assert text.count("```text") == 1
+        assert text.count("```") == 1
+        assert "</details>" in text
+        assert "# merged" not in text
+
+
+class TestALimit:
+    MANY = tuple(
+        change(f"endpoint-{number:03}", UpdateEffect.REMOVED if number == 250 else UpdateEffect.IN_PLACE)
+        for number in range(300)
+    )
+
+    def test_is_kept_and_what_is_left_out_is_counted_the_least_risk_first(self) -> None:
+        whole = markdown(fleet(*self.MANY), 0)
+        text = markdown(fleet(*self.MANY), 50_000)
+        assert len(text.encode()) <= 50_000 < len(whole.encode())
+        shown, told = text.count("\n| endpoint-"), text.count("\n**endpoint-")
+        assert shown == 300
+        assert 0 < told < 300
+        assert "**endpoint-250**" in text
+        left = f"Left out for length, the least risk first: {300 - told} endpoints' details."
+        assert left in text
+
+    def test_takes_rows_away_when_details_are_not_enough(self) -> None:
+        text = markdown(fleet(*self.MANY), 4_000)
+        assert len(text.encode()) <= 4_000
+        shown = text.count("\n| endpoint-")
+        assert 0 < shown < 300
+        assert "| endpoint-250 |" in text
+        assert f"{300 - shown} endpoints, {shown} endpoints' details, findings and shared stacks." in text
+
+    def test_leaves_the_verdict_at_least(self) -> None:
+        long = [change(f"e{number}-{'x' * 55}", warnings=("w" * 290,) * 9) for number in range(4)]
+        text = markdown(fleet(*long, notes=("n" * 290,) * 9), 1_000)
+        assert len(text.encode()) <= 1_000
+        assert text.startswith(f"{MARKER}\n### prod: 4 endpoints updated in place")
+
+
+def test_json_has_money_as_text_and_the_verdict() -> None:
+    document: Any = report_document(fleet(change()))
+    assert document["verdict"].startswith("prod: 1 endpoint updated in place")
+    (endpoint,) = document["environments"][0]["endpoints"]
+    assert endpoint["cost"]["max"] == {"before": "2880.00", "after": "14400.00", "difference": "11520.00"}
+    assert endpoint["effect"] == "in place"

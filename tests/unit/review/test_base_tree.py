@@ -1,0 +1,97 @@
+"""The base of a change: checked out without repositories, and always removed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.review.base_tree import base_tree
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> GitRepository:
+    """A fleet below the top of its repository, on a branch with a commit of its own."""
+    folder = FleetFolder(tmp_path / "top" / "fleet")
+    folder.spec()
+    folder.environment()
+    folder.lock()
+    found = GitRepository.around(tmp_path / "top")
+    found.branch()
+    folder.spec("logs: {retention_days: 90}\n")
+    found.commit()
+    return found
+
+
+def work_trees(repository: GitRepository) -> int:
+    return len(repository.git("worktree", "list").splitlines())
+
+
+def test_it_has_the_files_of_the_merge_base_and_no_repository(repository: GitRepository) -> None:
+    repository.git("checkout", "--quiet", "main")
+    (repository.top / "fleet/environments/other.yaml").write_text("later on main\n")
+    repository.commit()
+    repository.git("checkout", "--quiet", "work")
+    with base_tree(repository.top / "fleet", "main") as base:
+        assert "retention_days" not in (base.root / "model_specs/sentences.yaml").read_text()
+        assert sorted(each.name for each in base.root.iterdir()) == ["environments", "locks", "model_specs"]
+        assert [each.name for each in (base.root / "environments").iterdir()] == ["dev.yaml"]
+        assert work_trees(repository) == 2
+
+
+def test_it_is_removed_whatever_happens_meanwhile(repository: GitRepository) -> None:
+    def fail() -> None:
+        with base_tree(repository.top / "fleet", "main") as base:
+            seen.append(base.root)
+            raise KeyboardInterrupt
+
+    seen: list[Path] = []
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert not seen[0].exists()
+    assert work_trees(repository) == 1
+    assert repository.git("status", "--porcelain") == ""
+
+
+def test_hooks_of_the_clone_are_not_run(repository: GitRepository) -> None:
+    hook = repository.top / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\ntouch "$(git rev-parse --git-common-dir)/ran"\n')
+    hook.chmod(0o755)
+    with base_tree(repository.top / "fleet", "main"):
+        assert not (repository.top / ".git/ran").exists()
+
+
+def test_an_unknown_base_is_named(repository: GitRepository) -> None:
+    with pytest.raises(CannotRunError, match="knows no commit 'mian'"), base_tree(repository.top, "mian"):
+        pass
+
+
+def test_a_shallow_clone_is_told_how_to_fetch(repository: GitRepository, tmp_path: Path) -> None:
+    repository.git("checkout", "--quiet", "main")
+    repository.commit()
+    shallow = tmp_path / "shallow"
+    clone = [
+        "git",
+        "clone",
+        "--quiet",
+        "--depth",
+        "1",
+        "--no-single-branch",
+        f"file://{repository.top}",
+        str(shallow),
+    ]
+    subprocess.run(clone, check=True)
+    subprocess.run(["git", "-C", str(shallow), "checkout", "--quiet", "work"], check=True)
+    with pytest.raises(CannotRunError) as refused, base_tree(shallow / "fleet", "origin/main"):
+        pass
+    assert "fetch-depth: 0" in refused.value.remedy
+
+
+def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotRunError, match="in no Git work tree"), base_tree(tmp_path, "main"):
+        pass
