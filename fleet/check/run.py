@@ -163,8 +163,13 @@ def _place_findings(findings: list[Finding]) -> Iterator[None]:
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     lock, wrong = read_lock(project, loaded.spec)
     if lock is None:
-        if project.environment.environment == LOCAL:  # `fleet local up` writes it
+        name = project.environment.environment
+        if name == LOCAL:  # `fleet local up` writes it
             wrong = [each for each in wrong if each.code != MISSING]
+        elif not locked_endpoints(project.root, name):  # an environment that is not in use yet
+            wrong = [
+                replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
+            ]
         return [*wrong, *draft_findings(project, loaded)]
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*wrong, *rule_findings(decided)]

@@ -101,7 +101,9 @@ class TestLocks:
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
         codes = found(folder)
         assert set(codes) == {"FL301", "FL252"}
-        assert codes["FL301"].severity is Severity.ERROR
+        assert codes["FL301"].severity is Severity.WARNING, "the environment has no lock at all yet"
+        folder.write("locks/dev/another.lock.yaml", "endpoint: another\narchives: {}\n")
+        assert found(folder)["FL301"].severity is Severity.ERROR
 
     def test_of_a_spec_without_a_lock_no_weights_are_read(self, folder: FleetFolder) -> None:
         folder.write("repository/embed/config.pbtxt", 'backend: "onnxruntime"\n')
