@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
-from fleet.artifacts.lock import write_text
 from fleet.artifacts.promote.copy import Store, objects_of
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.core.files import write_atomically
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import lock_findings
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.report.spec_changes import KeyChange, spec_changes
+from fleet.selection.git import FULL_HISTORY
 from fleet.selection.history import Commit, History
 from fleet.spec.lock import Lock
 from fleet.spec.membership import promoted_spec
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 CODE = "FL846"
+NAME = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +41,13 @@ class EarlierRelease:
 
     Attributes:
         commit: The commit.
-        texts: The contents of its lock and its spec, by file.
+        contents: Its lock and its spec, by file.
         lock: The lock.
         loaded: The spec as it holds in the environment now.
     """
 
     commit: Commit
-    texts: dict[Path, str]
+    contents: dict[Path, bytes]
     lock: Lock
     loaded: LoadedSpec
 
@@ -61,17 +64,22 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
         FindingsError: no commit has another lock or spec, the one that is named has none, or they are wrong.
         CannotRunError: Git is missing, the fleet is in no clone, or there is no such commit.
     """
+    if not fullmatch(NAME, endpoint):
+        message = f"{endpoint!r} is no name of an endpoint"
+        raise FindingsError([Finding(code="FL120", message=message)])
     history, files = History(project.root), _files(project, endpoint)
     lock_file, spec_file = files
     name = project.environment.environment
     commit = history.commit(reference) if reference else _before(history, files)
-    texts = {file: history.text(commit, file) for file in files} if commit else {}
-    held = {file: text for file, text in texts.items() if text is not None}
+    contents = {file: history.content(commit, file) for file in files} if commit else {}
+    held = {file: content for file, content in contents.items() if content is not None}
     if commit is None or lock_file not in held:
         where = f"{commit} has no" if commit else "Git knows no earlier"
         message = f"{where} lock of {endpoint!r} in {name}"
         hint = f"`git log -- {lock_file.relative_to(project.root)}` shows the commits of its lock"
-        raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
+        raise FindingsError(
+            [Finding(code=CODE, message=message, hint=FULL_HISTORY if history.is_shallow else hint)]
+        )
     if spec_file not in held:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, and no {path} beside it"
@@ -79,9 +87,17 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
             f"bring the lock back alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
         )
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
-    lock = validate(Lock, parse_source(lock_file, held[lock_file], LOCK_BYTES))
-    loaded = project.load_source(parse_source(spec_file, held[spec_file]))
-    return EarlierRelease(commit=commit, texts=held, lock=lock, loaded=loaded)
+    lock = validate(Lock, parse_source(lock_file, _text(lock_file, held[lock_file]), LOCK_BYTES))
+    loaded = project.load_source(parse_source(spec_file, _text(spec_file, held[spec_file])))
+    return EarlierRelease(commit=commit, contents=held, lock=lock, loaded=loaded)
+
+
+def _text(file: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = "the file was not UTF-8 text in that commit"
+        raise FindingsError([Finding(code="FL101", message=message, file=file)]) from error
 
 
 def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr: Any) -> ResolvedEndpoint:
@@ -122,7 +138,16 @@ def write_release(release: EarlierRelease) -> list[Path]:
     Raises:
         CannotRunError: a file cannot be written.
     """
-    return [file for file, text in reversed(release.texts.items()) if write_text(file, text)]
+    changed = list[Path]()
+    for file, content in reversed(release.contents.items()):
+        try:
+            if file.is_file() and file.read_bytes() == content:
+                continue
+            write_atomically(file, content)
+        except OSError as error:
+            raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
+        changed.append(file)
+    return changed
 
 
 def _files(project: Project, endpoint: str) -> tuple[Path, Path]:
@@ -140,9 +165,14 @@ def _lock_path(project: Project, endpoint: str) -> str:
 
 def _before(history: History, files: tuple[Path, Path]) -> Commit | None:
     """The last commit in which a file was not what it is now; the lock exists there."""
-    now = [file.read_text("utf-8") if file.is_file() else None for file in files]
+    now = [_lines(file.read_bytes()) if file.is_file() else None for file in files]
     for commit in history.commits(files):
-        then = [history.text(commit, file) for file in files]
+        then = [_lines(history.content(commit, file)) for file in files]
         if then != now and then[0] is not None:
             return commit
     return None
+
+
+def _lines(content: bytes | None) -> bytes | None:
+    """A content whatever line ends Git writes in this clone."""
+    return None if content is None else content.replace(b"\r\n", b"\n")

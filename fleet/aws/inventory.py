@@ -107,8 +107,9 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
         sagemaker = access.client("sagemaker")
         found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)
         live = dict(zip(stacks, found, strict=True))
-    members = {name for name in project.spec_files if name not in project.absent}
-    names = sorted({*members, *project.unpromoted, *locked_endpoints(project.root, environment), *stacks})
+    names = sorted(
+        {*project.spec_files, *project.unpromoted, *locked_endpoints(project.root, environment), *stacks}
+    )
     files = {name: _files(project, name, offline=access is None) for name in names}
     deployed = [name for name in stacks if files[name].resolved is not None]
     behind = _behind(project, deployed, access.client("cloudformation")) if access and deployed else {}
@@ -234,10 +235,10 @@ def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
     """The state of a spec, and its owner."""
     if name in project.unpromoted:
         return FileState.UNPROMOTED, None
-    if name not in project.spec_files:
-        return FileState.NO, None
     if name in project.absent:
         return FileState.ELSEWHERE, None
+    if name not in project.spec_files:
+        return FileState.NO, None
     try:
         owner = project.load(name).spec.owner
     except FindingsError:

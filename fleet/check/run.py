@@ -22,7 +22,7 @@ from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.environment import LOCAL
-from fleet.spec.membership import LOCK_END, locked_endpoints
+from fleet.spec.membership import WITHOUT_SPEC, locked_endpoints
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.spec_files import same_names
 
@@ -115,7 +115,8 @@ def all_findings(
 
 def orphan_locks(project: Project) -> list[Finding]:
     """Locks of endpoints without a spec, or that the environment does not have, where all are checked."""
-    members, environment = {*project.spec_files} - {*project.absent}, project.environment.environment
+    members, environment = {*project.spec_files}, project.environment.environment
+    unadopted = {each.file for each in project.findings if each.code == WITHOUT_SPEC}
     if environment == LOCAL or {*project.endpoints} != members:
         return []
     return [
@@ -124,11 +125,11 @@ def orphan_locks(project: Project) -> list[Finding]:
             severity=Severity.WARNING,
             message=f"this is a lock of {name!r}, which {environment} does not have",
             hint=f"`fleet destroy {name} --env {environment}` if it is deployed, then `git rm` this file",
-            file=project.root / "locks" / environment / f"{name}{LOCK_END}",
+            file=project.lock_file(name),
             line=1,
         )
         for name in locked_endpoints(project.root, environment)
-        if name not in members and not (project.is_promoted and name not in project.spec_files)
+        if name not in members and project.lock_file(name) not in unadopted
     ]
 
 

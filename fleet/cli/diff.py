@@ -46,7 +46,7 @@ def diff(
     for each in found:
         for line in _lines(each, env, origin or ""):
             say(line)
-    promotable = [each.name for each in found if each.state != "removed"]
+    promotable = [each.name for each in found if each.promotable]
     if promotable:
         say(f"`fleet promote --to {env} {' '.join(promotable)}` brings what {origin} runs")
 
@@ -59,8 +59,12 @@ def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:
     if each.problem:
         return [f"{each.name}: cannot be compared: {each.problem}"]
     keys = [f"  main     {change}" for change in each.spec]
-    return [f"{each.name}:", *keys, *(f"  {origin:<8} {text}" for text in each.content)]
+    return [f"{each.name}:", *keys, *(f"  {origin:<8} {text}" for text in (*each.tested, *each.content))]
 
 
 def _record(each: BacklogEntry) -> dict[str, object]:
-    return {**asdict(each), "spec": [{"key": change.key, "change": str(change)} for change in each.spec]}
+    keys = {
+        name: [{"key": change.key, "change": str(change)} for change in changes]
+        for name, changes in (("spec", each.spec), ("tested", each.tested))
+    }
+    return {**asdict(each), **keys}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -66,7 +67,10 @@ def promote(
     if not endpoints:
         raise typer.BadParameter("name the endpoints; '*' is all of them", param_hint="ENDPOINT")
     tested = chosen_project(root, source, endpoints)
-    wanted = target_for(target_project, tested.endpoints)
+    wanted = target_for(target_project, tested.endpoints, endpoints)
+    for name in (each for each in tested.endpoints if each not in wanted.endpoints):
+        say(f"left out: {wanted.absent[name].message}")
+    tested = replace(tested, endpoints=wanted.endpoints)
     require_two(tested, wanted, LOCAL)
     read = connect(root, place_of(tested.environment), from_profile)
     written = connect(root, place_of(wanted.environment), to_profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,7 @@ def rollback(
     release = earlier_release(project, endpoint, to)
     access = connect(root, place_of(project.environment), profile)
     require_stored(project, release, access.client("s3"), access.client("ecr"))
-    changes = changed_keys(project, release)
+    changes, others = changed_keys(project, release), _others(project, endpoint)
     files = write_release(release)
     say(f"{endpoint} in {env} as in {release.commit}")
     for change in changes:
@@ -56,7 +57,7 @@ def rollback(
         say("the lock and the spec are the same already")
     for file in files:
         say(f"wrote {file.relative_to(root)}")
-    if others := _others(project, endpoint, files):
+    if others and project.spec_files.get(endpoint) in files:
         say(f"the spec is also that of {', '.join(others)}")
     if deploy:
         deploy_command(env, [endpoint], locked=True, profile=profile)
@@ -65,10 +66,14 @@ def rollback(
         say(f"review and commit, then run `fleet deploy --env {env}{locked} {endpoint}`")
 
 
-def _others(project: Project, endpoint: str, files: list[Path]) -> list[str]:
-    """Other environments that follow a spec in model_specs/ that was written."""
-    if project.spec_files.get(endpoint) not in files or project.is_promoted:
-        return []
-    own = project.environment.environment
-    others = [each for each in environment_names(project.root) if each != own]
-    return [each for each in others if not open_project(project.root, each).is_promoted]
+def _others(project: Project, endpoint: str) -> list[str]:
+    """The other environments that have the spec in model_specs/; those with mistakes are left out."""
+    others = list[str]()
+    for name in environment_names(project.root):
+        if project.is_promoted or name in (project.environment.environment, LOCAL):
+            continue
+        with suppress(FindingsError):
+            other = open_project(project.root, name)
+            if not other.is_promoted and endpoint in other.spec_files:
+                others.append(name)
+    return others

@@ -52,9 +52,8 @@ def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
 
 
 def _same_names(project: Project) -> list[Finding]:
-    files = [(name, file) for name, file in project.spec_files.items() if name not in project.absent]
     chosen = {project.spec_files[name] for name in project.endpoints}
-    return [each for each in same_names(files) if each.file in chosen]
+    return [each for each in same_names(list(project.spec_files.items())) if each.file in chosen]
 
 
 def _same_account(project: Project) -> Iterator[Finding]:

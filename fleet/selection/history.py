@@ -10,7 +10,7 @@ from pathlib import Path
 from fleet.findings import CannotRunError
 from fleet.selection.git import FULL_HISTORY, is_commit, is_shallow, run_git, work_tree
 
-_FORM = "%H%x00%cs%x00%s"
+_FORM = "%H%x1f%cs%x1f%s"
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class History:
     def commits(self, files: Sequence[Path]) -> Iterator[Commit]:
         """The commits before and at HEAD that changed one of the files, the newest first."""
         paths = [f":(top,literal){self._path(file)}" for file in files]
-        done = run_git(self._top, "log", f"--format={_FORM}", "HEAD", "--", *paths)
-        for line in done.stdout.decode("utf-8", "replace").splitlines():
-            yield Commit(*line.split("\0", 2))
+        for found in self._log("HEAD", "--", *paths).split("\0"):
+            if found:
+                yield Commit(*found.split("\x1f", 2))
 
     def commit(self, reference: str) -> Commit:
         """The commit that a branch, a tag or an id names.
@@ -58,13 +58,22 @@ class History:
             remedy = "name a branch, a tag or a commit, as `git log` shows them"
             problem = f"git knows no commit {reference[:80]!r}"
             raise CannotRunError(problem, FULL_HISTORY if is_shallow(self._top) else remedy)
-        done = run_git(self._top, "log", "-1", f"--format={_FORM}", "--end-of-options", reference, "--")
-        return Commit(*done.stdout.decode("utf-8", "replace").strip().split("\0", 2))
+        found = self._log("-1", "--end-of-options", reference, "--")
+        return Commit(*found.rstrip("\0").split("\x1f", 2))
 
-    def text(self, commit: Commit, file: Path) -> str | None:
+    def content(self, commit: Commit, file: Path) -> bytes | None:
         """A file's content in a commit; None where the commit does not have it."""
         done = run_git(self._top, "cat-file", "blob", f"{commit.id}:{self._path(file)}")
-        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+        return done.stdout if done.returncode == 0 else None
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the clone lacks a part of its history."""
+        return is_shallow(self._top)
+
+    def _log(self, *arguments: str) -> str:
+        done = run_git(self._top, "log", "-z", "--no-show-signature", f"--format={_FORM}", *arguments)
+        return done.stdout.decode("utf-8", "replace")
 
     def _path(self, file: Path) -> str:
         real = Path(os.path.realpath(file.parent)) / file.name

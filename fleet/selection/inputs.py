@@ -47,15 +47,17 @@ class FleetInputs:
             except FindingsError:
                 unreadable.add(name)
                 continue
-            for file in _inputs(loaded):
+            for file in _inputs(loaded, with_repositories=not self._project.is_promoted):
                 for form in _forms(file):
                     by_path[form].add(name)
         return by_path, unreadable
 
 
-def _inputs(loaded: LoadedSpec) -> Iterator[Path]:
+def _inputs(loaded: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
     """The files of a spec's layers, its repositories, the ONNX models of its engines, its image's folder."""
     yield from {each.source.file for each in loaded.layers}
+    if not with_repositories:  # an environment that is promoted to takes their archives from another one
+        return
     for path, name in _named_paths(loaded):
         yield loaded.source.mark(path).file.parent / name
 

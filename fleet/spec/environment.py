@@ -144,6 +144,13 @@ class Environment(Document):
             raise ValueError("`local` limits this machine: it belongs only in environments/local.yaml")
         return local
 
+    @field_validator("promoted_from", "endpoints")
+    @classmethod
+    def _has_every_endpoint_here(cls, value: object, info: ValidationInfo) -> object:
+        if value is not None and info.data.get("environment") == LOCAL:
+            raise ValueError("on this machine there is every endpoint of main: leave the key out")
+        return value
+
     @field_validator("artifact_bucket")
     @classmethod
     def _is_not_of_this_machine(cls, bucket: str | None, info: ValidationInfo) -> str | None:

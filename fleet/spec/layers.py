@@ -38,11 +38,15 @@ class LayerKind(StrEnum):
 
 @dataclass(frozen=True)
 class Layer:
-    """A partial spec without the keys that name other layers; `name` is that of its profile or folder."""
+    """A partial spec without the keys that name other layers; `name` is that of its profile or folder.
+
+    `origin` is the kind of the layer that it belongs to: of a profile, that of the layer that names it.
+    """
 
     kind: LayerKind
     source: Source
     name: str = ""
+    origin: LayerKind | None = None
 
 
 class _Named(BaseModel):
@@ -102,11 +106,17 @@ class Layering:
         ]
         layers, profiles = list[Layer](), set[str]()
         for kind, source, name in named:
-            layers += self._with_profiles(kind, source, name, profiles, ())
+            layers += self._with_profiles(kind, source, name, profiles, (), kind)
         return tuple(layers)
 
     def _with_profiles(
-        self, kind: LayerKind, source: Source, name: str, known: set[str], chain: tuple[str, ...]
+        self,
+        kind: LayerKind,
+        source: Source,
+        name: str,
+        known: set[str],
+        chain: tuple[str, ...],
+        origin: LayerKind,
     ) -> Iterator[Layer]:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data:
@@ -121,9 +131,11 @@ class Layering:
             if profile not in known:
                 known.add(profile)
                 below = self._partial(self._profile_file(profile))
-                yield from self._with_profiles(LayerKind.PROFILE, below, profile, known, (*chain, profile))
+                yield from self._with_profiles(
+                    LayerKind.PROFILE, below, profile, known, (*chain, profile), origin
+                )
         keep = ("profile",) if kind is LayerKind.SPEC or expanded else ()
-        yield Layer(kind, _without_own_keys(source, keep=keep), name)
+        yield Layer(kind, _without_own_keys(source, keep=keep), name, origin)
         yield from self._overrides(asked, source, known, chain)
 
     def _overrides(
@@ -137,7 +149,7 @@ class Layering:
         if "overrides" in above.data:
             message = "`overrides` of an environment cannot have `overrides` of their own"
             raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
-        yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain)
+        yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain, LayerKind.OVERRIDES)
 
     def _check_environments(self, kind: LayerKind, asked: _Named, source: Source) -> None:
         """`environments` names environments, in a file that is not an environment's."""

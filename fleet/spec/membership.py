@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from fleet.spec.source import KeyPath, Source, finding_at
 from fleet.spec.spec_files import FOLDER, PROFILES, SPECS, SpecFiles, yaml_stems
 
 LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
-ABSENT = "FL511"
+ABSENT, WITHOUT_SPEC = "FL511", "FL841"
 KEY = "environments"
 
 
@@ -25,8 +25,8 @@ class Members:
     """The endpoints with a spec, and why the environment does not have some of them.
 
     Attributes:
-        files: In an environment that follows main the specs of all endpoints; those of a promoted one are
-            beside its locks.
+        files: The specs of the endpoints that the environment has: in model_specs/, or beside its locks where
+            it is promoted to.
         absent: The reason for each endpoint with a spec that the environment does not have.
         unpromoted: Those of them that `fleet promote` may bring.
         findings: What is wrong with how the environment has its endpoints.
@@ -43,24 +43,30 @@ def members_of(root: Path, settings: Environment, source: Source, specs: SpecFil
 
     A spec that cannot be read counts as one of them: whoever loads it reports its mistakes.
     """
-    elsewhere = dict[str, Finding]()
-    if settings.environment != LOCAL:
-        alone = Source(source.file, {"environment": settings.environment})
-        layering = Layering(root, alone, yaml_stems(root / "environments")[0])
-        elsewhere = dict(_elsewhere(root, settings.environment, specs.by_endpoint, layering))
-    elsewhere |= _not_selected(settings, source, specs.by_endpoint)
-    unknown = list(_unknown_names(settings, source, list(specs.by_endpoint)))
+    name, elsewhere = settings.environment, dict[str, Finding]()
+    if name != LOCAL:
+        layering = Layering(
+            root, Source(source.file, {"environment": name}), yaml_stems(root / "environments")[0]
+        )
+        elsewhere = dict(_elsewhere(root, name, specs.by_endpoint, layering))
+    promoted = locked_endpoints(root, name, SPEC_END) if settings.promoted_from is not None else []
+    known = sorted({*specs.by_endpoint, *promoted})
+    unselected = dict(_not_selected(settings, source, known))
+    unknown = tuple(_unknown_names(settings, source, known))
     if settings.promoted_from is None:
-        return Members(files=specs.by_endpoint, absent=elsewhere, unpromoted=(), findings=tuple(unknown))
-    files = {
-        each: promoted_spec(root, settings.environment, each)
-        for each in locked_endpoints(root, settings.environment, SPEC_END)
-    }
-    unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in elsewhere)
-    absent = {each: found for each, found in elsewhere.items() if each not in files}
+        absent = {**elsewhere, **unselected}
+        files = {each: file for each, file in specs.by_endpoint.items() if each not in absent}
+        return Members(files=files, absent=absent, unpromoted=(), findings=unknown)
+    files = {each: promoted_spec(root, name, each) for each in promoted if each not in unselected}
+    absent = {each: found for each, found in elsewhere.items() if each not in files} | unselected
+    unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in absent)
+    findings = (
+        *unknown,
+        *_wrong_origin(root, settings, source),
+        *_live_profiles(source),
+        *_locks_without_specs(root, name, {*promoted, *absent}),
+    )
     absent |= {each: _unpromoted(settings, source, each) for each in unpromoted}
-    wrong = (*unknown, *_wrong_origin(root, settings, source), *_live_profiles(source))
-    findings = (*wrong, *_locks_without_specs(root, settings.environment, files))
     return Members(files=files, absent=absent, unpromoted=unpromoted, findings=findings)
 
 
@@ -88,13 +94,13 @@ def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding
     return finding_at(source.mark(("promoted_from",)), ABSENT, message, hint)
 
 
-def _locks_without_specs(root: Path, environment: str, files: Mapping[str, Path]) -> Iterator[Finding]:
+def _locks_without_specs(root: Path, environment: str, others: Collection[str]) -> Iterator[Finding]:
     for each in locked_endpoints(root, environment):
-        if each not in files:
+        if each not in others:
             message = f"{environment} is promoted to, and this lock has no spec beside it: {each}{SPEC_END}"
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
             file = root / LOCKS / environment / f"{each}{LOCK_END}"
-            yield Finding(code="FL841", message=message, hint=hint, file=file, line=1)
+            yield Finding(code=WITHOUT_SPEC, message=message, hint=hint, file=file, line=1)
 
 
 def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator[Finding]:
@@ -127,23 +133,24 @@ def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator
 def _live_profiles(source: Source) -> Iterator[Finding]:
     """Profiles of an environment that is promoted to: a change to one would reach it without a promotion."""
     overrides = source.data.get("overrides")
-    places: list[tuple[str, ...]] = [("defaults",)]
+    places: list[KeyPath] = [("defaults",)]
     places += (("overrides", str(each)) for each in (overrides if isinstance(overrides, dict) else {}))
     for place in places:
-        if "profile" in source.section(*place).data:
-            message = "a change to this profile would reach the environment without a promotion"
-            hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
-            yield finding_at(source.mark((*place, "profile")), "FL512", message, hint)
+        for path in source.marks:
+            if path[: len(place)] == place and path[-1] == "profile":
+                message = "a change to this profile would reach the environment without a promotion"
+                hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
+                yield finding_at(source.mark(path), "FL512", message, hint)
 
 
 def _not_selected(
-    settings: Environment, source: Source, files: Mapping[str, Path]
+    settings: Environment, source: Source, names: Sequence[str]
 ) -> Iterator[tuple[str, Finding]]:
     """The endpoints that the environment's own `endpoints` leaves out."""
     if settings.endpoints is None:
         return
     mark, name = source.mark(("endpoints",)), settings.environment
-    for each in files:
+    for each in names:
         if not any(fnmatchcase(each, pattern) for pattern in settings.endpoints):
             message = f"{each!r} is not in {name}: its `endpoints` leaves it out"
             yield each, finding_at(mark, ABSENT, message, "add it there, or name another environment")

@@ -54,7 +54,7 @@ class Project:
     findings: tuple[Finding, ...]
     layering: Layering
     spec_files: Mapping[str, Path]
-    """Of all endpoints that the environment has; `endpoints` are among them."""
+    """The specs of all endpoints that the environment has; `endpoints` are among them."""
     absent: Mapping[str, Finding] = field(default_factory=dict)
     """Why the environment does not have the others that have a spec."""
     unpromoted: tuple[str, ...] = ()
@@ -134,11 +134,11 @@ def open_project(
         raise
     layering = Layering(root, source, environments, expanded=settings.promoted_from is not None)
     members = members_of(root, settings, source, specs)
-    known = [*members.files, *(name for name in members.absent if name not in members.files)]
+    known = [*members.files, *members.absent]
     named = tuple(_require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
     if absent := [members.absent[name] for name in named if name in members.absent]:
         raise FindingsError(absent)
-    chosen = named or tuple(name for name in members.files if name not in members.absent)
+    chosen = named or tuple(members.files)
     findings += [*members.findings, *_stray_overrides(settings, source, [*names, *known, *elsewhere])]
     return Project(
         root,

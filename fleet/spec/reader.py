@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISREG
 
 import yaml
 
@@ -32,7 +33,10 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
             (anchors and aliases, tags, more than `max_bytes`, a value for less than 10 of these, 32 levels).
     """
     try:
-        if file.stat().st_size > max_bytes:
+        found = file.stat()
+        if not S_ISREG(found.st_mode):
+            raise FindingsError([_finding("FL101", file, "this is not a regular file")])
+        if found.st_size > max_bytes:
             raise FindingsError([_finding("FL104", file, f"the file is larger than {max_bytes} bytes")])
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.promote.adoption import target_for
-from fleet.artifacts.promote.promote import Next, PromotionResult, PromotionSource, promote
+from fleet.artifacts.promote.promote import Next, PromotionResult, PromotionSource, Templates, promote
 from fleet.artifacts.publish.publish import publish
 from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolve import resolve_project
@@ -160,6 +160,7 @@ class Promotion:
         target_s3: S3Client | None = None,
         target_ecr: Any = None,
         endpoints: Sequence[str] = (ENDPOINT,),
+        templates: Templates | None = None,
     ) -> PromotionResult:
         """From `staging`."""
         root = self.folder.root
@@ -174,4 +175,4 @@ class Promotion:
             s3=self.s3(to) if target_s3 is None else target_s3,
             ecr=self.ecr(to) if target_ecr is None else target_ecr,
         )
-        return promote(tested, target, SilentProgress() if progress is None else progress)
+        return promote(tested, target, SilentProgress() if progress is None else progress, templates)

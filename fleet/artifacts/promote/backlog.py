@@ -22,14 +22,18 @@ class BacklogEntry:
         name: The endpoint.
         state: What a promotion is to the endpoint: `new`, `changed`, or `removed` where main has it no more.
         spec: Keys that differ from main, each with the environment's value and main's.
+        tested: Keys that differ from the environment before, where that does not follow main itself.
         content: Archives, engines and images that differ from the environment before, in words.
+        promotable: Whether a promotion now would change something.
         problem: Why one of the files cannot be compared; "" if all can.
     """
 
     name: str
     state: str
     spec: tuple[KeyChange, ...] = ()
+    tested: tuple[KeyChange, ...] = ()
     content: tuple[str, ...] = ()
+    promotable: bool = False
     problem: str = ""
 
 
@@ -52,20 +56,33 @@ def backlog(target: Project) -> list[BacklogEntry]:
 
 def _entry(name: str, target: Project, tested: Project, main: Project) -> BacklogEntry | None:
     if name in target.unpromoted:
-        where = "is in" if tested.lock_file(name).is_file() else "has no lock in"
-        there = f"it {where} {tested.environment.environment}"
-        return BacklogEntry(name=name, state="new", content=(there,))
-    if name not in main.spec_files:
-        return BacklogEntry(name=name, state="removed")
+        is_there = name in tested.spec_files and tested.lock_file(name).is_file()
+        there = f"it {'is in' if is_there else 'has no lock in'} {tested.environment.environment}"
+        return BacklogEntry(name=name, state="new", content=(there,), promotable=is_there)
     try:
-        changes = spec_changes(target.load(name), expanded_for(main, target, name).loaded)
         ours, theirs = load_lock(target.lock_file(name)), _lock(tested.lock_file(name))
         content = tuple(content_changes(ours, theirs)) if theirs else ()
+        of_tested, of_main = (_changes(name, target, each) for each in (tested, main))
     except FindingsError as error:
         return BacklogEntry(name=name, state="changed", problem=error.findings[0].message)
-    if not (changes or content):
+    promotable = theirs is not None and bool(of_tested or content)
+    if name not in main.spec_files:
+        return BacklogEntry(name=name, state="removed")
+    if not tested.is_promoted:  # it follows main
+        of_tested = ()
+    of_main = tuple(each for each in of_main if each not in of_tested)
+    if not (of_main or of_tested or content):
         return None
-    return BacklogEntry(name=name, state="changed", spec=tuple(changes), content=content)
+    return BacklogEntry(
+        name=name, state="changed", spec=of_main, tested=of_tested, content=content, promotable=promotable
+    )
+
+
+def _changes(name: str, target: Project, other: Project) -> tuple[KeyChange, ...]:
+    """The keys that another project's spec would change; none without one."""
+    if name not in other.spec_files:
+        return ()
+    return tuple(spec_changes(target.load(name), expanded_for(other, target, name).loaded))
 
 
 def _lock(file: Path) -> Lock | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.artifacts.lock import write_lock, write_text
+from fleet.artifacts.lock import lock_text, write_text
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_deployment
@@ -138,24 +138,36 @@ def promote(
 def _write(
     target: Project, promoted: Sequence[PromotedEndpoint], templates: Templates | None
 ) -> tuple[Path, ...]:
-    """Write specs, then locks with the digests of their templates; return the files that changed."""
-    specs = [(each.lock.endpoint, each.spec.text) for each in promoted if each.spec is not None]
-    changed = [
-        file
-        for name, text in specs
-        if write_text(file := promoted_spec(target.root, target.environment.environment, name), text)
-    ]
-    locks = {each.lock.endpoint: each.lock for each in promoted}
-    if specs and templates is not None:
-        for name, lock in locks.items():  # the templates are made of files
-            write_lock(target.lock_file(name), lock)
-        product, digests = templates(target, list(locks))
-        locks = {
-            name: lock.model_copy(update={"product": product, "template": digests[name]})
-            for name, lock in locks.items()
-        }
-    changed += [file for name, lock in locks.items() if write_lock(file := target.lock_file(name), lock)]
-    return tuple(changed)
+    """Write specs, then locks with the digests of their templates; return the files that changed.
+
+    If the templates cannot be made, the files are what they were.
+    """
+    environment = target.environment.environment
+    texts = {
+        promoted_spec(target.root, environment, each.lock.endpoint): each.spec.text
+        for each in promoted
+        if each.spec is not None
+    }
+    is_promoted, locks = bool(texts), {each.lock.endpoint: each.lock for each in promoted}
+    texts |= {target.lock_file(name): lock_text(lock) for name, lock in locks.items()}
+    before = {file: file.read_text("utf-8") if file.is_file() else None for file in texts}
+    for file, text in texts.items():
+        write_text(file, text)
+    if is_promoted and templates is not None:
+        try:
+            product, digests = templates(target, list(locks))  # they are made of files
+        except BaseException:
+            for file, earlier in before.items():
+                if earlier is None:
+                    file.unlink(missing_ok=True)
+                else:
+                    write_text(file, earlier)
+            raise
+        for name, lock in locks.items():
+            update = {"product": product, "template": digests[name]}
+            texts[target.lock_file(name)] = lock_text(lock.model_copy(update=update))
+            write_text(target.lock_file(name), texts[target.lock_file(name)])
+    return tuple(file for file, text in texts.items() if before[file] != text)
 
 
 def _store(s3: S3Client, place: Deployment) -> Store:

@@ -89,7 +89,7 @@ def _default(loaded: LoadedSpec, path: KeyPath) -> Mark | None:
 def _mark(loaded: LoadedSpec, path: KeyPath, kind: LayerKind) -> Mark | None:
     """Where a layer of a kind sets a key, all of it or a part of it."""
     for layer in reversed(loaded.layers):
-        if layer.kind is kind and _sets(layer.source.data, path):
+        if layer.origin is kind and _sets(layer.source.data, path):
             return layer.source.mark(path)
     return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from fleet.artifacts.promote.adoption import adopted_specs, target_for
-from fleet.findings import FindingsError
+from fleet.check.run import all_findings
+from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import Project, load_lock, open_project
 from fleet_folder import SPEC
 from promotion import ENDPOINT, PLACES, Promotion
 
@@ -152,6 +155,29 @@ def test_the_lock_keeps_what_its_template_follows_from(promoted: Promotion) -> N
     assert load_lock(file).inputs not in (first, None)
 
 
+def test_a_profile_that_only_the_source_overrides_with_is_on_purpose(promoted: Promotion) -> None:
+    promoted.folder.write("profiles/small.yaml", "instance: {count: 3}\n")
+    promoted.folder.spec("overrides: {staging: {profile: small}}\n")
+    promoted.test()
+    (change,) = promoted.promote().differences[ENDPOINT]
+    assert str(change) == "`instance.count`: 3 → 1"
+
+
+def test_files_are_what_they_were_if_the_templates_cannot_be_made(promoted: Promotion) -> None:
+    def failing(_project: Project, _endpoints: Sequence[str]) -> tuple[str, dict[str, str]]:
+        raise CannotRunError("no Node.js", "install it")
+
+    promoted.test()
+    with pytest.raises(CannotRunError):
+        promoted.promote(templates=failing)
+    folder = promoted.folder.root / "locks/prod"
+    assert [file.name for file in folder.iterdir()] == []
+    promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))
+    assert load_lock(folder / "sentences.lock.yaml").product == "1.0"
+    again = promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))
+    assert again.files == ()
+
+
 class TestAdoption:
     """An environment with locks gets `promoted_from`."""
 
@@ -172,6 +198,23 @@ class TestAdoption:
     def test_an_environment_that_follows_main_adopts_nothing(self, promotion: Promotion) -> None:
         with pytest.raises(FindingsError, match="prod has no `promoted_from`"):
             adopted_specs(open_project(promotion.folder.root, "prod"))
+
+    def test_an_endpoint_that_the_files_leave_out_is_not_adopted(self, promoted: Promotion) -> None:
+        promoted.folder.spec("environments: [staging]\n")
+        promoted.folder.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
+        project = open_project(promoted.folder.root, "prod")
+        assert adopted_specs(project) == []
+        with pytest.raises(FindingsError, match="its `environments` has staging"):
+            adopted_specs(project, [ENDPOINT])
+        assert [each.code for each in all_findings(project)] == ["FL842"]
+
+    def test_a_null_that_takes_a_default_away_is_not_lost_silently(self, promoted: Promotion) -> None:
+        environment(promoted, "prod", PROMOTED + "defaults: {environment: {LOG: '1'}}\n")
+        promoted.folder.write("model_specs/_folder.yaml", "environment: {LOG: '2'}\n")
+        promoted.folder.spec("environment: {LOG: null}\n")
+        promoted.folder.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
+        with pytest.raises(FindingsError, match="sentences would not be the same: `environment.LOG`"):
+            adopted_specs(open_project(promoted.folder.root, "prod"))
 
     def test_a_lock_without_any_spec_is_named(self, promoted: Promotion) -> None:
         promoted.folder.write("locks/prod/gone.lock.yaml", "endpoint: gone\narchives: {}\n")

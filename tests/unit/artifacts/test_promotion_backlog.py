@@ -95,3 +95,24 @@ def test_nothing_waits_for_an_environment_that_follows_main(
 ) -> None:
     with pytest.raises(FindingsError, match="staging has no `promoted_from`"):
         app(["diff", "--env", "staging"], standalone_mode=False)
+
+
+def test_the_environment_before_may_be_promoted_to_itself(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.environment("promoted_from: dev\n", "staging")
+    fleet.write("locks/staging/sentences.spec.yaml", OWN.replace("g5.x", "g5.2x"))
+    assert said(capsys) == [
+        "sentences:",
+        "  staging  `instance.type`: ml.g5.xlarge → ml.g5.2xlarge",
+        "`fleet promote --to prod sentences` brings what staging runs",
+    ]
+
+
+def test_what_main_alone_has_cannot_be_promoted_yet(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.environment("promoted_from: dev\n", "staging")
+    fleet.write("locks/staging/sentences.spec.yaml", OWN)
+    fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
+    assert said(capsys) == ["sentences:", "  main     `instance.type`: ml.g5.xlarge → ml.g5.2xlarge"]

@@ -131,3 +131,27 @@ def test_an_endpoint_that_was_removed_comes_back(promotion: Promotion, repositor
     repository.commit()
     write_release(release(promotion))
     assert open_project(promotion.folder.root, "prod").endpoints == (ENDPOINT,)
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a b"])
+def test_a_name_that_is_none_is_refused(promotion: Promotion, repository: GitRepository, name: str) -> None:
+    with pytest.raises(FindingsError, match="is no name of an endpoint"):
+        earlier_release(open_project(promotion.folder.root, "prod"), name, None)
+
+
+def test_a_subject_and_a_file_of_any_bytes_are_read(promotion: Promotion, repository: GitRepository) -> None:
+    lock = promotion.folder.root / "locks/prod/sentences.lock.yaml"
+    lock.write_bytes(b"\xff\n")
+    repository.git("commit", "--quiet", "--all", "--message", "two\u2028lines")
+    with pytest.raises(FindingsError, match="not UTF-8"):
+        release(promotion, "main")
+    assert release(promotion).lock.endpoint == ENDPOINT
+
+
+def test_line_ends_of_this_clone_are_no_other_release(
+    promotion: Promotion, repository: GitRepository
+) -> None:
+    found = release(promotion).commit
+    for file in (promotion.folder.root / "locks/prod").iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert release(promotion).commit == found

@@ -117,6 +117,17 @@ def test_a_wrong_name_or_place_is_shown_where_it_is_written(
     assert hint in said[0]
 
 
+@pytest.mark.parametrize("key", ["promoted_from: dev", "endpoints: [ranking]"])
+def test_this_machine_takes_no_choice(fleet: FleetFolder, key: str) -> None:
+    fleet.environment(f"{key}\n", "local")
+    assert any("on this machine there is every endpoint of main" in each for each in fleet.said("local"))
+
+
+def test_an_absent_endpoint_is_not_among_the_files_of_the_environment(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
+    assert list(open_project(fleet.root, "prod").spec_files) == ["sentences"]
+
+
 class TestPromoted:
     """prod, promoted from staging, has `sentences` alone."""
 
@@ -165,6 +176,21 @@ class TestPromoted:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
         assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+
+    def test_no_profile_is_hidden_in_the_overrides_of_its_defaults(self, fleet: FleetFolder) -> None:
+        fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
+        fleet.environment("promoted_from: staging\ndefaults: {overrides: {prod: {profile: gpu}}}\n", "prod")
+        assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+
+    def test_its_own_choice_leaves_a_promoted_one_out(self, fleet: FleetFolder) -> None:
+        fleet.environment("promoted_from: staging\nendpoints: [ranking]\n", "prod")
+        project = open_project(fleet.root, "prod")
+        assert (project.endpoints, project.unpromoted) == ((), ("ranking",))
+
+    def test_its_choice_may_name_what_main_has_no_more(self, fleet: FleetFolder) -> None:
+        fleet.environment("promoted_from: staging\nendpoints: [sentences]\n", "prod")
+        (fleet.root / "model_specs/sentences.yaml").unlink()
+        assert open_project(fleet.root, "prod").findings == ()
 
     @pytest.mark.parametrize(
         ("origin", "message"),
