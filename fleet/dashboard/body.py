@@ -67,7 +67,7 @@ def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
 
 def refused_calls(endpoint: ResolvedEndpoint) -> str:
     """What failed calls are nobody's fault: those of the check of a deploy that a model has to refuse."""
-    refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.spec.warm)
+    refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
     if not refused:
         return ""
     calls = "1 call" if refused == 1 else f"{refused} calls"

@@ -172,7 +172,8 @@ class EndpointSpec(Document):
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
     warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
-    """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent."""
+    """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent; an archive
+    with a sample of status 200 is loaded by that sample."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
     """Alarm thresholds. A breach notifies operators and rolls a `rollout` back; `null` notifies nobody."""
     metrics: Metrics = Metrics()

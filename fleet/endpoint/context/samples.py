@@ -10,6 +10,7 @@ from fleet.spec.datatypes import Datatype
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.samples import Input, Sample, flat
 
+OK = 200
 _LENGTH_BYTES = 4
 """In front of each element of BYTES; source: Triton, binary tensor data extension."""
 
@@ -25,9 +26,18 @@ def samples_text(spec: EndpointSpec) -> str:
 
 
 def warm_targets(spec: EndpointSpec) -> tuple[str, ...]:
-    """The TargetModels that are loaded after a deploy."""
-    targets = target_models(spec)
-    return tuple(targets.get(name, name) for name in spec.warm)
+    """The TargetModels that a deploy loads by a call that their model refuses.
+
+    An archive with a sample that is to be answered is loaded by that one: SageMaker counts a refused call as
+    a failure.
+    """
+    targets, answered = target_models(spec), answered_targets(spec)
+    return tuple(targets.get(name, name) for name in spec.warm if name not in answered)
+
+
+def answered_targets(spec: EndpointSpec) -> set[str]:
+    """The archives that a sample calls which is to be answered."""
+    return {sample.target for sample in spec.samples if sample.target and sample.status == OK}
 
 
 def event_bytes(spec: EndpointSpec) -> int:

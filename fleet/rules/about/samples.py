@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.samples import event_bytes, request_bytes
+from fleet.endpoint.context.samples import answered_targets, event_bytes, request_bytes
 from fleet.endpoint.context.targets import target_models
+from fleet.findings import Severity
 from fleet.rules.about.models import INFERENCE_TYPE
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
@@ -46,6 +47,23 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"{name!r} has copies" if copies else f"no archive of `models` is called {name!r}"
             hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), known)
             yield Problem(path, message, hint)
+
+
+@rule("FL860", Severity.WARNING, source="docs/dashboard.md")
+def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An archive of `warm` has a sample that is to be answered.
+
+    Without one it is loaded by a call that its model refuses. SageMaker counts that as a failure of the
+    model, so graphs and alarms on errors show failures after a deploy that no caller has seen.
+    """
+    answered, known = answered_targets(endpoint.spec), target_models(endpoint.spec)
+    for index, name in enumerate(endpoint.spec.warm):
+        if name in known and name not in answered and endpoint.spec.mode is Mode.MULTI_MODEL:
+            message = (
+                f"no sample calls {name!r} with an answer, so the call that loads it counts as a failure"
+            )
+            hint = f"add a sample with `target: {name}`, whose call loads it"
+            yield Problem(("warm", index), message, hint)
 
 
 @rule(

@@ -184,6 +184,13 @@ class TestTargets:
         (finding,) = said(folder, sample)
         assert "FL326 'sentences' is named as a target, and mode `single` has none" in finding
 
+    def test_an_archive_with_an_answered_sample_is_loaded_by_it(self, folder: FleetFolder) -> None:
+        samples = f"samples: [{{name: one, target: paragraphs, {INPUT}}}]\n"
+        folder.spec(f"warm: [paragraphs, sentences-1]\n{samples}", base=ZOO)
+        folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+        folder.lock()
+        assert folder.resolve().check.warm == ("sentences-1.tar.gz",)
+
     def test_the_check_is_given_target_models(self, folder: FleetFolder) -> None:
         folder.spec(f"warm: [paragraphs]\nsamples: [{{name: one, target: sentences-1, {INPUT}}}]\n", base=ZOO)
         folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
