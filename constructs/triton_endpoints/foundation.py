@@ -43,7 +43,7 @@ class FoundationParts:
     check: EndpointCheck
     engine_build: EngineBuild | None
     image_build: ImageBuild | None
-    access: AccessRoles | None
+    access: AccessRoles | None = None
 
     @property
     def roles(self) -> tuple[iam.Role, ...]:

@@ -65,7 +65,7 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
         CannotRunError: Git is missing, the fleet is in no clone, or there is no such commit.
     """
     if not fullmatch(NAME, endpoint):
-        message = f"{endpoint!r} is no name of an endpoint"
+        message = f"{endpoint!r} is not the name of an endpoint"
         raise FindingsError([Finding(code="FL120", message=message)])
     history, files = History(project.root), _files(project, endpoint)
     lock_file, spec_file = files

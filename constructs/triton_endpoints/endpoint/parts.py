@@ -47,7 +47,7 @@ class EndpointParts:
     scaling: EndpointScaling | None
     alarms: EndpointAlarms
     dashboard: EndpointDashboard | None
-    invoker: InvokerRole | None
+    invoker: InvokerRole | None = None
 
 
 def declare_endpoint(
