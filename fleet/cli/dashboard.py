@@ -49,7 +49,7 @@ def dashboard(
     access = (access_to if env == LOCAL else connect)(root, place, profile)
     if env == LOCAL and (supervisor := LocalState(root).supervisor()) is not None:
         ask_to_publish(supervisor)
-    page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours)
+    page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
     written = root / ".fleet" / env / "dashboards" / f"{endpoint}.html" if file is None else file
     write_atomically(written, page)
     say(str(written))

@@ -25,7 +25,7 @@ from fleet.local.metrics.recorder import Recorder
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.state import LocalState, Supervisor
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import FleetFolder
+from fleet_folder import ROOT, FleetFolder
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
@@ -83,6 +83,8 @@ class DashboardFleet:
 @contextmanager
 def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
     """A running fleet whose `local` environment has one endpoint, not deployed yet."""
+    for name in ("package.json", "node_modules"):
+        (folder.root / name).symlink_to(ROOT / name)
     folder.environment(name="local")
     folder.write(
         "locks/local/sentences.lock.yaml", (folder.root / "locks/dev/sentences.lock.yaml").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -12,6 +13,7 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.dashboard.body import Graph, read_body
 from fleet.aws.dashboard.lines import fetch_lines
+from fleet.aws.deploy.tools import npm_package
 from fleet.findings import CannotRunError
 from fleet.spec.environment import LOCAL
 
@@ -20,17 +22,22 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
 
 TYPE = "AWS::CloudWatch::Dashboard"
+PLOTLY = "plotly.js-basic-dist-min"
+"""npm's package of the bundle for lines, a quarter of the whole; MIT licence."""
 
 
-def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float) -> str:
+def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float, root: Path) -> str:
     """The dashboard that a stack has deployed, over the last hours, as one HTML page that needs nothing else.
 
+    plotly is that of the fleet in `root`.
+
     Raises:
-        CannotRunError: the endpoint is not deployed, its dashboard holds what is not drawn here, or AWS
-            refuses or does not answer.
+        CannotRunError: plotly is not installed, the endpoint is not deployed, its dashboard holds what is not
+            drawn here, or AWS refuses or does not answer.
     """
     from fleet.aws.dashboard.page import Page, draw_page
 
+    plotly = npm_package(root, PLOTLY, "plotly") / "plotly-basic.min.js"
     place, is_local = access.place, access.place.environment == LOCAL
     with aws_errors_as_findings():
         cloudwatch = access.client("cloudwatch")
@@ -53,6 +60,7 @@ def draw_dashboard(access: Access, endpoint: str, stack: str, hours: float) -> s
             ],
             start=start,
             end=end,
+            plotly=plotly.read_text("utf-8"),
         )
     return draw_page(page)
 

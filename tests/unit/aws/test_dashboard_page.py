@@ -13,7 +13,9 @@ import pytest
 from fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
 from fleet.aws.dashboard.lines import Line
 from fleet.aws.dashboard.page import Page, draw_page
+from fleet_folder import ROOT
 
+PLOTLY = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
 END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)
 MINUTE = int(END.timestamp()) // 60 * 60
 HOSTILE = "</script><script>alert(1)</script><b>&'\""
@@ -31,7 +33,10 @@ def draw(
 ) -> str:
     graph = Graph(title, Box(12, 6, 12, 6), least, most, (), annotations)
     start = END - timedelta(hours=hours)
-    return draw_page(Page(endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END))
+    page = Page(
+        endpoint, "D-1", "account 1", True, [(widget or graph, lines)], start, END, PLOTLY.read_text()
+    )
+    return draw_page(page)
 
 
 def section(page: str) -> str:

@@ -138,8 +138,8 @@ def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folde
     (folder / "environments/dev.yaml").write_text("ours: true\n")
     (folder / "package.json").write_text((folder / "package.json").read_text().replace("2.1148.1", "2.1.0"))
     done = init(folder, "--upgrade", "--yes")
-    assert '-    "aws-cdk": "2.1.0"' in done.stdout.splitlines()
-    assert '+    "aws-cdk": "2.1148.1"' in done.stdout.splitlines()
+    assert '-    "aws-cdk": "2.1.0",' in done.stdout.splitlines()
+    assert '+    "aws-cdk": "2.1148.1",' in done.stdout.splitlines()
     assert done.stdout.splitlines()[-2:] == [
         "wrote package.json",
         "the generated files are up to date; run `make setup`",
@@ -278,13 +278,14 @@ def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path)
     assert written == shipped
 
 
-def test_the_cdk_cli_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
+def test_what_npm_installs_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
     generated = generated_files(tmp_path)
     shipped, written = json.loads((ROOT / "package.json").read_text()), json.loads(generated["package.json"])
-    assert written["devDependencies"] == {"aws-cdk": shipped["devDependencies"]["aws-cdk"]}
-    name = "node_modules/aws-cdk"
+    names = ("aws-cdk", "plotly.js-basic-dist-min")
+    assert written["devDependencies"] == {name: shipped["devDependencies"][name] for name in names}
     locks = json.loads((ROOT / "package-lock.json").read_text()), json.loads(generated["package-lock.json"])
-    assert locks[0]["packages"][name] == locks[1]["packages"][name]
+    for name in (f"node_modules/{each}" for each in names):
+        assert locks[0]["packages"][name] == locks[1]["packages"][name]
     own = own_files(
         NewFleet(environments=(), account=None, region="us-east-1", example="sentence-embeddings")
     )
