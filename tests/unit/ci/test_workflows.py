@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -154,14 +149,3 @@ class TestPermissions:
             if used(step) == "actions/checkout":
                 assert step["with"]["persist-credentials"] is False
             assert "${{" not in step.get("run", "")
-
-    def test_zizmor_finds_nothing(self, fleet: FleetFolder, tmp_path: Path) -> None:
-        zizmor = shutil.which("zizmor", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        if zizmor is None:
-            pytest.skip("zizmor is not installed: `make setup`")
-        for path, text in made(fleet).items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(text)
-        command = [zizmor, "--offline", "--no-progress", str(tmp_path / FOLDER)]
-        found = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert found.returncode == 0, found.stdout + found.stderr
