@@ -43,12 +43,20 @@ def report(
         int,
         typer.Option(help=f"Bytes that Markdown may take, at least {MIN_LIMIT}; 0 for any number."),
     ] = DEFAULT_LIMIT,
+    with_upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--with-upgrade",
+            help="Where requirements.txt pins another version of this product, also install that of REF and"
+            " show what the upgrade changes in templates.",
+        ),
+    ] = False,
     today: Today = None,
 ) -> None:
     """Compare the work tree with where it left REF, and write what deploying it does; AWS is not asked."""
     if limit and limit < MIN_LIMIT:
         raise typer.BadParameter(f"write at least {MIN_LIMIT}, or 0", param_hint="--limit")
-    found = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today))
+    found = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today), installs=with_upgrade)
     if format is ReportFormat.JSON:
         print_json(report_document(found))
         return

@@ -10,6 +10,7 @@ from fleet.report.cost import Cost
 from fleet.report.endpoint_change import CostChange, EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
+from fleet.report.product_change import ProductChange
 from fleet.upgrade.comparison import Change
 
 VERSION = 1
@@ -23,9 +24,24 @@ def report_document(found: FleetChange) -> dict[str, object]:
         "base": {"reference": found.reference, "commit": found.commit},
         "verdict": found.verdict,
         "notes": list(found.notes),
+        "product": _product(found.product),
         "currency": "USD",
         "prices": asdict(price_list()),
         "environments": [_environment(each) for each in found.environments],
+    }
+
+
+def _product(found: ProductChange | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        "before": found.before,
+        "after": found.after,
+        "problem": found.problem or None,
+        "stacks": [
+            {"environment": environment, "stack": stack, "resources": [_resource(each) for each in changes]}
+            for (environment, stack), changes in found.stacks.items()
+        ],
     }
 
 
@@ -40,6 +56,7 @@ def _environment(each: EnvironmentChange) -> dict[str, object]:
             owner: {"min": _monthly(least), "max": _monthly(most)}
             for owner, (least, most) in each.by_owner.items()
         },
+        "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
         "findings": {

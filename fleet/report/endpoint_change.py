@@ -12,7 +12,14 @@ from fleet.report.cost import Cost, EndpointCost, fleet_cost
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.permission_changes import permission_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
-from fleet.report.traffic import InstanceNeed, Traffic, instance_need, update_traffic
+from fleet.report.traffic import (
+    InstanceLimit,
+    InstanceNeed,
+    Traffic,
+    instance_limit,
+    instance_need,
+    update_traffic,
+)
 from fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
@@ -100,6 +107,7 @@ class EndpointChange:
         areas: The parts of the template that differ, in the words of the spec.
         traffic: What happens to calls; None where nothing is moved.
         need: Instances that AWS has to have.
+        limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
         certain_price: Whether a source states all prices for the region.
         permissions: Who may newly do what, and who no longer.
@@ -120,6 +128,7 @@ class EndpointChange:
     areas: tuple[str, ...]
     traffic: Traffic | None
     need: InstanceNeed | None
+    limits: tuple[InstanceLimit | None, InstanceLimit | None]
     least: CostChange
     most: CostChange
     certain_price: bool
@@ -173,6 +182,7 @@ def endpoint_change(name: str, before: Revision | None, after: Revision | None) 
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
+        limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=CostChange(before=_cost(before, least=True), after=_cost(after, least=True)),
         most=CostChange(before=_cost(before, least=False), after=_cost(after, least=False)),
         certain_price=all(each.has_certain_price for each in (before, after) if each),

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fleet.findings import Finding, Severity
 from fleet.report.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.lock import Lock
 from fleet.upgrade.comparison import Change
@@ -71,6 +72,11 @@ class EnvironmentChange:
             owner: (_sum(one.least.difference for one in found), _sum(one.most.difference for one in found))
             for owner, found in mine.items()
         }
+
+    @property
+    def quotas(self) -> tuple[QuotaChange, ...]:
+        """What these endpoints alone ask of the account's quotas."""
+        return quota_changes(self.endpoints)
 
     @property
     def errors(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fleet.report.environment_change import EnvironmentChange
+from fleet.report.product_change import ProductChange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,12 +16,14 @@ class FleetChange:
     Attributes:
         reference: What the user named.
         commit: The commit that both have in common.
+        product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
     """
 
     reference: str
     commit: str
     environments: tuple[EnvironmentChange, ...]
+    product: ProductChange | None = None
     notes: tuple[str, ...] = ()
 
     @cached_property
@@ -39,3 +42,8 @@ class FleetChange:
         if not self.differing:
             return f"nothing changes in {', '.join(self.unchanged)}"
         return "; ".join(f"{each.name}: {each.verdict}" for each in self.differing)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reviewer has to know of the whole."""
+        return (*([self.product.verdict] if self.product else ()), *self.notes)

@@ -12,6 +12,7 @@ from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     MAX_WORDS,
+    QUOTAS,
     detail_lists,
     effect_words,
     finding_line,
@@ -87,7 +88,9 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         lines += [f"## {inline(found.verdict, MAX_LINE)}", ""]
     for place in found.differing:
         lines += _environment(place, shown, told, lists=lists)
-    lines += [f"- ⚠ {inline(each)}" for each in found.notes]
+    lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
+    if lists and found.product and found.product.lines:
+        lines += ["", *_folded("what the product itself changes", found.product.lines)]
     left = [(len(by_risk) - len(shown), "endpoint"), (len(shown) - len(told), "endpoint's details")]
     left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in left if count > 0]
     left_out += [] if lists else ["findings and shared stacks"]
@@ -177,6 +180,8 @@ def _shared(place: EnvironmentChange) -> Iterator[str]:
             for owner, (least, most) in owners.items()
         )
         yield from (f"USD a month by owner: {inline('; '.join(sums))}", "")
+    if place.quotas:
+        yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")
     if place.permissions:
         yield from ("IAM of the shared stack:", "", *(f"- {inline(each)}" for each in place.permissions), "")
     if place.shared:

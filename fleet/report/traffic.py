@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet.endpoint.context.capacity import capacity, least_instances, most_instances
 from fleet.endpoint.context.rollout import rollback_alarms, seconds, steps, waits
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.rollout import Strategy
+from fleet.spec.rollout import Rollout, Strategy
 
 MINUTE, HOUR = 60, 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """A part of a rollout: the percentage of the calls that the new instances answer, and its seconds."""
+
+    share: float
+    seconds: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
     """The rollout of an update; `shortest` and `longest` in seconds, None where no rollout sets them.
 
-    The start of new instances comes on top of `shortest`.
+    The start of new instances comes on top of `shortest`, which is the sum of the phases.
     """
 
     words: str
     shortest: int | None = None
     longest: int | None = None
+    phases: tuple[Phase, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +41,19 @@ class InstanceNeed:
     type: str
     beside: int
     most: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceLimit:
+    """The most instances that an endpoint may come to, and their type."""
+
+    type: str
+    most: int
+
+
+def instance_limit(spec: EndpointSpec | None) -> InstanceLimit | None:
+    """The most instances of a spec; None without one."""
+    return None if spec is None else InstanceLimit(type=spec.instance.type, most=most_instances(spec)[0])
 
 
 def update_traffic(spec: EndpointSpec) -> Traffic:
@@ -52,7 +75,17 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
         words=f"{rollout.strategy.value}{part}, {watched}, {back}",
         shortest=waits(spec, rollout),
         longest=seconds(spec, rollout),
+        phases=tuple(_phases(spec, rollout)),
     )
+
+
+def _phases(spec: EndpointSpec, rollout: Rollout) -> Iterator[Phase]:
+    """A bake after each step, and the wait in which the old instances still run without calls."""
+    count, first = steps(spec, rollout), rollout.canary or rollout.step or 100.0
+    for number in range(1, count + 1):
+        yield Phase(share=100.0 if number == count else min(100.0, first * number), seconds=rollout.bake)
+    if rollout.termination_wait:
+        yield Phase(share=100.0, seconds=rollout.termination_wait)
 
 
 def instance_need(before: EndpointSpec | None, after: EndpointSpec, *, replaced: bool) -> InstanceNeed | None:

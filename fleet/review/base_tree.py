@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,8 @@ class BaseTree:
 
     commit: str
     root: Path
+    place: Path
+    """The top of the work tree."""
 
 
 @contextmanager
@@ -48,19 +50,27 @@ def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
             _git(
                 top, *NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--no-checkout", str(place), commit
             )
-            _check_out(place, commit, [(below / each).as_posix() for each in PARTS])
-            (place / below).mkdir(parents=True, exist_ok=True)
-            yield BaseTree(commit=commit, root=place / below)
+            found = BaseTree(commit=commit, root=place / below, place=place)
+            check_out(found, PARTS)
+            found.root.mkdir(parents=True, exist_ok=True)
+            yield found
         finally:
             run_git(top, "worktree", "remove", "--force", str(place))
             run_git(top, "worktree", "prune")
 
 
-def _check_out(place: Path, commit: str, wanted: list[str]) -> None:
-    listed = _git(place, "ls-tree", "-z", "--name-only", commit, "--", *wanted)
-    paths = [os.fsdecode(each) for each in listed.split(b"\0") if each]
+def check_out(base: BaseTree, parts: Sequence[str]) -> None:
+    """Bring those of some files and folders of the fleet that the base has.
+
+    Raises:
+        CannotRunError: Git failed.
+    """
+    below = base.root.relative_to(base.place)
+    wanted = [(below / each).as_posix() for each in parts]
+    listed = _git(base.place, "ls-tree", "-z", "--name-only", base.commit, "--", *wanted)
+    paths = [f":(literal){os.fsdecode(each)}" for each in listed.split(b"\0") if each]
     if paths:
-        _git(place, *NO_HOOKS, "checkout", "--quiet", commit, "--", *(f":(literal){each}" for each in paths))
+        _git(base.place, *NO_HOOKS, "checkout", "--quiet", base.commit, "--", *paths)
 
 
 def _git(folder: Path, *command: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,12 +17,12 @@ from fleet.report.permission_changes import permission_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
-from fleet.scaffold.pin import PACKAGE
+from fleet.review.product_review import pinned, product_change
 from fleet.selection.git import changed_files
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
 from fleet.upgrade.comparison import Template, compare
-from fleet.upgrade.installation import Installation, installation
+from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import THIS, settings
 
 PROCESSES = 2
@@ -59,7 +58,9 @@ class _Pair:
         return ((self.before, self.old), (self.after, self.new))
 
 
-def fleet_review(root: Path, reference: str, environments: Sequence[str], today: date) -> FleetChange:
+def fleet_review(
+    root: Path, reference: str, environments: Sequence[str], today: date, *, installs: bool = False
+) -> FleetChange:
     """What the files of a fleet change in its environments since HEAD left a reference.
 
     Args:
@@ -67,6 +68,7 @@ def fleet_review(root: Path, reference: str, environments: Sequence[str], today:
         reference: A branch, a tag or a commit.
         environments: Names; none for all except `local`, of both commits.
         today: The day on which policies are checked.
+        installs: Whether the version of the product that the base pins may be installed, to compare it.
 
     Raises:
         FindingsError: an environment's file is wrong, or neither commit has it.
@@ -75,18 +77,20 @@ def fleet_review(root: Path, reference: str, environments: Sequence[str], today:
     root = Path(os.path.realpath(root))
     with base_tree(root, reference) as base:
         known = {*environment_names(root), *environment_names(base.root)} - {LOCAL}
-        files = [
+        changed = [
             each.relative_to(root) for each in changed_files(root, reference) if each.is_relative_to(root)
         ]
-        files = [each for each in files if each.parts[0] in PARTS]
+        files = [each for each in changed if each.parts[0] in PARTS]
         pairs = [_pair(name, base.root, root, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
         found = tuple(_environment(pair, *templates[number], today) for number, pair in enumerate(pairs))
+        product = product_change(base, root, changed, [each.name for each in pairs], installs=installs)
         return FleetChange(
             reference=reference,
             commit=base.commit,
             environments=found,
-            notes=tuple(_fleet_notes(base.root, root)),
+            product=product,
+            notes=tuple(_fleet_notes(base.root, root, compared=product is not None)),
         )
 
 
@@ -116,13 +120,13 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
             names = [each for each in pair.differing if each in revisions and not revisions[each].problem]
             if place.project and (names or not pair.has_same_settings):
                 jobs.append((number, side, place, names))
-    found = [({}, {}) for _ in pairs]  # type: list[tuple[dict[str, Template], dict[str, Template]]]
-    python = installation(THIS) if jobs else None
+    if not jobs:
+        return [({}, {}) for _ in pairs]
+    python, found = installation(THIS), [(dict[str, Template](), dict[str, Template]()) for _ in pairs]
 
     def synthesise(job: tuple[int, int, EnvironmentSide, list[str]]) -> None:
         number, side, place, names = job
-        if isinstance(python, Installation):
-            found[number][side].update(place.templates(python, names))
+        found[number][side].update(place.templates(python, names))
 
     all_in_parallel(jobs, synthesise, threads=PROCESSES)
     return list(found)
@@ -181,25 +185,17 @@ def _findings(pair: _Pair, today: date) -> tuple[tuple[Finding, ...], tuple[Find
     return tuple(appeared), tuple(fixed)
 
 
-def _fleet_notes(before: Path, after: Path) -> Iterator[str]:
+def _fleet_notes(before: Path, after: Path, *, compared: bool) -> Iterator[str]:
     """What the comparison leaves out."""
     old, new = settings(before), settings(after)
     if old != new:
         keys = ", ".join(sorted(key for key in {**old, **new} if old.get(key) != new.get(key)))
         yield f"cdk.json differs ({keys}): templates of endpoints that are not listed may change, too"
-    old_pin, new_pin = _pin(before), _pin(after)
-    if old_pin != new_pin:
+    if not compared and (old_pin := pinned(before)) != (new_pin := pinned(after)):
         yield (
-            f"requirements.txt: {old_pin or 'none'} → {new_pin or 'none'}: both sides are synthesised by one"
-            " version; `fleet upgrade-check` shows what another version changes by itself"
+            f"requirements.txt: {old_pin or 'none'} → {new_pin or 'none'}: one version synthesises both"
+            " sides; `fleet report --with-upgrade` shows what the other one changes by itself"
         )
-
-
-def _pin(root: Path) -> str:
-    """The line by which a fleet depends on this product."""
-    file = root / "requirements.txt"
-    lines = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
-    return next((each.strip() for each in lines if re.match(rf"{PACKAGE}\b", each)), "")
 
 
 def _notes(pair: _Pair) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,31 +27,42 @@ print(json.dumps({**found, "cdk": source_path("cdk.json").read_text("utf-8")}))
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """The triton-fleet of one Python; `packages` are the files of its packages, by name."""
+    """The triton-fleet of one Python; `packages` are the files of its packages, by name.
+
+    `folders` hold packages that come before those that the Python has.
+    """
 
     python: Path
     version: str
     packages: Mapping[str, Path]
     context: Mapping[str, Any]
+    folders: Sequence[Path] = ()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of a process that is to import it."""
+        return isolated(os.environ, self.folders)
 
     def __str__(self) -> str:
         """The version, and the folder of the package `fleet`."""
         return f"{self.version} ({self.packages['fleet'].parent})"
 
 
-def isolated(variables: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables without those that give a Python the packages of another one."""
-    return {name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+def isolated(variables: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:
+    """Environment variables that give a Python the packages in `folders`, and of no other place."""
+    found = {name: value for name, value in variables.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    return {**found, "PYTHONPATH": os.pathsep.join(map(str, folders))} if folders else found
 
 
-def installation(python: Path) -> Installation:
-    """The triton-fleet that a Python imports by itself.
+def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
+    """The triton-fleet that a Python imports by itself, or first from some folders.
 
     Raises:
         CannotRunError: it has none, or one without a part that is compared.
     """
     command = [str(python), "-P", "-c", _PROBE]
-    done = subprocess.run(command, env=isolated(os.environ), capture_output=True, text=True, check=False)
+    variables = isolated(os.environ, folders)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = "".join(done.stderr.strip().splitlines()[-1:])
         raise CannotRunError(
@@ -64,6 +75,7 @@ def installation(python: Path) -> Installation:
         version=found["version"],
         packages={name: Path(file).resolve() for name, file in found["packages"].items()},
         context=json.loads(found["cdk"]).get("context", {}),
+        folders=tuple(folders),
     )
 
 

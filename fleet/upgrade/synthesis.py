@@ -74,7 +74,7 @@ def synthesise(
     python = version.python
     with tempfile.TemporaryDirectory() as output:
         variables = {
-            **isolated(os.environ),
+            **version.variables,
             "PATH": os.pathsep.join((str(python.parent), os.environ.get("PATH", os.defpath))),
             "CDK_OUTDIR": output,
             "CDK_CONTEXT_JSON": json.dumps(context),

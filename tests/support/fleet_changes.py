@@ -31,6 +31,7 @@ def change(
         "areas": ("scaling",),
         "traffic": None,
         "need": None,
+        "limits": (None, None),
         "least": cost("1", "1"),
         "most": cost("4", "20"),
         "certain_price": True,

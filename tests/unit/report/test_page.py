@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from fleet.findings import Finding
 from fleet.report.page import page
-from fleet.report.traffic import Traffic
+from fleet.report.traffic import Phase, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet_changes import change, cost, fleet
 
@@ -15,7 +15,7 @@ from fleet_changes import change, cost, fleet
 def widths(text: str) -> list[Decimal]:
     return [
         Decimal(each)
-        for each in re.findall(r'<rect class="[a-z ]+" x="\d+" y="[\d.]+" width="([\d.]+)"', text)
+        for each in re.findall(r'<rect class="[a-z ]+" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', text)
     ]
 
 
@@ -38,13 +38,16 @@ def test_bars_are_as_long_as_the_costs() -> None:
     assert after_most == 2 * before_most == 4 * after_least == 8 * before_least
 
 
-def test_a_rollout_has_a_bar_from_its_waits_to_its_time_out() -> None:
-    traffic = Traffic(words="canary 50 %", shortest=1200, longest=4800)
-    found = change(effect=UpdateEffect.CONFIGURATION, traffic=traffic)
-    text = page(fleet(found))
-    assert "20 min to 1 h 20 min" in text
-    *_, longest, shortest = widths(text)
-    assert longest == 4 * shortest
+def test_a_rollout_has_a_part_for_each_phase_as_long_as_it_takes() -> None:
+    phases = (Phase(share=50, seconds=600), Phase(share=100, seconds=600), Phase(share=100, seconds=300))
+    traffic = Traffic(words="canary 50 %", shortest=1500, longest=4800, phases=phases)
+    text = page(fleet(change(effect=UpdateEffect.CONFIGURATION, traffic=traffic)))
+    assert "25 min, at most 1 h 20 min" in text
+    *_, canary, rest, wait = widths(text)
+    assert canary == rest == 2 * wait
+    opacities = [float(each) for each in re.findall(r'fill-opacity="([\d.]+)"', text)]
+    assert 0 < opacities[0] < opacities[1] == opacities[2] == 1
+    assert re.findall(r">(\d+)\u2009%<", text) == ["50", "100", "100"]
 
 
 def test_no_change_is_a_page_with_its_verdict() -> None:

@@ -1,0 +1,54 @@
+"""What a change of endpoints asks of the quotas that their instances count against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fleet.catalog.limits import all_instances_quota, instance_quota
+from fleet.report.endpoint_change import EndpointChange
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotaChange:
+    """One quota and the endpoints of a change that count against it.
+
+    Attributes:
+        quota: Its name in Service Quotas.
+        before: Their instances at the most, before.
+        after: Their instances at the most, afterwards.
+        beside: The largest second fleet that one of them starts on top, while it is updated.
+    """
+
+    quota: str
+    before: int
+    after: int
+    beside: int
+
+    def __str__(self) -> str:
+        """What it comes to, in words."""
+        second = f", and {self.beside} beside them during an update" if self.beside else ""
+        return f"{self.quota}: {self.before} → {self.after} at the most{second}"
+
+
+def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...]:
+    """The quotas of which a change needs another number, by instance type, and that of all types last.
+
+    `fleet deploy` starts one second fleet after the other where the quota has no room for more.
+    """
+    types = sorted({limit.type for each in endpoints for limit in each.limits if limit is not None})
+    names = {instance_quota(each): each for each in types} | {all_instances_quota(): None}
+    found = (_quota_change(name, machine, endpoints) for name, machine in names.items())
+    return tuple(each for each in found if each.beside or each.before != each.after)
+
+
+def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointChange]) -> QuotaChange:
+    before, after = (
+        sum(
+            limit.most for each in endpoints if (limit := each.limits[side]) and machine in (None, limit.type)
+        )
+        for side in (0, 1)
+    )
+    needs = (each.need for each in endpoints if each.need and each.limits[0])
+    beside = max((need.beside for need in needs if machine in (None, need.type)), default=0)
+    return QuotaChange(quota=quota, before=before, after=after, beside=beside)

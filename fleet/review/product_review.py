@@ -1,0 +1,107 @@
+"""The product of a change beside that of its base, by the templates that both make of the base's files."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import CannotRunError
+from fleet.report.product_change import ProductChange
+from fleet.review.base_tree import BaseTree, check_out
+from fleet.review.environment_side import base_side
+from fleet.scaffold.pin import PACKAGE
+from fleet.upgrade.comparison import Change, compare
+from fleet.upgrade.installation import Installation, installation
+from fleet.upgrade.synthesis import THIS, install
+
+PRODUCT = (
+    "fleet",
+    "fleet_client",
+    "constructs",
+    "containers",
+    "emulator",
+    "stacks",
+    "lambda",
+    "engine_build",
+    "pyproject.toml",
+)
+"""The folders of the product where it is in the clone of a fleet, as in its own repository."""
+WORK_TREE, SHARED = "the work tree", "the shared stack"
+
+
+def product_change(
+    base: BaseTree, root: Path, files: Sequence[Path], environments: Sequence[str], *, installs: bool
+) -> ProductChange | None:
+    """What the product's own change does to templates; None where it is the same, or must be installed.
+
+    Args:
+        base: The base of the change.
+        root: The fleet, whose clone may hold the product.
+        files: What differs, relative to the fleet.
+        environments: Their names.
+        installs: Whether the version that the base pins may be installed, from the package index.
+    """
+    this = installation(THIS)
+    is_here = this.packages["fleet"].is_relative_to(root)
+    old, new = pinned(base.root), pinned(root)
+    if is_here and any(each.parts[0] in PRODUCT for each in files):
+        names = base.commit[:12], WORK_TREE
+    elif installs and old and new and old != new:
+        names = old, new
+    else:
+        return None
+    found = ProductChange(before=names[0], after=names[1], stacks={})
+    try:
+        with _product_in(base) if is_here else _product_installed(old) as other:
+            stacks = (_differing_stacks(other, this, base.root, each) for each in environments)
+            return replace(found, stacks=dict(chain.from_iterable(stacks)))
+    except CannotRunError as error:
+        problem = error.problem.strip().splitlines()[-1].replace(f"{base.root}/", "")
+        return replace(found, problem=problem)
+
+
+def pinned(root: Path) -> str:
+    """The requirement by which a fleet depends on this product; "" without one."""
+    file = root / "requirements.txt"
+    lines = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
+    found = next((each for each in lines if re.match(rf"\s*{PACKAGE}\b", each)), "")
+    return re.sub(r"\s+(#.*|\\\s*)$", "", found).strip()
+
+
+@contextmanager
+def _product_in(base: BaseTree) -> Iterator[Installation]:
+    """The product as the base has it, by the interpreter and the dependencies of this one."""
+    check_out(base, PRODUCT)
+    folders = [Path()]
+    with suppress(OSError, KeyError):
+        build = tomllib.loads((base.root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+        folders = [Path(each) for each in build["dev-mode-dirs"]]
+    yield installation(THIS, [base.root / each for each in folders])
+
+
+@contextmanager
+def _product_installed(requirement: str) -> Iterator[Installation]:
+    with TemporaryDirectory(prefix="fleet-product-") as folder:
+        yield installation(install(requirement, Path(os.path.realpath(folder)) / "venv"))
+
+
+def _differing_stacks(
+    before: Installation, after: Installation, root: Path, environment: str
+) -> Iterator[tuple[tuple[str, str], Sequence[Change]]]:
+    side = base_side(root, environment)
+    if side.project is None:
+        return
+    revisions = side.revisions(side.project.endpoints, side.project.environment)
+    names = [name for name, each in revisions.items() if not each.problem]
+    old, new = all_in_parallel((before, after), lambda each: side.templates(each, names))
+    for name in sorted({*old, *new}):
+        if changes := compare(old.get(name, {}), new.get(name, {})):
+            yield (environment, name or SHARED), changes

@@ -1,0 +1,100 @@
+"""`fleet report` in a clone that holds the product: what the product's own change does to templates."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.review.base_tree import PARTS
+from fleet.review.product_review import PRODUCT
+from fleet_folder import ROOT
+from git_repository import GitRepository
+
+ENDPOINT = "resnet50"
+RUN = "from fleet.cli.main import run; run()"
+
+
+class Clone:
+    """A fleet of one endpoint beside the product, and a Python that imports the product from there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.python = folder / "clone", folder / "venv/bin/python"
+        for each in (*PRODUCT, *PARTS):
+            if (ROOT / each).is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(ROOT / each, self.root / each, ignore=ignored)
+            elif (ROOT / each).is_file():
+                shutil.copy(ROOT / each, self.root)
+        for file in [*self.root.glob("model_specs/*.yaml"), *self.root.glob("locks/*/*.yaml")]:
+            if file.name.partition(".")[0] != ENDPOINT:
+                file.unlink()
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+        [site] = (folder / "venv").glob("lib/python*/site-packages")
+        sources = (
+            self.root / each for each in (".", "constructs", "containers/shared", "emulator", "stacks")
+        )
+        (site / "clone.pth").write_text("\n".join(map(str, (*sources, sysconfig.get_path("purelib")))))
+        self.repository = GitRepository.around(self.root)
+        self.repository.branch()
+
+    def edit(self, file: str, before: str, after: str) -> None:
+        text = (self.root / file).read_text()
+        assert before in text
+        (self.root / file).write_text(text.replace(before, after))
+
+    def report(self, *options: str, base: str = "main") -> str:
+        arguments = ("report", "--base", base, "--env", "staging", *options)
+        command = [str(self.python), "-P", "-c", RUN, *arguments]
+        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    return Clone(tmp_path_factory.mktemp("product"))
+
+
+@pytest.fixture(scope="module")
+def found(clone: Clone) -> Any:
+    clone.edit("constructs/triton_endpoints/endpoint/model.py", "image=endpoint.image.uri", 'image="other:1"')
+    clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 4", "max: 6")
+    return json.loads(clone.report("--format", "json"))
+
+
+def test_a_change_of_the_product_is_no_change_of_the_endpoint(found: Any) -> None:
+    [staging] = found["environments"]
+    [endpoint] = staging["endpoints"]
+    assert (endpoint["effect"], endpoint["changes"]) == ("in place", ["scaling.max 4 → 6"])
+
+
+def test_it_has_the_stacks_that_it_changes_by_itself(found: Any) -> None:
+    product = found["product"]
+    assert (product["after"], product["problem"]) == ("the work tree", None)
+    [stack] = product["stacks"]
+    assert (stack["environment"], stack["stack"]) == ("staging", ENDPOINT)
+    assert {each["type"]: each["effect"] for each in stack["resources"]}[
+        "AWS::SageMaker::Model"
+    ] == "replaced"
+
+
+def test_a_base_whose_product_cannot_synthesise_is_named_and_the_rest_is_reported(
+    clone: Clone, found: Any
+) -> None:
+    parts = "constructs/triton_endpoints/endpoint/model.py", "from constructs import Construct\n"
+    broken = f"{parts[1]}raise RuntimeError('no such product')\n"
+    clone.edit(*parts, broken)
+    clone.repository.commit()
+    clone.repository.git("branch", "broken")
+    clone.edit(parts[0], broken, parts[1])
+    clone.edit(f"model_specs/{ENDPOINT}.yaml", "max: 6", "max: 5")
+    text = clone.report(base="broken")
+    assert "cannot be compared: RuntimeError: no such product" in text
+    assert f"| {ENDPOINT} | scaling.max 6 → 5 | in place: " in text

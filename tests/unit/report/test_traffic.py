@@ -1,0 +1,75 @@
+"""How calls move while a configuration is replaced, and what that asks of quotas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.report.quota_change import quota_changes
+from fleet.report.traffic import InstanceLimit, InstanceNeed, Phase, update_traffic
+from fleet.report.update_effect import UpdateEffect
+from fleet.spec.endpoint import EndpointSpec
+from fleet_changes import change
+
+ALL = "Number of instances across active endpoints"
+
+
+def spec(rollout: dict[str, Any], count: int = 4) -> EndpointSpec:
+    return EndpointSpec.model_validate(
+        {
+            "endpoint": "sentences",
+            "triton": "25.04",
+            "instance": {"type": "ml.g5.xlarge", "count": count},
+            "models": [{"archive": "sentences", "repository": "models"}],
+            "rollout": rollout,
+        }
+    )
+
+
+class TestPhases:
+    @pytest.mark.parametrize(
+        ("rollout", "phases"),
+        [
+            ({"strategy": "canary", "canary": "25%", "bake": "60s"}, [(25, 60), (100, 60)]),
+            ({"strategy": "all-at-once", "bake": "60s"}, [(100, 60)]),
+            ({"strategy": "linear", "step": "40%", "bake": "60s"}, [(40, 60), (80, 60), (100, 60)]),
+            ({"strategy": "rolling", "step": "50%", "bake": "60s"}, [(50, 60), (100, 60)]),
+            (
+                {"strategy": "canary", "canary": "50%", "bake": "60s", "termination_wait": "30s"},
+                [(50, 60), (100, 60), (100, 30)],
+            ),
+        ],
+    )
+    def test_each_step_is_one_and_so_is_the_wait_for_the_old_fleets_end(
+        self, rollout: dict[str, Any], phases: list[tuple[float, int]]
+    ) -> None:
+        traffic = update_traffic(spec(rollout))
+        assert traffic.phases == tuple(Phase(share=share, seconds=seconds) for share, seconds in phases)
+        assert traffic.shortest == sum(each.seconds for each in traffic.phases)
+
+
+class TestQuotas:
+    def test_a_type_that_is_left_is_a_change_of_two_quotas_and_not_of_their_sum(self) -> None:
+        limits = (InstanceLimit(type="ml.g5.xlarge", most=8), InstanceLimit(type="ml.g6.xlarge", most=8))
+        need = InstanceNeed(type="ml.g6.xlarge", beside=2, most=8)
+        moved = change(effect=UpdateEffect.CONFIGURATION, limits=limits, need=need)
+        assert [str(each) for each in quota_changes([moved])] == [
+            "ml.g5.xlarge for endpoint usage: 8 → 0 at the most",
+            "ml.g6.xlarge for endpoint usage: 0 → 8 at the most, and 2 beside them during an update",
+            f"{ALL}: 8 → 8 at the most, and 2 beside them during an update",
+        ]
+
+    def test_the_largest_second_fleet_counts_and_a_new_endpoint_starts_none(self) -> None:
+        limit = InstanceLimit(type="ml.g5.xlarge", most=4)
+        updated = [
+            change(name, limits=(limit, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=beside, most=4))
+            for name, beside in (("a", 1), ("b", 3))
+        ]
+        new = change("c", limits=(None, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=4, most=4))
+        found = quota_changes([*updated, new])
+        assert [(each.before, each.after, each.beside) for each in found] == [(8, 12, 3), (8, 12, 3)]
+
+    def test_the_same_instances_ask_for_nothing(self) -> None:
+        limit = InstanceLimit(type="ml.g5.xlarge", most=4)
+        assert quota_changes([change(limits=(limit, limit))]) == ()
