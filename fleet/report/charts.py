@@ -11,11 +11,13 @@ from fleet.report.traffic import Traffic, shown_seconds
 
 WIDTH, BAR, GAP = 640, 14, 10
 """Units of the view boxes; the browser scales them."""
-LABEL, VALUE = 230, 160
+LABEL, VALUE = 210, 200
 """The widths of the columns with names, and with what the bars show."""
 ROOM = WIDTH - LABEL - VALUE
 MIN_TEXT = 34
 """A part of a bar that is as wide as this has room for its percentage."""
+DARK = 60
+"""From this percentage on, a part is dark enough for white text."""
 FAINTEST = 0.25
 """The opacity of no calls; all calls are in full colour."""
 
@@ -51,7 +53,8 @@ def rollout_chart(rollouts: Mapping[str, Traffic]) -> str:
             opacity = FAINTEST + (1 - FAINTEST) * phase.share / 100
             drawn.append(_bar("after", x, y, f"{width:.2f}", f' fill-opacity="{opacity:.2f}"'))
             if width >= MIN_TEXT:
-                drawn.append(f'<text class="in" x="{x + 3:.1f}" y="{y}">{phase.share:.3g}\u2009%</text>')
+                kind = ' class="in"' if phase.share >= DARK else ""
+                drawn.append(f'<text{kind} x="{x + 3:.1f}" y="{y}">{phase.share:.3g}\u2009%</text>')
             x += width
         words = shown_seconds(traffic.shortest or 0)
         words += f", at most {shown_seconds(traffic.longest)}" if traffic.longest else ""
