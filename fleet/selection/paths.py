@@ -93,7 +93,7 @@ class FleetPaths:
             return Selection(names)
         files = sorted(each for each in folder.glob(f"*{YAML}") if not each.name.startswith("."))
         found = Selection.union([self.of_file(file) for file in files] + [self._of_input(folder)])
-        if not (found.endpoints or found.drafts or found.gone):
+        if not (found.endpoints or found.drafts or found.gone or found.reasons):
             raise self._unusable(folder, "the folder holds no spec, and no endpoint is made from it")
         return found
 

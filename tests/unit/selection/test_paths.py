@@ -240,3 +240,12 @@ class TestRepositories:
         shutil.rmtree(repository.top / "models")
         monkeypatch.setenv("PATH", "")
         assert refusal(fleet, "models/zoo/net/1/model.py").code == "FL120"
+
+
+def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_each_of_its_files_is(
+    fleet: FleetFolder,
+) -> None:
+    fleet.environment("promoted_from: dev\n", name="prod")
+    found = Selector(fleet.root, "prod").select(["model_specs/search"])
+    assert (found.endpoints, len(found.reasons)) == ([], 2)
+    assert found.reasons[0] == "model_specs/search/bert-large.yaml: prod takes it by `fleet promote`"
