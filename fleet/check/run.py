@@ -13,6 +13,7 @@ from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
 from fleet.check.provisional_lock import draft_lock
 from fleet.check.spec_repositories import repository_findings, without_repeats
+from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import MISSING, read_lock
@@ -135,7 +136,7 @@ def orphan_locks(project: Project) -> list[Finding]:
 
 def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     found = list[Finding]()
-    with _place_findings(found):
+    with one_look(), _place_findings(found):
         found += _of_endpoint(project, loaded, locked=locked)
     return found
 

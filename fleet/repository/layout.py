@@ -14,6 +14,7 @@ from heapq import merge
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from fleet.core.look import is_looking, read_once
 from fleet.findings import Finding, FindingsError
 from fleet.repository.version_folders import CONFIG, empty_versions, is_version
 
@@ -72,6 +73,14 @@ def entries(repository: Path) -> Iterator[RepositoryEntry]:
     Raises:
         FindingsError: an entry is neither folder nor file, or its name is not text.
     """
+    return iter(read_once(_listed, repository)) if is_looking() else _entries(repository)
+
+
+def _listed(repository: Path) -> list[RepositoryEntry]:
+    return list(_entries(repository))
+
+
+def _entries(repository: Path) -> Iterator[RepositoryEntry]:
     added = [
         RepositoryEntry(f"{model.name}/{version}", None)
         for model in _models(repository)
@@ -130,6 +139,10 @@ def belongs(name: str) -> bool:
 
 def versions_of(model: Path, *, packed: bool = True) -> list[str]:
     """The folders of a model that Triton reads as versions, in no order; `packed`: those with files alone."""
+    return read_once(_versions, model, packed)
+
+
+def _versions(model: Path, packed: bool) -> list[str]:
     names = [name for name in _folders(model) if is_version(name)]
     return [name for name in names if _has_file(model / name)] if packed else names
 
@@ -139,6 +152,10 @@ def _has_version(model: Path, *, packed: bool) -> bool:
 
 
 def _models(repository: Path) -> list[Path]:
+    return read_once(_model_folders, repository)
+
+
+def _model_folders(repository: Path) -> list[Path]:
     try:
         return [repository / name for name in sorted(_folders(repository)) if belongs(name)]
     except OSError as error:
@@ -147,6 +164,10 @@ def _models(repository: Path) -> list[Path]:
 
 def _versions_without_files(model: Path) -> list[str]:
     """The version folders that a model gets when it is packed, whether or not they exist."""
+    return read_once(_read_versions_without_files, model)
+
+
+def _read_versions_without_files(model: Path) -> list[str]:
     try:
         content = (model / CONFIG).read_bytes()
     except OSError:  # without a config, or reported where it is read

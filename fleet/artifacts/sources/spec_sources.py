@@ -12,6 +12,7 @@ from fleet.artifacts.sources.s3_archive import S3ArchiveSource
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
+from fleet.core.look import read_once
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import Archive, PackedArchive
 from fleet.spec.project import LoadedSpec
@@ -82,10 +83,18 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     mark = loaded.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
     try:
-        repository = (mark.file.parent / loaded.spec.models[index].repository).resolve()
-        if repository.is_dir():
+        repository, is_folder = read_once(
+            _real_folder, mark.file.parent, loaded.spec.models[index].repository
+        )
+        if is_folder:
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"
     except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links
         message = f"the folder cannot be read: {getattr(error, 'strerror', None) or error}"
     raise FindingsError([finding_at(mark, "FL401", message, hint)])
+
+
+def _real_folder(base: Path, path: str) -> tuple[Path, bool]:
+    """Where a path leads from a folder, and whether a folder is there."""
+    found = (base / path).resolve()
+    return found, found.is_dir()
