@@ -65,13 +65,21 @@ def test_the_page_shows_a_spec_that_is_told_so(root: Path) -> None:
     assert ENSEMBLES.partition("models:")[0] in (root / "docs/cost.md").read_text()
 
 
-def test_the_readme_tells_what_all_that_is_shipped_costs(root: Path) -> None:
+def test_a_page_states_what_all_that_is_shipped_costs(root: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         done = CliRunner().invoke(app, ["cost", "--env", "dev"], catch_exceptions=False)
     hour, month = re.findall(r"^total +([\d.,]+) +([\d.,]+)", done.output, re.MULTILINE)[0]
-    readme = " ".join((root / "README.md").read_text().split())
-    assert f"{hour.rstrip('0')} USD an hour at min, {month} a month" in readme
+    page = " ".join((root / "docs/shipped-specs.md").read_text().split())
+    assert f"{hour.rstrip('0')} USD an hour at min, {month} a month" in page
+
+
+def test_the_readme_states_what_its_first_deploy_costs(root: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        done = CliRunner().invoke(app, ["cost", "--env", "dev", "resnet50"], catch_exceptions=False)
+    (hour,) = re.findall(r"^resnet50 .*?ml\.g5\.xlarge +1 +([\d.]+)", done.output, re.MULTILINE)
+    assert f"One `ml.g5.xlarge` costs {float(hour):.2f} USD an hour" in (root / "README.md").read_text()
 
 
 def test_one_endpoint_has_no_sum(sources: FleetFolder) -> None:

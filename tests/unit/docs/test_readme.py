@@ -1,0 +1,56 @@
+"""README.md: its length, and what it shows of files and messages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fleet.cli.commands import app
+from fleet.review.base_tree import PARTS
+from fleet_folder import ROOT
+
+TEXT = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The shipped fleet without its model repositories."""
+    for each in (ROOT / part for part in PARTS):
+        if each.is_dir():
+            shutil.copytree(each, tmp_path / each.name)
+        elif each.is_file():
+            shutil.copy(each, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shown(language: str) -> str:
+    """The first block of a language."""
+    found = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def checked(*words: str) -> str:
+    return CliRunner().invoke(app, ["check", *words, "--locked"], env={"COLUMNS": "110"}).output
+
+
+def test_it_has_at_most_1300_words() -> None:
+    assert len(TEXT.split()) <= 1300
+
+
+def test_its_minimal_spec_is_a_spec_without_mistakes(top: Path) -> None:
+    (top / "model_specs/resnet50.yaml").write_text(shown("yaml"))
+    assert "no findings in resnet50" in checked("--env", "dev", "resnet50")
+
+
+def test_its_mistake_is_found_as_shown(top: Path) -> None:
+    spec = top / "model_specs/sentence-embeddings.yaml"
+    mistake = shown("text").splitlines()[1].partition("| ")[2]
+    text = spec.read_text().replace('triton: "25.04"', 'triton: "25.09"')
+    spec.write_text(re.sub("(?m)^instance: .*", mistake, text))
+    assert shown("text") in checked("--env", "staging", "sentence-embeddings")
