@@ -23,7 +23,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test lint audit format bench synth generated weights lock-requirements clean
+.PHONY: help setup demo test lint docs audit format bench synth generated weights lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -89,6 +89,14 @@ lint: setup  ## Check format, lint, types, imports, generated files and the word
 	@fleet schema --check
 	@node_modules/.bin/markdownlint-cli2
 
+.venv-docs/.ready: requirements-docs.txt .venv/.ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-docs
+	@$(call INSTALL,.venv-docs,--require-hashes -r requirements-docs.txt)
+	@touch $@
+
+docs: setup .venv-docs/.ready  ## Build the documentation as a site; a link that leads nowhere or a page on no list fails
+	@python .ci/docs.py
+
 .venv-audit/.ready: requirements-audit.txt .venv/.ready
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-audit
 	@$(call INSTALL,.venv-audit,--require-hashes -r requirements-audit.txt)
@@ -114,7 +122,7 @@ bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, withou
 	@python benchmarks/$(NAME).py $(if $(SHORT),--short)
 
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
-	@for name in requirements requirements-dev requirements-checkov requirements-audit; do \
+	@for name in requirements requirements-dev requirements-checkov requirements-audit requirements-docs; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton; do \
@@ -126,4 +134,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv .venv-checkov .venv-audit node_modules cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov .venv-audit .venv-docs node_modules build/docs cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -82,7 +82,7 @@ def _contents(by_theme: Mapping[Theme, list[Rule]]) -> str:
     lines = list[str]()
     for theme, members in by_theme.items():
         lines.append(f"- {theme.about} (`{theme.name}`)")
-        lines += [f"  - [{each.name}](#{each.code.lower()}) ({each.code})" for each in members]
+        lines += [f"    - [{each.name}](#{each.code.lower()}) ({each.code})" for each in members]
     lines += ["- [Other codes](#other-codes)", ""]
     return "\n".join(lines)
 
@@ -102,9 +102,9 @@ def _rule_text(rule: Rule, example: Example | None) -> str:
 def _example_lines(example: Example, rule: Rule) -> list[str]:
     findings = "\n".join(said_of(example.wrong, rule))
     return [
-        f"```yaml\n{example.wrong.as_yaml}\n```\n",
-        f"```text\n{findings}\n```\n",
-        f"Instead:\n\n```yaml\n{example.right.as_yaml}\n```\n",
+        f"Wrong:\n\n```yaml\n{example.wrong.as_yaml}\n```\n",
+        f"`fleet check` reports:\n\n```text\n{findings}\n```\n",
+        f"Right:\n\n```yaml\n{example.right.as_yaml}\n```\n",
     ]
 
 

@@ -84,9 +84,9 @@ def test_a_rule_is_told_with_what_it_says_of_its_example(page: str) -> None:
     for part in (
         rules()["FL204"].summary,
         rules()["FL204"].why,
-        f"```yaml\n{example.wrong.as_yaml}\n```",
-        f"```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
-        f"Instead:\n\n```yaml\n{example.right.as_yaml}\n```",
+        f"Wrong:\n\n```yaml\n{example.wrong.as_yaml}\n```",
+        f"`fleet check` reports:\n\n```text\nerror[missing-driver] FL204: {found.message}\n  hint: {found.hint}\n```",
+        f"Right:\n\n```yaml\n{example.right.as_yaml}\n```",
         f"Source: <{rules()['FL204'].source}>",
     ):
         assert part in told
