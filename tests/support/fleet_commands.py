@@ -122,6 +122,7 @@ def recipe(*words: str) -> list[str]:
 
 
 MADE = tuple(
-    f"--old-file={folder}/.ready" for folder in (".venv", ".venv-checkov", ".venv-audit", "node_modules")
+    f"--old-file={folder}/.ready"
+    for folder in (".venv", ".venv-audit", ".venv-catalog", ".venv-checkov", "node_modules")
 )
 """For make: what `make setup` makes is there."""
