@@ -23,7 +23,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test lint docs audit format bench synth generated weights lock-requirements clean
+.PHONY: help setup demo test lint docs audit format bench synth generated catalog weights lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -88,6 +88,7 @@ lint: setup  ## Check format, lint, types, imports, generated files and the word
 	@PYTHONPATH=constructs:emulator:stacks lint-imports
 	@fleet schema --check
 	@node_modules/.bin/markdownlint-cli2
+	@python .ci/catalog.py --ages
 
 .venv-docs/.ready: requirements-docs.txt .venv/.ready
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-docs
@@ -113,6 +114,14 @@ format: setup  ## Format the code
 generated: setup  ## Write the generated files again
 	@fleet schema
 
+.venv-catalog/.ready: requirements-catalog.txt .venv/.ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-catalog
+	@$(call INSTALL,.venv-catalog,--require-hashes --no-deps -r requirements-catalog.txt)
+	@touch $@
+
+catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHECK=1] [PRICES=FILE] [QUOTAS=FILE], see docs/catalog.md
+	@python .ci/catalog.py $(if $(CHECK),--check) $(if $(PRICES),--prices "$(PRICES)") $(if $(QUOTAS),--quotas "$(QUOTAS)")
+
 ENV ?= dev
 synth: setup  ## Synthesise one environment: make synth ENV=prod
 	@npx cdk synth --quiet -c env=$(ENV)
@@ -125,7 +134,7 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 	@for name in requirements requirements-dev requirements-checkov requirements-audit requirements-docs; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
-	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton; do \
+	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton requirements-catalog; do \
 	  uv pip compile --quiet --universal --no-deps --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@uv pip compile --quiet --universal --no-annotate --generate-hashes --python-version 3.10 \
@@ -134,4 +143,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv .venv-checkov .venv-audit .venv-docs node_modules build/docs cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov .venv-audit .venv-docs .venv-catalog node_modules build/docs cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -83,7 +83,11 @@ def instance(instance_type: str) -> Instance:
     _, family, size = instance_type.split(".")
     facts = {**data["defaults"], **data["families"][family]}
     facts |= facts.pop("sizes")[size]
-    return Instance(type=f"ml.{family}.{size}", family=family, **{**facts, "kind": Processor(facts["kind"])})
+    facts |= {
+        "kind": Processor(facts["kind"]),
+        "in_api": size in data_file("api_types.yaml")["families"].get(family, ()),
+    }
+    return Instance(type=f"ml.{family}.{size}", family=family, **facts)
 
 
 @cache

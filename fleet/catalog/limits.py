@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from fleet.catalog.data_file import data_file
 
 
@@ -11,12 +14,12 @@ def limit(name: str) -> int:
     Raises:
         KeyError: the catalog does not have it.
     """
-    return int(data_file("limits.yaml")["limits"][name]["value"])
+    return int(_limits()[name]["value"])
 
 
 def limits() -> list[str]:
     """The name of every limit."""
-    return list(data_file("limits.yaml")["limits"])
+    return list(_limits())
 
 
 def quota_service() -> str:
@@ -32,3 +35,8 @@ def instance_quota(instance_type: str) -> str:
 def all_instances_quota() -> str:
     """The name of the quota on the instances of all types together."""
     return str(data_file("quotas.yaml")["of_all"])
+
+
+@cache
+def _limits() -> dict[str, dict[str, Any]]:
+    return {**data_file("limits.yaml")["limits"], **data_file("documented_limits.yaml")["limits"]}

@@ -7,6 +7,9 @@ from decimal import Decimal
 
 from fleet.catalog.data_file import data_file
 
+STATED, OTHER = "prices.yaml", "other_prices.yaml"
+"""The file of prices that a public source states, and the file of all others."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
@@ -31,22 +34,25 @@ class PriceList:
 
 def hosting_price(instance_type: str) -> Price | None:
     """The price of an instance type in the price list's region; None if the catalog has none."""
-    data = data_file("prices.yaml")
-    for key in ("stated", "computed"):
-        if instance_type in data[key]:
-            return Price(usd_per_hour=_parse_decimal(data[key][instance_type]), stated=key == "stated")
+    for file, key in ((STATED, "stated"), (OTHER, "computed")):
+        price = data_file(file)[key].get(instance_type)
+        if price is not None:
+            return Price(usd_per_hour=_parse_decimal(price), stated=file == STATED)
     return None
 
 
 def price_list() -> PriceList:
     """What the catalog's prices are of."""
-    data = data_file("prices.yaml")
-    return PriceList(region=data["region"], date=data["date"].isoformat(), source=data["source"])
+    stated, other = data_file(STATED), data_file(OTHER)
+    source = f"stated: {stated['source']}; {other['source']}"
+    return PriceList(
+        region=stated["region"], date=max(stated["date"], other["date"]).isoformat(), source=source
+    )
 
 
 def dashboard_price() -> Decimal:
     """US dollars a month for one CloudWatch dashboard; an account may have its first ones for free."""
-    return _parse_decimal(data_file("prices.yaml")["dashboard_a_month"])
+    return _parse_decimal(data_file(OTHER)["dashboard_a_month"])
 
 
 def _parse_decimal(number: float) -> Decimal:

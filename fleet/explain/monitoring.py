@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.prices import dashboard_price
+from fleet.catalog.prices import OTHER, dashboard_price
 from fleet.endpoint.alarms import alarms_with_thresholds, condition
 from fleet.endpoint.context.alarm_thresholds import Threshold
 from fleet.endpoint.context.alarms import Alarm
@@ -69,7 +69,7 @@ def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         value="one of its own",
         reason=f"`dashboards` of the environment; in an account {dashboard_price():.2f} USD a month,"
         " which `dashboards: false` saves",
-        facts=(dated_facts("prices.yaml"),),
+        facts=(dated_facts(OTHER),),
     )
     metrics = triton_metrics(endpoint.spec)
     if metrics is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import Release, releases
 from fleet.catalog.instances import Instance
-from fleet.catalog.prices import hosting_price, price_list
+from fleet.catalog.prices import OTHER, STATED, hosting_price, price_list
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.shared_container import default_route
@@ -138,7 +138,8 @@ def _gpu(machine: Instance) -> str:
 
 def _price(endpoint: EndpointContext) -> Decision:
     spec = endpoint.spec
-    price, facts = hosting_price(spec.instance.type), (dated_facts("prices.yaml"),)
+    price = hosting_price(spec.instance.type)
+    facts = (dated_facts(STATED if price is None or price.stated else OTHER),)
     if price is None:
         reason = f"the catalog has no price of {spec.instance.type}"
         return Decision(

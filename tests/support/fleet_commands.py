@@ -123,6 +123,6 @@ def recipe(*words: str) -> list[str]:
 
 MADE = tuple(
     f"--old-file={folder}/.ready"
-    for folder in (".venv", ".venv-checkov", ".venv-audit", ".venv-docs", "node_modules")
+    for folder in (".venv", ".venv-audit", ".venv-catalog", ".venv-checkov", ".venv-docs", "node_modules")
 )
 """For make: what `make setup` makes is there."""

@@ -42,21 +42,24 @@ def test_without_a_source_there_is_no_price(name: str) -> None:
 
 
 def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
-    data = data_file("prices.yaml")
-    priced = [*data["stated"], *data["computed"]]
+    region = price_list().region
+    priced = [*data_file("prices.yaml")["stated"], *data_file("other_prices.yaml")["computed"]]
     assert len(priced) == len(set(priced))
     assert [
-        name for name in priced if name not in instance_types() or data["region"] not in hosting_regions(name)
+        name for name in priced if name not in instance_types() or region not in hosting_regions(name)
     ] == []
 
 
-@pytest.mark.parametrize("name", limits())
+def test_a_limit_is_in_one_file_and_positive() -> None:
+    assert len(limits()) == len(data_file("limits.yaml")["limits"]) + len(
+        data_file("documented_limits.yaml")["limits"]
+    )
+    assert [name for name in limits() if limit(name) <= 0] == []
+
+
+@pytest.mark.parametrize("name", data_file("limits.yaml")["limits"])
 def test_a_limit_of_an_api_is_the_one_of_botocores_model(name: str) -> None:
-    source = data_file("limits.yaml")["limits"][name]["source"].split()
-    if len(source) != 3 or source[2] not in ("min", "max"):
-        assert limit(name) > 0
-        return
-    service, shape, bound = source
+    service, shape, bound = data_file("limits.yaml")["limits"][name]["source"].split()
     model = botocore.session.get_session().get_service_model(service)
     assert limit(name) == model.shape_for(shape).metadata[bound]
 

@@ -1,74 +1,20 @@
-"""The catalog's CloudFormation properties: as cfn-lint has them, and found by their path."""
+"""The catalog's CloudFormation properties, found by their path."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from importlib.metadata import distribution
-from typing import Any
+from datetime import date
 
 import pytest
 
 from fleet.catalog.data_file import data_file
-from fleet.catalog.properties import LIMITS, Property, property_at
+from fleet.catalog.properties import Property, properties_date, property_at
 
-SCHEMAS = "cfnlint/data/schemas"
-KEPT = ("type", "enum", *LIMITS)
-ELSEWHERE = ("InferenceAmiVersion", "InstanceType")
-"""Properties whose values are those of amis.yaml and instances.yaml."""
-RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
 VARIANT = ("ProductionVariants", "0")
 
 
-def _cfn_lint(file: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        distribution("cfn-lint").locate_file(f"{SCHEMAS}/{file}.json").read_text()
-    )
-    return found
-
-
-def _trimmed(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What the catalog keeps of a property: no text, no limit of nothing, no pattern that Python cannot read."""
-    no_limit = (("minLength", 0), ("minItems", 0))
-    kept = {key: schema[key] for key in KEPT if key in schema and (key, schema[key]) not in no_limit}
-    if name in ELSEWHERE:
-        kept.pop("enum", None)
-    if "\\p{" in kept.get("pattern", ""):
-        del kept["pattern"]
-    if "$ref" in schema:
-        kept["is"] = schema["$ref"].rpartition("/")[2]
-    if "items" in schema:
-        kept["items"] = _trimmed("", schema["items"])
-    return kept
-
-
-def _flat(types: Mapping[str, Any], *, trimmed: bool) -> dict[str, Any]:
-    """Each property of each type, and what the type requires, by `Type.Property`."""
-    flat: dict[str, Any] = {}
-    for name, schema in types.items():
-        flat[f"{name} required"] = sorted(schema.get("required", ()))
-        for each, about in schema.get("properties", {}).items():
-            flat[f"{name}.{each}"] = about if trimmed else _trimmed(each, about)
-    return flat
-
-
-@pytest.mark.parametrize("resource", RESOURCES)
-def test_the_properties_are_those_of_the_installed_cfn_lint(resource: str) -> None:
-    schema = _cfn_lint(f"resources/{_cfn_lint('providers/us-east-1')[f'AWS::SageMaker::{resource}']}")
-    ours = data_file("properties.json")["resources"][resource]
-
-    theirs = _flat({"": schema, **schema["definitions"]}, trimmed=False)
-    held = _flat(ours, trimmed=True)
-
-    changed = {name: about for name, about in theirs.items() if held.get(name) != about}
-    assert changed == {}, "write these into properties.json, with the new version and date"
-    assert sorted(set(held) - set(theirs)) == [], "CloudFormation has these no more: take them out"
-    assert [f"/properties/{name}" for name in ours[""]["readOnly"]] == schema["readOnlyProperties"]
-
-
-def test_the_source_names_the_version_of_cfn_lint() -> None:
-    assert f"cfn-lint {distribution('cfn-lint').version};" in data_file("properties.json")["source"]
-    assert _cfn_lint("version")["schema_date"].startswith(data_file("properties.json")["date"])
+def test_the_catalog_has_the_resources_of_an_endpoint_and_their_day() -> None:
+    assert list(data_file("properties.json")["resources"]) == ["Model", "EndpointConfig", "Endpoint"]
+    assert date.fromisoformat(properties_date()) >= date(2026, 10, 20)
 
 
 def test_a_property_is_found_through_lists_and_types() -> None:

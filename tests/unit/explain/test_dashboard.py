@@ -27,7 +27,7 @@ def test_a_dashboard_is_shown_with_its_price(folder: FleetFolder) -> None:
     found = shown(folder)["dashboard"]
     assert found.value == "one of its own"
     assert f"in an account {dashboard_price():.2f} USD a month" in found.reason
-    assert [fact.file for fact in found.facts] == ["prices.yaml"]
+    assert [fact.file for fact in found.facts] == ["other_prices.yaml"]
 
 
 def test_one_that_is_switched_off_is_told_and_nothing_of_what_were_on_it(folder: FleetFolder) -> None:

@@ -71,6 +71,7 @@ def test_imports_run_one_way(root: Path) -> None:
         "requirements.txt",
         "requirements-dev.txt",
         "requirements-audit.txt",
+        "requirements-catalog.txt",
         "requirements-payload.txt",
         "requirements-triton.txt",
     ],

@@ -1,0 +1,113 @@
+"""What CloudFormation's schemas state, as cfn-lint has them for us-east-1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from catalog_refresh.instance_types import schema_day
+from catalog_refresh.package import Package
+from catalog_refresh.proposal import Facts, Proposal, read_facts
+
+PROPERTIES, CREATE_ONLY, RETENTION = "properties.json", "create_only.yaml", "log_retention.yaml"
+SCHEMAS = "cfnlint/data/schemas"
+Reader: TypeAlias = Callable[[Mapping[str, Any]], Facts]
+KEPT = (
+    *("type", "enum", "minimum", "maximum"),
+    *("minLength", "maxLength", "minItems", "maxItems", "pattern"),
+)
+"""What the catalog keeps of a property's schema."""
+ELSEWHERE = ("InferenceAmiVersion", "InstanceType")
+"""Properties whose values are those of amis.yaml and api_types.yaml."""
+WITHOUT_LIMIT = (("minLength", 0), ("minItems", 0))
+
+
+def properties(cfn_lint: Package, folder: Path) -> Proposal:
+    """The properties of the resources that properties.json has."""
+    held = read_facts(folder, PROPERTIES)["resources"]
+    resources = {name: _resource(_schema(cfn_lint, f"AWS::SageMaker::{name}")) for name in held}
+    scope = "schemas of AWS::SageMaker in us-east-1; enums that other files of the catalog have are left out"
+    return _proposal(cfn_lint, PROPERTIES, scope, {"resources": resources}, _properties_as_facts)
+
+
+def create_only(cfn_lint: Package, folder: Path) -> Proposal:
+    """The properties whose change replaces a resource, of the types that create_only.yaml has."""
+    held = read_facts(folder, CREATE_ONLY)["types"]
+    types = {name: _names(_schema(cfn_lint, name), "createOnlyProperties") for name in held}
+    scope = "createOnlyProperties of the schemas in us-east-1"
+    return _proposal(
+        cfn_lint,
+        CREATE_ONLY,
+        scope,
+        {"types": types},
+        lambda content: {name: dict.fromkeys(found, "") for name, found in content["types"].items()},
+    )
+
+
+def log_retention(cfn_lint: Package) -> Proposal:
+    """The days that a log group takes."""
+    days = _schema(cfn_lint, "AWS::Logs::LogGroup")["properties"]["RetentionInDays"]["enum"]
+    return _proposal(
+        cfn_lint,
+        RETENTION,
+        "RetentionInDays of AWS::Logs::LogGroup",
+        {"days": sorted(days)},
+        lambda content: {f"{day} days": {"": ""} for day in content["days"]},
+    )
+
+
+def _proposal(
+    cfn_lint: Package, file: str, scope: str, content: Mapping[str, Any], facts: Reader
+) -> Proposal:
+    return Proposal(
+        file=file, origin=str(cfn_lint), scope=scope, day=schema_day(cfn_lint), content=content, facts=facts
+    )
+
+
+def _schema(cfn_lint: Package, resource: str) -> dict[str, Any]:
+    file = cfn_lint.read_json(f"{SCHEMAS}/providers/us-east-1.json")[resource]
+    return cfn_lint.read_json(f"{SCHEMAS}/resources/{file}.json")
+
+
+def _names(schema: Mapping[str, Any], key: str) -> list[str]:
+    """The properties, of paths such as `/properties/Name/Inner` the outermost."""
+    return sorted({path.split("/")[2] for path in schema.get(key, ())})
+
+
+def _resource(schema: Mapping[str, Any]) -> dict[str, Any]:
+    read_only = {"readOnly": _names(schema, "readOnlyProperties")}
+    types = {name: _type(about) for name, about in sorted(schema.get("definitions", {}).items())}
+    return {"": read_only | _type(schema), **types}
+
+
+def _type(schema: Mapping[str, Any]) -> dict[str, Any]:
+    required = {"required": sorted(schema["required"])} if schema.get("required") else {}
+    found = {name: _trimmed(name, about) for name, about in sorted(schema.get("properties", {}).items())}
+    return {**required, "properties": found}
+
+
+def _trimmed(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A property without its text, limits of nothing, and a pattern that Python cannot read."""
+    kept = {key: schema[key] for key in KEPT if key in schema and (key, schema[key]) not in WITHOUT_LIMIT}
+    if name in ELSEWHERE:
+        kept.pop("enum", None)
+    if "\\p{" in kept.get("pattern", ""):
+        del kept["pattern"]
+    if "$ref" in schema:
+        kept["is"] = schema["$ref"].rpartition("/")[2]
+    if "items" in schema:
+        kept["items"] = _trimmed("", schema["items"])
+    return kept
+
+
+def _properties_as_facts(content: Mapping[str, Any]) -> Facts:
+    """Each property by resource, type and name, and what a type requires or has read-only."""
+    return {
+        " ".join(filter(None, (resource, name, each))): {"": json.dumps(about)}
+        for resource, types in content["resources"].items()
+        for name, schema in types.items()
+        for each, about in {**schema, **schema["properties"]}.items()
+        if each != "properties"
+    }
