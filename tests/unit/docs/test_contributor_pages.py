@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 
 import pytest
 
@@ -32,6 +33,14 @@ def test_every_step_of_a_walk_names_what_its_file_defines() -> None:
     steps = STEP.findall((ROOT / "docs" / "architecture.md").read_text())
     assert len(steps) > 20
     assert [step for step in steps if step[1] not in defined(step[0])] == []
+
+
+def test_the_architecture_has_every_layer() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [each for contract in contracts for each in contract.get("layers", ())]
+    named = re.findall(r"`([a-z_.]+)`", (ROOT / "docs" / "architecture.md").read_text())
+    packages = {name.removesuffix(".deploy") for layer in layers for name in layer.split(" | ")}
+    assert packages - {*named} == set()
 
 
 def defined(file: str) -> set[str]:
