@@ -118,7 +118,7 @@ def test_a_driver_is_known_for_every_release() -> None:
 
 def test_an_unknown_version_of_tensorrt_is_never_certain() -> None:
     assert [each.name for each in ALL if each.tensorrt is None and each.tensorrt_certain] == []
-    assert [each.name for each in ALL if each.tensorrt_certain][-1] == "24.09"
+    assert release("24.09").tensorrt_certain
 
 
 def test_what_is_uncertain_is_a_field_of_the_release_or_its_regions() -> None:
