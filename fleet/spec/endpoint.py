@@ -16,6 +16,7 @@ from fleet.spec.capture import Capture
 from fleet.spec.container import Container, Variables
 from fleet.spec.engine import Engine
 from fleet.spec.image import NONE_GIVEN, ONE_OF_TWO, SHARED_FOLDER, OwnImage
+from fleet.spec.instance import Instance, InstanceType, Timeouts
 from fleet.spec.logs import Logs
 from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
@@ -26,11 +27,10 @@ from fleet.spec.rollout import Rollout
 from fleet.spec.samples import ArchiveName, Sample
 from fleet.spec.scaling import Scaling
 from fleet.spec.tags import Tags
-from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Seconds, Text
+from fleet.spec.values import NAME_LENGTH, Count, Digest, Document, ModelName, Name, Text
 
 ARCHIVES = 10_000
 """Behind one endpoint, copies counted one by one."""
-InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
 Rule = Annotated[str, StringConstraints(pattern=r"^(FL[0-9]{3}|[a-z0-9]+(-[a-z0-9]+)*)$")]
 """The name of a rule, or its code."""
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
@@ -53,17 +53,6 @@ class ArchiveSet(StrEnum):
 
     LOCKED = "locked"
     LIVE = "live"
-
-
-class Instance(Document):
-    """The machines behind the endpoint."""
-
-    type: InstanceType
-    """SageMaker instance type, such as `ml.g5.xlarge`."""
-    ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
-    """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
-    count: Count = 1
-    """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
 
 
 class Compression(StrEnum):
@@ -117,15 +106,6 @@ class Archive(Document):
             PackedArchive(name=name, index=index, copy=copy, version=self.version)
             for copy, name in names.items()
         )
-
-
-class Timeouts(Document):
-    """How long SageMaker waits for a new instance."""
-
-    model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """For the model data to arrive, 60s to 1h."""
-    startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """For the container to answer its first ping, 60s to 1h."""
 
 
 class EndpointSpec(Document):

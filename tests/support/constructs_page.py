@@ -16,7 +16,7 @@ from pydantic import BaseModel
 import triton_endpoints
 from fleet.spec.alarms import Alarms
 from fleet.spec.capture import Capture
-from fleet.spec.endpoint import Instance
+from fleet.spec.instance import Instance
 from fleet.spec.rollout import Rollout
 from fleet.spec.scaling import Scaling
 from fleet_folder import ROOT

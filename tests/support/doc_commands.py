@@ -54,8 +54,8 @@ class Page:
 
 
 def read_pages() -> list[Page]:
-    """README.md and the pages of docs/ and of examples/."""
-    patterns = ("README.md", "docs/**/*.md", "examples/*/README.md")
+    """README.md, what contributors read, and the pages of docs/ and of examples/."""
+    patterns = ("README.md", "CONTRIBUTING.md", "tests/README.md", "docs/**/*.md", "examples/*/README.md")
     files = [file for pattern in patterns for file in sorted(ROOT.glob(pattern))]
     return [read_page(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files]
 

@@ -22,7 +22,7 @@ SPEC = """\
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)),
 profiles and folders for many specs ([teams.md](teams.md)). What goes together, and what AWS, Triton or the
 GPU would refuse, is checked by [rules](rules.md); `fleet show` prints what holds in the end, and why. How to
-add a key: [contributing.md](contributing.md#add-a-spec-key).
+add a key: [add/spec-key.md](add/spec-key.md).
 """
 ENVIRONMENT = """\
 # Keys of an environment

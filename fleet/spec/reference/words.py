@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 from fleet.spec.access import GitHubProvider, GitLabProvider
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn
 from fleet.spec.capture import WholeShare
-from fleet.spec.endpoint import InstanceType
 from fleet.spec.engine import Shape
 from fleet.spec.engine_builds import FleetArn
+from fleet.spec.instance import InstanceType
 from fleet.spec.policy import Day, Pattern
 from fleet.spec.values import Bytes, Digest, Milliseconds, ModelName, Name, Seconds, Share
 

@@ -181,7 +181,9 @@ def test_an_engine_can_be_built_by_a_job_where_the_api_has_the_type(
         ways = {each.way: each for each in build_support(machine.family)}
         size = machine.type.rpartition(".")[2]
         said = way in ways and (not ways[way].sizes or size in ways[way].sizes)
-        assert said == (machine.type in allowed), machine.type
+        assert said == (machine.type in allowed), (
+            f"builds.yaml, {machine.family}: see {way} of {machine.type}"
+        )
 
 
 def test_processing_is_not_offered_where_it_is_not_sold(priced: dict[str, set[str]]) -> None:

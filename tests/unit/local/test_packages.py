@@ -66,7 +66,7 @@ def test_what_the_stand_in_says_in_tritons_log_names_the_package() -> None:
     assert missing_package("onnxruntime", nothing) is None
 
 
-@pytest.mark.parametrize("page", ["docs/contributing.md", "docs/local.md", "examples/resnet_pt/README.md"])
+@pytest.mark.parametrize("page", ["tests/README.md", "docs/local.md", "examples/resnet_pt/README.md"])
 def test_pages_name_the_version_that_the_command_names(page: str) -> None:
     named = re.findall(r"pip install torch==[\w.]+", (ROOT / page).read_text())
     assert set(named) == {PACKAGES["pytorch"].install}

@@ -119,7 +119,7 @@ def test_models_of_the_cpu_alone_get_an_instance_without_a_gpu(new: NewSpecs) ->
     assert spec.scaling is not None
     assert spec.scaling.targets == {"cpu_utilization": 60}
     assert "no model runs on a GPU" in text
-    assert "The newest release that SageMaker has an image of." in text
+    assert "The newest release " in text
     assert new.passes(text)
 
 

@@ -1,0 +1,31 @@
+"""The machines behind the endpoint, and how long SageMaker waits for a new one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from fleet.spec.values import Count, Document, Seconds
+
+InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0-9]+$")]
+
+
+class Instance(Document):
+    """The machines behind the endpoint."""
+
+    type: InstanceType
+    """SageMaker instance type, such as `ml.g5.xlarge`."""
+    ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
+    """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
+    count: Count = 1
+    """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
+
+
+class Timeouts(Document):
+    """How long SageMaker waits for a new instance."""
+
+    model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """For the model data to arrive, 60s to 1h."""
+    startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """For the container to answer its first ping, 60s to 1h."""
