@@ -42,7 +42,24 @@ overrides:
   endpoint-0000: {instance: {count: 3}}
 """
 TEAMS = 10
+POLICIES = """\
+policy: platform
+owner: {team: platform}
+statements:
+  - name: affordable
+    max_instances: 100
+    monthly_cost: {endpoint: 100000, owner: 10000000}
+  - name: dev
+    when: {environment: dev, owner: team-*}
+    instances: [ml.g4dn.*, ml.g5.*]
+    gpus: {max: 4}
+    regions: [us-*, eu-*]
+    triton: {releases: {"25.04": null}}
+    require: {owner: true}
+    tags: [stage]
+"""
 SHARED = {
+    "policies/platform.yaml": POLICIES,
     "profiles/base.yaml": 'triton: "25.04"\ntags: {stage: dev}\n',
     "profiles/gpu.yaml": "profile: base\ninstance: {type: ml.g5.xlarge, count: 2}\n",
     **{

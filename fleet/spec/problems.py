@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import getitem
 from typing import TypeVar, get_args
 
@@ -61,10 +61,16 @@ def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
 
 def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:
     """A hint that names the nearest known word, else (or with `list_all` as well) all of them."""
-    close = [f"did you mean `{near}`?" for near in get_close_matches(word, known, n=1)]
+    close = [f"did you mean `{near}`?" for near in _nearest(word, tuple(known))]
     more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
     listed = [f"known: {', '.join(sorted(known)[:LISTED])}{more}"] if list_all or not close else []
     return " ".join(close + listed) if known else "there is none yet"
+
+
+@lru_cache(maxsize=256)
+def _nearest(word: str, known: tuple[str, ...]) -> list[str]:
+    """The nearest word, if any is near; kept, as many specs of a fleet have one mistake in common."""
+    return get_close_matches(word, known, n=1)
 
 
 def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Finding:

@@ -21,12 +21,19 @@ class Threshold:
     given: bool
 
 
-def thresholds(spec: EndpointSpec) -> Iterator[Threshold]:
-    """All thresholds of a spec, its defaults as well, whether or not the endpoint has the metrics."""
+def thresholds(spec: EndpointSpec, *, only_given: bool = False) -> Iterator[Threshold]:
+    """The thresholds of a spec, whether or not the endpoint has the metrics.
+
+    Args:
+        spec: The spec.
+        only_given: Leave out those that hold by default.
+    """
     if spec.alarms is None:
         return
     for record in RECORDS:
         given = record.key in spec.alarms.model_fields_set
+        if only_given and not given:
+            continue
         for severity, value in spec.alarms.thresholds(record.key, record.severity).items():
             yield Threshold(record=record, severity=severity, value=value, given=given)
 

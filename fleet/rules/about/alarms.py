@@ -91,7 +91,7 @@ def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
     """The thresholds that the spec sets itself, by key."""
-    given = [each for each in thresholds(endpoint.spec) if each.given]
+    given = thresholds(endpoint.spec, only_given=True)
     for _, held in groupby(given, key=lambda each: each.record.key):
         found = list(held)
         yield found[0].record, found
