@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.alarms import MAP, VALUE
+from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.mistake import Mistake
@@ -152,8 +153,7 @@ def _display_value(value: object, written: str) -> str:
 
 def _field_text(model: type[BaseModel], path: KeyPath) -> str:
     parent = _model_at(model, path[:-1])
-    field = parent.model_fields.get(str(path[-1])) if parent and path else None
-    return " ".join((field.description or "").split()) if field else ""
+    return " ".join(descriptions(parent).get(str(path[-1]), "").split()) if parent and path else ""
 
 
 def _model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.policy import Policy
@@ -21,14 +23,17 @@ _DEFINITION = "#/$defs/"
 
 
 class _AsWritten(GenerateJsonSchema):
-    """Defaults as a file has them: `600s`, where pydantic has the number of seconds that we keep."""
+    """Defaults as a file has them: `600s`, where pydantic has the number of seconds; and what each key is."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)
-        written = schema["cls"].model_construct().model_dump(mode="json")
+        model: type[BaseModel] = schema["cls"]
+        written, described = model.model_construct().model_dump(mode="json"), descriptions(model)
         for key, value in found["properties"].items():
             if "default" in value:
                 value["default"] = written[key]
+            if key in described:
+                value["description"] = described[key]
         return found
 
 

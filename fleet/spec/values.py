@@ -22,9 +22,7 @@ DURATION = re.compile(r"([0-9]{1,9})([smh])")
 class Document(BaseModel):
     """What every object of a file has in common: frozen, no unknown keys, no silent conversions."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def _seconds(value: object) -> object:
