@@ -1,4 +1,4 @@
-"""What the string below each key of a document says, which pages, schemas and messages repeat.
+"""The string below each key of a document, which pages, schemas and messages repeat as its description.
 
 pydantic can read these itself, and does so whenever a class is made: a tenth of the start of each command.
 """
