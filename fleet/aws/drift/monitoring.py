@@ -39,9 +39,9 @@ def alarms(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
         live = {each["AlarmName"]: each for page in pages for each in page["MetricAlarms"]}
         for alarm in some:
             wanted: Any = {**UNDECLARED, **alarm.properties, "AlarmName": alarm.physical_id}
-            wanted.pop("Tags", None)
+            compared = {name: value for name, value in wanted.items() if name != "Tags"}
             found = live.get(alarm.physical_id)
-            differing = (DELETED,) if found is None else tuple(differences(wanted, found))
+            differing = (DELETED,) if found is None else tuple(differences(compared, found))
             restore = partial(cloudwatch.put_metric_alarm, **wanted)
             yield Comparison(subject=f"alarm {alarm.name}", differences=differing, restore=restore)
 
@@ -92,7 +92,7 @@ def _retention(logs: Any, resource: DeclaredResource, group: str) -> Iterator[Co
 
     def restore() -> None:
         if not found:
-            logs.create_log_group(logGroupName=group)
+            logs.create_log_group(logGroupName=group, tags=resource.properties.get("Tags", {}))
         logs.put_retention_policy(logGroupName=group, retentionInDays=days)
 
     yield Comparison(subject=f"log group {group}", differences=differing, restore=restore)

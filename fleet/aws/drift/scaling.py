@@ -125,8 +125,12 @@ class _Scaling:
     def _restore(self) -> None:
         wanted = self._wanted()
         capacities = {name: int(wanted[name]) for name in CAPACITIES}
+        tags = {each["Key"]: each["Value"] for each in self._target.properties.get("Tags", [])}
         self._client.register_scalable_target(
-            **self._id, **capacities, SuspendedState=wanted["SuspendedState"]
+            **self._id,
+            **capacities,
+            SuspendedState=wanted["SuspendedState"],
+            **({"Tags": tags} if self._live is None and tags else {}),  # refused for one that is registered
         )
         for name in self._extra():
             self._client.delete_scaling_policy(**self._id, PolicyName=name)
