@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.catalog.drift import detected_types
+
 
 @dataclass(frozen=True)
 class Wildcard:
@@ -15,6 +17,9 @@ class Wildcard:
 
 
 ATTACHING = "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions"
+
+IN_STACKS = ("AWS::Events::Rule", "AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SNS::Topic")
+"""Types whose resources have the name of their stack in their ARN."""
 
 WILDCARDS = (
     Wildcard(
@@ -224,6 +229,47 @@ WILDCARDS = (
             {"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}
         ),
         "the roles of the environment's stacks, which CloudFormation names after them; they are only read",
+    ),
+    Wildcard(
+        r"\*",
+        frozenset(
+            {
+                "cloudformation:DescribeStackDriftDetectionStatus",
+                "cloudformation:DescribeStacks",
+            }
+        ),
+        "what lists stacks and asks about a detection names none; it reads no template",
+    ),
+    Wildcard(
+        r"arn:[^:]+:(cloudformation|events|lambda|s3|sns):[^:]*:\d*:"
+        r"(stack/|rule/|function:)?triton-fleet-[a-z0-9]*[-/]?\*",
+        frozenset(
+            {
+                "cloudformation:DescribeStackResourceDrifts",
+                "cloudformation:DetectStackDrift",
+                "cloudformation:DetectStackResourceDrift",
+                "cloudformation:GetTemplate",
+                "cloudformation:ListStackResources",
+                *(action for type in IN_STACKS for action in detected_types()[type]),
+            }
+        ),
+        "the environment's own stacks and what they hold, which CloudFormation names after them; settings are"
+        " read, and names of objects, but no object",
+    ),
+    Wildcard(
+        r"arn:[^:]+:logs:[^:]+:\d+:log-group:\*",
+        frozenset(detected_types()["AWS::Logs::LogGroup"]),
+        "log groups are named after functions and endpoints; their settings are read, and no line",
+    ),
+    Wildcard(
+        r"arn:[^:]+:cloudwatch::\d+:dashboard/\*",
+        frozenset({"cloudwatch:GetDashboard"}),
+        "dashboards have names that CloudFormation makes of logical ids alone; they are only read",
+    ),
+    Wildcard(
+        r"arn:[^:]+:ssm:[^:]+:\d+:parameter/triton-fleet/[a-z0-9]+/alarm-topic/\*",
+        frozenset({"ssm:GetParameter"}),
+        "the topics of the environment's alarms, one for each severity and owner",
     ),
 )
 

@@ -61,7 +61,9 @@ class Access:
     @overload
     def client(self, service: Literal["sts"]) -> STSClient: ...
     @overload
-    def client(self, service: Literal["codebuild", "ecr", "logs", "service-quotas"]) -> Any: ...
+    def client(
+        self, service: Literal["application-autoscaling", "codebuild", "ecr", "iam", "logs", "service-quotas"]
+    ) -> Any: ...
     def client(self, service: str) -> Any:
         """The client of a service in the environment's region, created once; threads may share it.
 

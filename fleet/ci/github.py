@@ -1,4 +1,4 @@
-"""Workflows of GitHub Actions for a fleet: check, deploy and promote."""
+"""Workflows of GitHub Actions for a fleet: check, deploy, promote, and look for drift."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def workflows(root: Path, top: Path, *, locked: bool) -> Mapping[str, str]:
             made[f"fleet-deploy-{target.name}"] = _deploy(target, prefix, locked=locked)
         if source := promotion_source(target, targets):
             made[f"fleet-promote-{target.name}"] = _promote(target, source, prefix)
+    if trusting := [each for each in targets if each.settings.access.github]:
+        made["fleet-drift"] = _drift(trusting, prefix)
     return {f"{FOLDER}/{name}.yml": HEAD + text for name, text in made.items()}
 
 
@@ -112,6 +114,27 @@ def _promote(target: Target, source: Target, prefix: str) -> str:
         TESTED_CREDENTIALS=_credentials(source, "promotion"),
         CREDENTIALS=_credentials(target, "deploy", "unset-current-credentials: true"),
         APP=APP,
+    )
+
+
+def _drift(targets: Sequence[Target], prefix: str) -> str:
+    jobs = [
+        filled(
+            _template("drift-job"),
+            **_common(prefix),
+            **_of_target(target),
+            CREDENTIALS=_credentials(target, "drift"),
+            UPLOAD=UPLOAD,
+        )
+        for target in targets
+    ]
+    needs = ", ".join(f"drift-{target.name}" for target in targets)
+    return filled(
+        _template("drift"),
+        **_common(prefix),
+        JOBS="".join(jobs).rstrip("\n") + "\n",
+        NEEDS=needs,
+        DOWNLOAD=DOWNLOAD,
     )
 
 

@@ -1,4 +1,4 @@
-"""The pipeline of GitLab CI for a fleet: check and deploy."""
+"""The pipeline of GitLab CI for a fleet: check, deploy, and look for drift."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
+from fleet.endpoint.access import AccessRole
 
 FILE = ".gitlab-ci.yml"
 HEAD = "# Written by `fleet ci gitlab` from environments/; change it there and run the command again.\n"
@@ -33,7 +34,7 @@ def pipeline(root: Path, top: Path, *, locked: bool, file: str = FILE) -> str:
         line
         for target in targets
         if target.settings.access.gitlab
-        for line in _deploy(target, prefix, locked=locked)
+        for line in (*_deploy(target, prefix, locked=locked), *_drift(target))
     ]
     text = filled(
         template,
@@ -72,25 +73,49 @@ def _deploy(target: Target, prefix: str, *, locked: bool) -> list[str]:
     gitlab = target.settings.access.gitlab
     branch = gitlab.branch if gitlab else "main"
     paths = [f"{prefix}locks/{target.name}/**/*", f"{prefix}environments/{target.name}.yaml"]
+    sources = "$CI_PIPELINE_SOURCE !~ /^(merge_request_event|schedule)$/"
     return [
         "",
         f"fleet-deploy-{target.name}:",
         "  extends: .fleet",
         "  stage: deploy",
         "  rules:",
-        f'    - if: $CI_COMMIT_BRANCH == "{branch}" && $CI_PIPELINE_SOURCE != "merge_request_event"',
+        f'    - if: $CI_COMMIT_BRANCH == "{branch}" && {sources}',
         *(["      changes:", *(f'        - "{path}"' for path in paths)] if target.source else []),
         "  interruptible: false",
         f'  resource_group: "{target.name}"',
         "  environment:",
         f'    name: "{target.name}"',
+        *_credentials(target, "deploy"),
+        f"    - .venv/bin/fleet deploy --env {target.name}{' --locked' if locked or target.source else ''}",
+    ]
+
+
+def _drift(target: Target) -> list[str]:
+    """A job of scheduled pipelines, which fails where something differs: its token cannot write an issue."""
+    gitlab = target.settings.access.gitlab
+    branch = gitlab.branch if gitlab else "main"
+    return [
+        "",
+        f"fleet-drift-{target.name}:",
+        "  extends: .fleet",
+        "  stage: check",
+        "  rules:",
+        f'    - if: $CI_COMMIT_BRANCH == "{branch}" && $CI_PIPELINE_SOURCE == "schedule"',
+        *_credentials(target, "drift"),
+        f"    - .venv/bin/fleet drift --env {target.name}",
+    ]
+
+
+def _credentials(target: Target, role: AccessRole) -> list[str]:
+    """A role by the job's token, and the beginning of the script."""
+    return [
         "  id_tokens:",
         "    FLEET_TOKEN:",
         f"      aud: {target.audience}",
         "  variables:",
-        f"    AWS_ROLE_ARN: {target.role('deploy')}",
+        f"    AWS_ROLE_ARN: {target.role(role)}",
         "    AWS_WEB_IDENTITY_TOKEN_FILE: $CI_PROJECT_DIR/.fleet-token",
         "  script:",
         '    - (umask 077 && printf %s "$FLEET_TOKEN" > "$AWS_WEB_IDENTITY_TOKEN_FILE")',
-        f"    - .venv/bin/fleet deploy --env {target.name}{' --locked' if locked or target.source else ''}",
     ]

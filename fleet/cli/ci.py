@@ -73,9 +73,9 @@ def codeowners(
 
 @app.command()
 def github(check: Check = False, locked: Locked = False) -> None:
-    """Write the workflows of GitHub Actions that check, deploy and promote the environments.
+    """Write the workflows of GitHub Actions that check, deploy and promote the environments, and find drift.
 
-    An environment is deployed and promoted to if its file has `access.github`; see docs/ci.md.
+    An environment is deployed, compared and promoted to if its file has `access.github`; see docs/ci.md.
     """
     root = project_root(Path.cwd())
     top = _top(root)
@@ -100,9 +100,9 @@ def gitlab(
     check: Check = False,
     locked: Locked = False,
 ) -> None:
-    """Write the pipeline of GitLab CI that checks and deploys the environments.
+    """Write the pipeline of GitLab CI that checks and deploys the environments, and finds drift.
 
-    An environment is deployed if its file has `access.gitlab`; see docs/ci.md.
+    An environment is deployed and compared if its file has `access.gitlab`; see docs/ci.md.
     """
     root = project_root(Path.cwd())
     top = _top(root)

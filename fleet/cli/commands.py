@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "destroy": "fleet.cli.destroy:destroy",
     "diff": "fleet.cli.diff:diff",
     "doctor": "fleet.cli.doctor:doctor",
+    "drift": "fleet.cli.drift:drift",
     "init": "fleet.cli.init:init",
     "invoke": "fleet.cli.invoke.command:invoke",
     "lock": "fleet.cli.lock:lock",

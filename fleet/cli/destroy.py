@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,13 +16,13 @@ from fleet.cli.arguments import Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
+from fleet.cli.selection import deployed_names
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
-from fleet.selection.selector import Selector, is_selector
 from fleet.spec.membership import lock_files
 from fleet.spec.project import open_project
 
@@ -47,7 +46,8 @@ def destroy(
     access = connect(root, place, profile)
     with aws_errors_as_findings():
         planned = {
-            name: _plan(access, name, is_named=name in endpoints) for name in _names(root, env, endpoints)
+            name: _plan(access, name, is_named=name in endpoints)
+            for name in deployed_names(root, env, endpoints)
         }
         found = {name: deletion for name, deletion in planned.items() if deletion is not None}
         for name in planned:
@@ -68,15 +68,6 @@ def destroy(
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)
                 say(f"{name} is still in {env} by its files: `git rm {paths}` removes it")
-
-
-def _names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
-    """Names as they are, as they need no spec; what globs and conditions select."""
-    selector = Selector(root, env, files=False)
-    names = list[str]()
-    for argument in dict.fromkeys(arguments):
-        names += selector.select([argument]).endpoints if is_selector(argument) else [argument]
-    return list(dict.fromkeys(names))
 
 
 def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:

@@ -11,7 +11,7 @@ import typer
 
 from fleet.printers.lines import print_error
 from fleet.selection.paths import Selection
-from fleet.selection.selector import Selector
+from fleet.selection.selector import Selector, is_selector
 from fleet.spec.project import Project, open_project
 
 
@@ -38,6 +38,19 @@ def chosen_project(
     if not (selection.endpoints or may_be_empty):
         raise typer.Exit
     return project
+
+
+def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
+    """Names as they are, as a stack needs no spec; what globs and conditions select.
+
+    Raises:
+        FindingsError: a selector is wrong or fits nothing.
+    """
+    selector = Selector(root, env, files=False)
+    names = list[str]()
+    for argument in dict.fromkeys(arguments):
+        names += selector.select([argument]).endpoints if is_selector(argument) else [argument]
+    return list(dict.fromkeys(names))
 
 
 def print_notes(selection: Selection, env: str) -> None:

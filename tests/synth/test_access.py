@@ -11,6 +11,7 @@ from aws_cdk.assertions import Template
 from fleet.artifacts.prune.prune import ENDPOINTS
 from fleet.artifacts.releases import RELEASES
 from fleet.artifacts.store import STORE
+from fleet.catalog.drift import detected_types
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
@@ -230,12 +231,17 @@ class TestPermissions:
         assert PUBLISHED == (STORE, ENDPOINTS, ENGINES, IMAGES, RELEASES)
 
     def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
+        read = {type: list(actions) for type, actions in detected_types().items()}
         assert granted(made, "drift") == {
+            "ListStacks": (
+                ["cloudformation:DescribeStackDriftDetectionStatus", "cloudformation:DescribeStacks"],
+                "*",
+            ),
             "SeeStacks": (
                 [
-                    "cloudformation:DescribeStackEvents",
-                    "cloudformation:DescribeStackResources",
-                    "cloudformation:DescribeStacks",
+                    "cloudformation:DescribeStackResourceDrifts",
+                    "cloudformation:DetectStackDrift",
+                    "cloudformation:DetectStackResourceDrift",
                     "cloudformation:GetTemplate",
                     "cloudformation:ListStackResources",
                 ],
@@ -251,10 +257,23 @@ class TestPermissions:
                 ],
                 "*",
             ),
+            "SeeDashboards": ("cloudwatch:GetDashboard", f"arn:aws:cloudwatch::{ACCOUNT}:dashboard/*"),
+            "ReadParameters": (
+                "ssm:GetParameter",
+                f"arn:aws:ssm:{HERE}:parameter/triton-fleet/dev/alarm-topic/*",
+            ),
             "SeeRoles": (
                 ["iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"],
                 f"arn:aws:iam::{ACCOUNT}:role/triton-fleet-dev-*",
             ),
+            "SeeRules": (read["AWS::Events::Rule"], f"arn:aws:events:{HERE}:rule/triton-fleet-dev-*"),
+            "SeeFunctions": (
+                read["AWS::Lambda::Function"],
+                f"arn:aws:lambda:{HERE}:function:triton-fleet-dev-*",
+            ),
+            "SeeLogGroups": (read["AWS::Logs::LogGroup"], f"arn:aws:logs:{HERE}:log-group:*"),
+            "SeeBuckets": (read["AWS::S3::Bucket"], "arn:aws:s3:::triton-fleet-dev-*"),
+            "SeeTopics": (read["AWS::SNS::Topic"], f"arn:aws:sns:{HERE}:triton-fleet-dev-*"),
         }
 
     @pytest.mark.parametrize("made", [GITHUB.replace("fleet}", "fleet, promotes_to: [prod]}")], indirect=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fleet.catalog.drift import detected_types
 from fleet.catalog.images import registry_accounts
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
@@ -14,6 +15,8 @@ PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
 """The prefixes of the bucket in which archives, engines, images and releases are."""
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
+MAX_GENERATED = 24
+"""Characters of the stack's name in the name that CloudFormation gives a function."""
 _SEE_STACKS = ["cloudformation:DescribeStackEvents", "cloudformation:DescribeStackResources"]
 _SEE_TEMPLATES = ["cloudformation:DescribeStacks", "cloudformation:GetTemplate"]
 _PUSH = [
@@ -93,16 +96,48 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
 
 
 def drift_statements(place: Deployment) -> list[Statement]:
-    """Compare what runs with what the stacks declare; no archive, call or log is read."""
-    roles = f"arn:{place.partition.name}:iam::{place.account}:role/{place.stack}-*"
+    """What `fleet drift` calls, and CloudFormation with its rights; no archive, call or log is read."""
+    account, partition = place.account, place.partition.name
+    generated = f"{place.stack}-"[:MAX_GENERATED]
+    read = {
+        "AWS::Events::Rule": ("SeeRules", place.arn("events", f"rule/{place.stack}-*")),
+        "AWS::Lambda::Function": ("SeeFunctions", place.arn("lambda", f"function:{generated}*")),
+        "AWS::Logs::LogGroup": ("SeeLogGroups", place.arn("logs", "log-group:*")),
+        "AWS::S3::Bucket": ("SeeBuckets", f"arn:{partition}:s3:::{place.stack}-*"),
+        "AWS::SNS::Topic": ("SeeTopics", place.arn("sns", f"{place.stack}-*")),
+    }
     return [
         Statement(
+            sid="ListStacks",  # neither names a stack
+            actions=[
+                "cloudformation:DescribeStackDriftDetectionStatus",
+                "cloudformation:DescribeStacks",
+            ],
+            resources=["*"],
+        ),
+        Statement(
             sid="SeeStacks",
-            actions=[*_SEE_STACKS, *_SEE_TEMPLATES, "cloudformation:ListStackResources"],
+            actions=[
+                "cloudformation:DescribeStackResourceDrifts",
+                "cloudformation:DetectStackDrift",
+                "cloudformation:DetectStackResourceDrift",
+                "cloudformation:GetTemplate",
+                "cloudformation:ListStackResources",
+            ],
             resources=_stacks(place),
         ),
         *_endpoint_statements(place),
         Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+        Statement(
+            sid="SeeDashboards",
+            actions=["cloudwatch:GetDashboard"],
+            resources=[f"arn:{partition}:cloudwatch::{account}:dashboard/*"],
+        ),
+        Statement(
+            sid="ReadParameters",
+            actions=["ssm:GetParameter"],
+            resources=[place.arn("ssm", f"parameter/triton-fleet/{place.environment}/alarm-topic/*")],
+        ),
         Statement(
             sid="SeeRoles",
             actions=[
@@ -111,7 +146,11 @@ def drift_statements(place: Deployment) -> list[Statement]:
                 "iam:ListAttachedRolePolicies",
                 "iam:ListRolePolicies",
             ],
-            resources=[roles],
+            resources=[f"arn:{partition}:iam::{account}:role/{place.stack}-*"],
+        ),
+        *(
+            Statement(sid=sid, actions=list(detected_types()[type]), resources=[resource])
+            for type, (sid, resource) in read.items()
         ),
     ]
 

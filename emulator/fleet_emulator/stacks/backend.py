@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, 
 from fleet_emulator import process_state
 from fleet_emulator.stacks import responses
 from fleet_emulator.stacks.changes import EmbeddedChangeSet
+from fleet_emulator.stacks.drift import Detection, drift_of
 from fleet_emulator.stacks.rollback import UpdateRollback
 from fleet_emulator.stacks.run import Deletion, Run
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
@@ -131,6 +132,8 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         notification_arns: list[str] | None = None,
         tags: dict[str, str] | None = None,
         role_arn: str | None = None,
+        *,
+        reverts_drift: bool = False,
     ) -> tuple[str, str]:
         """CreateChangeSet; the resources do not change before it is executed."""
         validate_create_change_set(change_set_name)
@@ -147,7 +150,9 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             tags=tags,
             role_arn=role_arn,
         )
-        if stack.would_change(change_set.target):
+        if reverts_drift:
+            change_set.reverted = stack.drifted()
+        if change_set.reverted or stack.would_change(change_set.target):
             change_set.status, change_set.execution_status = "CREATE_COMPLETE", "AVAILABLE"
         else:
             change_set.status, change_set.execution_status = "FAILED", "UNAVAILABLE"
@@ -190,6 +195,54 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         self._refuse_in_progress(stack, "updated")
         change_set.execution_status = "EXECUTE_COMPLETE"
         self._run(stack, change_set.target)
+
+    def detect_drift(self, name: str, logical_ids: Sequence[str]) -> Detection:
+        """DetectStackDrift; the words of the second refusal are from memory.
+
+        Raises:
+            ValidationError: an operation is in progress, a detection is, or the stack has no such resource.
+        """
+        stack = self._stack(name)
+        if stack.in_progress or stack.status == "REVIEW_IN_PROGRESS":
+            raise ValidationError(
+                message=f"Drift detection cannot be initiated on stack in {stack.status} state"
+            )
+        if stack.detection is not None and not stack.detection_ended:
+            raise ValidationError(
+                message=f"Drift detection is already in progress for stack [{stack.stack_id}]"
+            )
+        for logical_id in logical_ids:
+            if logical_id not in stack.deployed:
+                raise ValidationError(message=f"Resource {logical_id} does not exist for stack {stack.name}")
+        wanted = logical_ids or list(stack.deployed)
+        drifts = tuple(drift_of(stack.deployed[each], stack.stack_id) for each in wanted)
+        stack.detection, stack.detection_ended = Detection(stack_id=stack.stack_id, drifts=drifts), False
+        stack.drifts |= {each["LogicalResourceId"]: each for each in drifts}
+        return stack.detection
+
+    def drift_status(self, detection_id: str) -> dict[str, Any]:
+        """DescribeStackDriftDetectionStatus; a detection is in progress when it is first asked about.
+
+        Raises:
+            ValidationError: there is no such detection.
+        """
+        for each in self.stacks.values():
+            stack = cast(EmbeddedStack, each)
+            if stack.detection is not None and stack.detection.id == detection_id:
+                status = stack.detection.status(ended=stack.detection_ended)
+                stack.detection_ended = True
+                return status
+        raise ValidationError(message=f"Drift detection {detection_id} does not exist")
+
+    def resource_drifts(self, name: str, statuses: Sequence[str]) -> list[dict[str, Any]]:
+        """DescribeStackResourceDrifts: of what was checked, as it was then."""
+        found = self._stack(name).drifts.values()
+        return [
+            each
+            for each in found
+            if each["StackResourceDriftStatus"] != "NOT_CHECKED"
+            and (not statuses or each["StackResourceDriftStatus"] in statuses)
+        ]
 
     def _run(self, stack: EmbeddedStack, target: Target) -> None:
         self._spawn(Run(stack, target), stack)

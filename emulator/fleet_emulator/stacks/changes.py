@@ -40,10 +40,18 @@ class _Unknown(Resource):
 class EmbeddedChangeSet(ChangeSet):
     """A change set with the changes as they were foreseen when it was made."""
 
+    reverted: frozenset[str] = frozenset()
+    """Logical ids of resources whose drift it reverts."""
+
     @property
     def target(self) -> Target:
         """What the stack becomes when it is executed."""
-        return Target(template=self.template, parameters=self.parameters, tags=self.tags or {})
+        return Target(
+            template=self.template,
+            parameters=self.parameters,
+            tags=self.tags or {},
+            reverted=self.reverted,
+        )
 
     def diff(self) -> list[Any]:
         """Foresee the changes; moto calls it by this name."""

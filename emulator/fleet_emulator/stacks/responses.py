@@ -42,6 +42,51 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
         self._backend.discard_change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
         return EmptyResult()
 
+    def create_change_set(self) -> ActionResult:
+        """CreateChangeSet, of which moto knows no DeploymentMode, and takes an update for a creation."""
+        mode = self._get_param("DeploymentMode")
+        if mode is None:
+            return super().create_change_set()
+        name, stack = self._get_param("ChangeSetName"), self._backend.get_stack(self._get_param("StackName"))
+        if not self._get_bool_param("UsePreviousTemplate", False):
+            raise ValidationError(message="DeploymentMode is hosted here with UsePreviousTemplate alone")
+        previous = {
+            each["ParameterKey"]
+            for each in self._get_param("Parameters", [])
+            if each.get("UsePreviousValue") in (True, "true")
+        }
+        parameters = {key: value for key, value in stack.stack_parameters.items() if key in previous}
+        tags = {each["Key"]: each["Value"] for each in self._get_param("Tags", [])}
+        id, stack_id = self._backend.create_change_set(
+            stack.stack_id,
+            name,
+            str(stack.template),
+            parameters,
+            "",
+            "UPDATE",
+            tags=tags or stack.tags,
+            reverts_drift=True,
+        )
+        return ActionResult({"Id": id, "StackId": stack_id})
+
+    def detect_stack_drift(self) -> ActionResult:
+        """DetectStackDrift."""
+        found = self._backend.detect_drift(
+            self._get_param("StackName"), self._get_param("LogicalResourceIds", [])
+        )
+        return ActionResult({"StackDriftDetectionId": found.id})
+
+    def describe_stack_drift_detection_status(self) -> ActionResult:
+        """DescribeStackDriftDetectionStatus."""
+        return ActionResult(self._backend.drift_status(self._get_param("StackDriftDetectionId")))
+
+    def describe_stack_resource_drifts(self) -> ActionResult:
+        """DescribeStackResourceDrifts."""
+        found = self._backend.resource_drifts(
+            self._get_param("StackName"), self._get_param("StackResourceDriftStatusFilters", [])
+        )
+        return ActionResult({"StackResourceDrifts": found})
+
     def describe_stack_events(self) -> ActionResult:
         """DescribeStackEvents; the CLI knows a deleted stack by this error's exact words."""
         name = self._get_param("StackName")

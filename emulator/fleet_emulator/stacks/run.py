@@ -71,7 +71,7 @@ class Run:
             return False
         if before is None:
             self._steps.append(steps.create(self._stack, declared))
-        elif declared.changed(before.declared):
+        elif declared.changed(before.declared) or logical_id in self._target.reverted:
             self._steps.append(steps.change(self._stack, before, declared))
         resources.place(logical_id, self._stack.deployed[logical_id].resource)
         return True

@@ -12,6 +12,7 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import Event, Stack, cloudformation_backends
 from moto.cloudformation.parsing import OutputMap
 
+from fleet_emulator.stacks.drift import Detection, drift_of
 from fleet_emulator.stacks.resources import Resources
 from fleet_emulator.types.resource import Declaration, DeployedResource
 
@@ -28,6 +29,8 @@ class Target:
     template: str
     parameters: Mapping[str, Any]
     tags: Mapping[str, str]
+    reverted: frozenset[str] = frozenset()
+    """Logical ids of unchanged resources that are updated all the same, as they have drifted."""
 
 
 class EmbeddedStack(Stack):
@@ -36,9 +39,13 @@ class EmbeddedStack(Stack):
     status_reason: str | None = None
     rollback: UpdateRollback | None = None
     """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
+    detection: Detection | None = None
+    """The last detection of drift."""
+    detection_ended = True
 
     def __init__(self, *, name: str, stack_id: str, account_id: str, region: str) -> None:
         self.deployed: dict[str, DeployedResource] = {}
+        self.drifts: dict[str, dict[str, Any]] = {}
         super().__init__(stack_id, name, {}, {}, account_id, region)
         self.status = "REVIEW_IN_PROGRESS"
 
@@ -115,6 +122,13 @@ class EmbeddedStack(Stack):
             wanted.template != current.template
             or wanted.resolved_parameters != current.resolved_parameters
             or dict(target.tags) != self.tags
+        )
+
+    def drifted(self) -> frozenset[str]:
+        """The logical ids of resources that differ from the template where they exist."""
+        found = (drift_of(each, self.stack_id) for each in self.deployed.values())
+        return frozenset(
+            each["LogicalResourceId"] for each in found if each["StackResourceDriftStatus"] == "MODIFIED"
         )
 
     def become(self, target: Target, resources: Resources) -> None:

@@ -23,16 +23,16 @@ class Bucket(MotoType):
         super().__init__(FakeBucket)  # type: ignore[type-abstract]
 
     def create(self, declared: Declaration) -> Resource:
-        """Create the bucket with its versioning."""
-        return self._apply_versioning(super().create(declared), declared)
+        """Create the bucket with its versioning and what it blocks."""
+        return self._apply_settings(super().create(declared), declared)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it has another name."""
         return "BucketName" in declared.changed(before)
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Update the bucket with its versioning."""
-        return self._apply_versioning(super().update(resource, before, declared), declared)
+        """Update the bucket with its versioning and what it blocks."""
+        return self._apply_settings(super().update(resource, before, declared), declared)
 
     def delete(self, resource: Resource, declared: Declaration) -> None:
         """Delete the bucket, which has to be empty."""
@@ -41,7 +41,11 @@ class Bucket(MotoType):
         super().delete(resource, declared)
 
     @staticmethod
-    def _apply_versioning(resource: Resource, declared: Declaration) -> Resource:
+    def _apply_settings(resource: Resource, declared: Declaration) -> Resource:
+        block = declared.properties.get("PublicAccessBlockConfiguration")
+        if block is not None:
+            given = {name: str(on) for name, on in block.items()}
+            _backend(declared).put_public_access_block(resource.physical_resource_id, given)
         if "VersioningConfiguration" in declared.properties:
             status = declared.properties["VersioningConfiguration"]["Status"]
             _backend(declared).put_bucket_versioning(resource.physical_resource_id, status)

@@ -19,6 +19,9 @@ from fleet_commands import form, recipe, simple_commands
 from fleet_folder import ROOT, FleetFolder
 from workflow_files import FOLDER, ROLE, TRUSTED, made, step_named, steps, write_environments
 
+ISSUE = "Open, update or close the issue"
+RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
+
 
 @pytest.fixture
 def fleet(folder: FleetFolder) -> FleetFolder:
@@ -43,7 +46,7 @@ class TestCommands:
                 elif program == ".venv/bin/fleet":
                     called.add(words[0])
                     form(["fleet", *words], complete=True)
-        assert called == {"make setup", "make weights", "check", "ci", "deploy", "promote", "report"}
+        assert called == {"make setup", "make weights", "check", "ci", "deploy", "drift", "promote", "report"}
 
     def test_each_script_is_one_that_bash_reads(self, fleet: FleetFolder) -> None:
         for _, step in steps(fleet):
@@ -67,6 +70,70 @@ class TestCommands:
         assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
         assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"
 
+    @pytest.mark.parametrize(
+        ("existing", "call"),
+        [
+            ("", "--method POST repos/a/b/issues --raw-field title=Changed by hand in AWS"),
+            ("42", "--method PATCH repos/a/b/issues/42"),
+        ],
+        ids=["the first time", "an update"],
+    )
+    def test_drift_is_one_issue_of_the_fleet_that_is_updated(
+        self, fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+    ) -> None:
+        write_drift(tmp_path, prod="max instances 4 → 20\n", dev="```\n")
+        calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="false", **RUN)
+        assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
+        assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
+        marker, said, *sections = (tmp_path / "body.md").read_text().splitlines()
+        assert (marker, "(https://example.com/1)" in said) == ("<!-- triton-fleet-drift -->", True)
+        assert [line for line in sections if line] == [
+            "### dev",
+            "    ```",
+            "### prod",
+            "    max instances 4 → 20",
+        ]
+
+    @pytest.mark.parametrize(
+        ("existing", "compared", "calls"),
+        [
+            ("", "true", []),
+            ("42", "false", []),
+            (
+                "42",
+                "true",
+                [
+                    "api --silent --method POST repos/a/b/issues/42/comments"
+                    " --raw-field body=No drift any more (https://example.com/1).",
+                    "api --silent --method PATCH repos/a/b/issues/42 --raw-field state=closed",
+                ],
+            ),
+        ],
+        ids=["nothing to close", "not all was compared", "all is as declared"],
+    )
+    def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differs(
+        self, fleet: FleetFolder, tmp_path: Path, existing: str, compared: str, calls: list[str]
+    ) -> None:
+        said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
+        assert said[1:] == calls
+
+    @pytest.mark.parametrize(("code", "fails"), [(0, False), (1, False), (2, True)])
+    def test_drift_is_no_failure_of_its_job_but_a_comparison_that_could_not_run_is(
+        self, fleet: FleetFolder, tmp_path: Path, code: int, fails: bool
+    ) -> None:
+        step = step_named(fleet, "Compare prod")
+        program = tmp_path / ".venv/bin/fleet"
+        program.parent.mkdir(parents=True)
+        program.write_text(f'#!/bin/sh\necho "$@" >&2\nexit {code}\n')
+        program.chmod(0o755)
+        environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output")}
+        done = subprocess.run(
+            ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
+        )
+        assert (done.returncode != 0) is fails
+        assert (tmp_path / "output").read_text() == f"code={code}\n"
+        assert (tmp_path / "prod.txt").read_text() == "drift --env prod\n"
+
     def test_a_promotion_is_pushed_to_a_branch_of_its_own_and_opened(
         self, fleet: FleetFolder, tmp_path: Path
     ) -> None:
@@ -86,6 +153,13 @@ class TestCommands:
         calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
         assert calls == []
         assert "prod has what dev runs" in (clone / "summary").read_text()
+
+
+def write_drift(folder: Path, **found: str) -> None:
+    """What the jobs of environments leave to that of the issue."""
+    (folder / "drift").mkdir()
+    for environment, text in found.items():
+        (folder / f"drift/{environment}.txt").write_text(text)
 
 
 def run_with_gh(step: Mapping[Any, Any], folder: Path, answer: str, **variables: str) -> list[str]:
@@ -149,12 +223,14 @@ class TestCommand:
         assert {each.file.name for each in raised.value.findings if each.file} == {
             "fleet-check.yml",
             "fleet-deploy-prod.yml",
+            "fleet-drift.yml",
             "fleet-promote-prod.yml",
         }
         assert f"deleted {FOLDER}/fleet-deploy-prod.yml" in self.run("github")
         assert sorted(file.name for file in (fleet.root / FOLDER).iterdir()) == [
             "fleet-check.yml",
             "fleet-deploy-dev.yml",
+            "fleet-drift.yml",
         ]
 
     @pytest.mark.parametrize(
@@ -189,7 +265,7 @@ class TestGitLab:
         jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
         assert jobs["fleet-check-dev"]["script"] == [".venv/bin/fleet check --env dev"]
         assert jobs["fleet-check-prod"]["script"] == [".venv/bin/fleet check --env prod --locked"]
-        on_main = '$CI_COMMIT_BRANCH == "main" && $CI_PIPELINE_SOURCE != "merge_request_event"'
+        on_main = '$CI_COMMIT_BRANCH == "main" && $CI_PIPELINE_SOURCE !~ /^(merge_request_event|schedule)$/'
         assert jobs["fleet-deploy-dev"]["rules"] == [{"if": on_main}]
         own = ["locks/prod/**/*", "environments/prod.yaml"]
         prod = jobs["fleet-deploy-prod"]
@@ -197,3 +273,13 @@ class TestGitLab:
         assert (prod["resource_group"], prod["interruptible"]) == ("prod", False)
         assert prod["variables"]["AWS_ROLE_ARN"] == ROLE.format("prod", "deploy")
         assert prod["id_tokens"] == {"FLEET_TOKEN": {"aud": "sts.amazonaws.com"}}
+
+    def test_schedules_of_the_default_branch_look_for_drift_and_deploy_nothing(
+        self, fleet: FleetFolder
+    ) -> None:
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
+        drift = jobs["fleet-drift-dev"]
+        assert drift["rules"] == [{"if": '$CI_COMMIT_BRANCH == "main" && $CI_PIPELINE_SOURCE == "schedule"'}]
+        assert drift["variables"]["AWS_ROLE_ARN"] == ROLE.format("dev", "drift")
+        assert drift["script"][-1] == ".venv/bin/fleet drift --env dev"
+        assert "environment" not in drift

@@ -25,6 +25,7 @@ class TestTriggers:
             "fleet-check",
             "fleet-deploy-dev",
             "fleet-deploy-prod",
+            "fleet-drift",
             "fleet-promote-prod",
         }
 
@@ -37,6 +38,7 @@ class TestTriggers:
         assert triggers(found["fleet-deploy-prod"])["push"] == {"branches": ["main"], "paths": own}
         assert list(triggers(found["fleet-promote-prod"])) == ["workflow_dispatch"]
         assert list(triggers(found["fleet-check"])) == ["pull_request"]
+        assert list(triggers(found["fleet-drift"])) == ["schedule", "workflow_dispatch"]
 
     def test_one_deploy_of_an_environment_runs_at_a_time_and_none_is_cancelled(
         self, fleet: FleetFolder
@@ -97,15 +99,26 @@ class TestPermissions:
             "comment": {"pull-requests": "write"},
             "deploy": {"contents": "read", "id-token": "write"},
             "promote": {"contents": "write", "id-token": "write", "pull-requests": "write"},
+            "drift-dev": {"contents": "read", "id-token": "write"},
+            "drift-prod": {"contents": "read", "id-token": "write"},
+            "issue": {"issues": "write"},
         }
 
-    def test_a_token_of_the_job_is_for_jobs_that_take_on_a_role_under_a_github_environment(
+    def test_a_token_of_the_job_is_for_jobs_that_take_on_a_role_under_a_github_environment_or_by_the_branch(
         self, fleet: FleetFolder
     ) -> None:
-        for workflow in loaded(fleet).values():
+        for name, workflow in loaded(fleet).items():
             for job in workflow["jobs"].values():
                 assumes = any(used(step) == "aws-actions/configure-aws-credentials" for step in job["steps"])
-                assert assumes == ("id-token" in job["permissions"]) == ("environment" in job)
+                assert assumes == ("id-token" in job["permissions"])
+                assert ("environment" in job) == (assumes and name != "fleet-drift")
+                if name == "fleet-drift" and assumes:
+                    assert job["if"] == "github.ref == 'refs/heads/main'"
+
+    def test_the_job_that_may_write_issues_runs_nothing_of_the_repository(self, fleet: FleetFolder) -> None:
+        issue = loaded(fleet)["fleet-drift"]["jobs"]["issue"]
+        assert [used(step) for step in issue["steps"]] == ["actions/download-artifact", ""]
+        assert issue["needs"] == ["drift-dev", "drift-prod"]
 
     def test_the_job_that_may_write_comments_runs_nothing_of_the_pull_request(
         self, fleet: FleetFolder
@@ -128,6 +141,7 @@ class TestPermissions:
             "fleet-check": [],
             "fleet-deploy-dev": [ROLE.format("dev", "deploy")],
             "fleet-deploy-prod": [ROLE.format("prod", "deploy")],
+            "fleet-drift": [ROLE.format("dev", "drift"), ROLE.format("prod", "drift")],
             "fleet-promote-prod": [ROLE.format("dev", "promotion"), ROLE.format("prod", "deploy")],
         }
 

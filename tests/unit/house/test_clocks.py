@@ -133,6 +133,7 @@ WALL = {
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
+    "emulator/fleet_emulator/stacks/drift.py": "dates a detection, as CloudFormation does",
     "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",

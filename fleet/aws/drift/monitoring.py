@@ -1,0 +1,98 @@
+"""Alarms, dashboards and the retention of endpoints' logs.
+
+CloudFormation compares only what a template declares of an alarm, and so misses actions that somebody
+switched off; it detects no drift of dashboards and of what a custom resource keeps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from fleet.aws.access import Access
+from fleet.aws.drift.comparison import Comparison
+from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack
+from fleet.aws.drift.difference import ABSENT, DELETED, Difference, differences
+
+ALARM, DASHBOARD, LOGS = "AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "Custom::EndpointLogs"
+MAX_NAMES = 100
+"""The most names in a DescribeAlarms call; source: botocore, AlarmNames."""
+UNDECLARED = {"ActionsEnabled": True, "AlarmActions": [], "OKActions": [], "InsufficientDataActions": []}
+"""What an alarm has by default."""
+NO_DASHBOARD = ("ResourceNotFound", "ResourceNotFoundException", "DashboardNotFoundError")
+
+
+def alarms(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
+    """The stack's alarms."""
+    cloudwatch = access.client("cloudwatch")
+    declared = stack.of_type(ALARM)
+    for start in range(0, len(declared), MAX_NAMES):
+        some = declared[start : start + MAX_NAMES]
+        names = [each.physical_id for each in some]
+        pages = cloudwatch.get_paginator("describe_alarms").paginate(
+            AlarmNames=names, AlarmTypes=["MetricAlarm"]
+        )
+        live = {each["AlarmName"]: each for page in pages for each in page["MetricAlarms"]}
+        for alarm in some:
+            wanted: Any = {**UNDECLARED, **alarm.properties, "AlarmName": alarm.physical_id}
+            compared = {name: value for name, value in wanted.items() if name != "Tags"}
+            found = live.get(alarm.physical_id)
+            differing = (DELETED,) if found is None else tuple(differences(compared, found))
+            restore = partial(cloudwatch.put_metric_alarm, **wanted)
+            yield Comparison(subject=f"alarm {alarm.name}", differences=differing, restore=restore)
+
+
+def dashboards(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
+    """The stack's dashboards, of which only the widgets that differ are counted."""
+    cloudwatch = access.client("cloudwatch")
+    for dashboard in stack.of_type(DASHBOARD):
+        body = dashboard.properties["DashboardBody"]
+        if not isinstance(body, str):
+            continue
+        try:
+            live = cloudwatch.get_dashboard(DashboardName=dashboard.physical_id)["DashboardBody"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in NO_DASHBOARD:
+                raise
+            differing: tuple[Difference, ...] = (DELETED,)
+        else:
+            differing = tuple(_widget_differences(json.loads(body), json.loads(live)))
+        restore = partial(cloudwatch.put_dashboard, DashboardName=dashboard.physical_id, DashboardBody=body)
+        yield Comparison(subject=f"dashboard {dashboard.name}", differences=differing, restore=restore)
+
+
+def _widget_differences(declared: Any, actual: Any) -> Iterator[Difference]:
+    if declared == actual:
+        return
+    wanted, found = declared.get("widgets", []), actual.get("widgets", [])
+    other = sum(each not in wanted for each in found)
+    text = (
+        f"{len(found)}, of which {other} differ" if found != wanted else f"{len(found)} with other settings"
+    )
+    yield from differences({"DashboardBody": str(len(wanted))}, {"DashboardBody": text})
+
+
+def retentions(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
+    """For how many days the log groups of endpoints are kept; a group that nothing was written to is new."""
+    for resource in stack.of_type(LOGS):
+        for group in resource.properties["LogGroups"]:
+            yield from _retention(access.client("logs"), resource, group)
+
+
+def _retention(logs: Any, resource: DeclaredResource, group: str) -> Iterator[Comparison]:
+    pages = logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=group)
+    found = [each for page in pages for each in page["logGroups"] if each["logGroupName"] == group]
+    days = int(resource.properties["RetentionInDays"])
+    actual = {"retentionInDays": found[0].get("retentionInDays", ABSENT)} if found else None
+    differing = (DELETED,) if actual is None else tuple(differences({"retentionInDays": days}, actual))
+
+    def restore() -> None:
+        if not found:
+            logs.create_log_group(logGroupName=group, tags=resource.properties.get("Tags", {}))
+        logs.put_retention_policy(logGroupName=group, retentionInDays=days)
+
+    yield Comparison(subject=f"log group {group}", differences=differing, restore=restore)

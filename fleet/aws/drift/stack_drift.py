@@ -1,0 +1,108 @@
+"""What was changed by hand of deployed stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fleet.aws.access import Access
+from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.api.stack import LiveStack
+from fleet.aws.drift.comparison import Comparison
+from fleet.aws.drift.declaration import declared_stack
+from fleet.aws.drift.detection import detected
+from fleet.aws.drift.hosting import ENDPOINT, SUBJECT, definitions, endpoints, variants
+from fleet.aws.drift.monitoring import alarms, dashboards, retentions
+from fleet.aws.drift.roles import roles
+from fleet.aws.drift.scaling import scaling
+from fleet.catalog.stack_statuses import StackState
+from fleet.core.parallel import all_in_parallel
+from fleet.findings import CannotRunError
+
+COMPARED_AT_ONCE = 8
+"""Stacks at one time; AWS throttles more, and botocore retries."""
+CHANGING = ("Creating", "Deleting", "RollingBack", "SystemUpdating", "Updating")
+"""Statuses of an endpoint that is on its way. Source: SageMaker API reference, DescribeEndpoint."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackDrift:
+    """What differs of one stack; `endpoint` is None for Foundation.
+
+    `busy` is why nothing was compared, as an update runs; `problem` is what could not be read.
+    """
+
+    endpoint: str | None
+    stack: LiveStack
+    found: tuple[Comparison, ...] = ()
+    busy: str = ""
+    problem: CannotRunError | None = None
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.endpoint or "Foundation"
+
+    @property
+    def is_restorable(self) -> bool:
+        """Whether all of it can be brought back, rather than by a new stack alone."""
+        return all(each.restore is not None for each in self.found)
+
+    def restore(self) -> None:
+        """Bring everything back to what is declared, in the order in which one needs the other.
+
+        Raises:
+            CannotRunError: AWS refuses.
+        """
+        with aws_errors_as_findings():
+            for restore in dict.fromkeys(each.restore for each in self.found):
+                if restore is not None:
+                    restore()
+
+
+def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]]) -> list[StackDrift]:
+    """Compare stacks with what runs, side by side.
+
+    Raises:
+        CannotRunError: AWS does not answer.
+    """
+    return all_in_parallel(stacks, lambda each: _stack_drift(access, *each), COMPARED_AT_ONCE)
+
+
+def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> StackDrift:
+    if stack.state in (StackState.UNDER_WAY, StackState.PLANNED, StackState.NOT_CREATED):
+        return StackDrift(endpoint=endpoint, stack=stack, busy=str(stack))
+    if stack.state is not StackState.READY:
+        unclear = CannotRunError(f"{stack}: what it declares is not certain", stack.remedy)
+        return StackDrift(endpoint=endpoint, stack=stack, problem=unclear)
+    found: list[Comparison] = []
+    problem: CannotRunError | None = None
+    try:
+        with aws_errors_as_findings():
+            declared = declared_stack(access, stack)
+            for each in declared.of_type(ENDPOINT):
+                live = described_endpoint(access.client("sagemaker"), each.name)
+                if live is not None and live["EndpointStatus"] in CHANGING:
+                    busy = f"the endpoint is {live['EndpointStatus']}"
+                    return StackDrift(endpoint=endpoint, stack=stack, busy=busy)
+            for comparisons in (
+                definitions(access, declared),
+                endpoints(access, declared),
+                scaling(access, declared, variants(declared)),
+                alarms(access, declared),
+                dashboards(access, declared),
+                retentions(access, declared),
+                roles(access, declared),
+                detected(access, stack, declared),
+            ):
+                found.extend(filter(_differs, comparisons))  # what was found before an error counts
+                if any(each.subject == SUBJECT and each.is_deleted for each in found):
+                    break  # scaling and log groups went with it, and can only follow it
+    except CannotRunError as error:
+        problem = error
+    return StackDrift(endpoint=endpoint, stack=stack, found=tuple(found), problem=problem)
+
+
+def _differs(comparison: Comparison) -> bool:
+    return bool(comparison.differences)

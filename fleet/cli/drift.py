@@ -1,0 +1,141 @@
+"""`fleet drift`: what was changed by hand in an account, and the command that reverts it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.api.stack import LiveStack, find_stack
+from fleet.aws.drift.stack_drift import StackDrift, stack_drifts
+from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
+from fleet.cli.arguments import Endpoints, Env, Profile, Yes
+from fleet.cli.aws_access import connect
+from fleet.cli.deploy import ATTEMPTS
+from fleet.cli.output import ask_consent, say
+from fleet.cli.selection import deployed_names
+from fleet.core.project_root import project_root
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.exits import INPUT_IS_WRONG
+from fleet.findings import CannotRunError, Finding, one_failure
+from fleet.printers.console import OutputConsole
+from fleet.printers.formats import Format, print_findings
+from fleet.printers.lines import print_error
+from fleet.spec.project import open_project
+
+CODE = "FL605"
+
+
+def drift(
+    env: Env,
+    endpoints: Endpoints = None,
+    foundation: Annotated[
+        bool, typer.Option("--foundation", help="Compare only what endpoints share.")
+    ] = False,
+    revert: Annotated[
+        bool, typer.Option("--revert", help="After you confirm, bring back what the stacks declare.")
+    ] = False,
+    format: Annotated[Format, typer.Option("--format", help="How to print what differs.")] = Format.HUMAN,
+    yes: Yes = False,
+    profile: Profile = None,
+) -> None:
+    """Find what was changed by hand: deployed stacks are compared with what runs; specs are not read.
+
+    Without endpoints, all that are deployed are compared, and what they share. Numbers of instances within
+    the limits of scaling are not drift, and a stack that is being updated is left out. Exit code 0: no drift;
+    1: drift; 2: it could not run, or not for every stack.
+    """
+    if foundation and endpoints:
+        raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
+    root = project_root(Path.cwd())
+    place = place_of(open_project(root, env).environment)
+    access = connect(root, place, profile, attempts=ATTEMPTS)
+    console = OutputConsole(stderr=True)
+    with console.status(f"comparing {env}") if console.is_terminal else nullcontext():
+        with aws_errors_as_findings():
+            live = endpoint_stacks(access.client("cloudformation"), place)
+            shared = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
+        names = deployed_names(root, env, endpoints) if endpoints else sorted(live)
+        found = stack_drifts(access, _stacks(place, [] if foundation else names, live, shared, endpoints))
+    drifted = [each for each in found if each.found]
+    if drifted or format is not Format.HUMAN:
+        print_findings([finding for each in drifted for finding in _findings(each, env)], format, root)
+    for each in found:
+        if each.busy:
+            print_error(f"{each.title} is not compared: {each.busy}")
+    if revert and drifted:
+        _revert(drifted, env, yes=yes)
+    elif not drifted and format is Format.HUMAN:
+        compared = [each.title for each in found if not each.busy and each.problem is None]
+        say(f"{env}: no drift in {', '.join(compared) or 'what is deployed, which is nothing'}")
+    problems = [each.problem for each in found if each.problem is not None]
+    if drifted and not revert:
+        for problem in problems:
+            print_error(f"not compared: {problem}")
+        sys.exit(INPUT_IS_WRONG)
+    if problems:
+        raise one_failure(problems)
+
+
+def _stacks(
+    place: Deployment,
+    names: Sequence[str],
+    live: dict[str, LiveStack],
+    shared: LiveStack | None,
+    asked: Sequence[str] | None,
+) -> list[tuple[str | None, LiveStack]]:
+    """The stacks to compare; one that is asked for by its name has to exist."""
+    for name in asked or ():
+        if name in names and name not in live:
+            raise unknown_stack(place, name, live)
+    stacks: list[tuple[str | None, LiveStack]] = [(name, live[name]) for name in names if name in live]
+    return [*([(None, shared)] if shared else []), *stacks]
+
+
+def _findings(each: StackDrift, env: str) -> list[Finding]:
+    """One for each property; the hint is the command that reverts all of a stack."""
+    return [
+        Finding(
+            code=CODE,
+            message=f"{each.title}: {difference} ({comparison.subject})",
+            hint=_remedy(each, env),
+            endpoints=(each.endpoint,) if each.endpoint else (),
+        )
+        for comparison in each.found
+        for difference in comparison.differences
+    ]
+
+
+def _remedy(each: StackDrift, env: str) -> str:
+    where = f"--env {env}"
+    if each.endpoint is None:
+        return f"`fleet drift {where} --foundation --revert` reverts it"
+    name = shlex.quote(each.endpoint)
+    if each.is_restorable:
+        return f"`fleet drift {where} {name} --revert` reverts it"
+    return f"`fleet destroy {where} {name}`, then `fleet deploy {where} {name}` makes it again"
+
+
+def _revert(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> None:
+    """Bring stacks back, one after the other.
+
+    Raises:
+        CannotRunError: AWS refuses, nobody can be asked, or only a new stack helps.
+    """
+    able = [each for each in drifted if each.is_restorable]
+    if able and not ask_consent(f"Revert {', '.join(each.title for each in able)} in {env}?", yes=yes):
+        able = []
+        say("nothing was reverted")
+    for each in able:
+        each.restore()
+        say(f"{each.title}: reverted")
+    for each in drifted:
+        if not each.is_restorable:
+            raise CannotRunError(f"{each.title} cannot be reverted", _remedy(each, env))

@@ -1,0 +1,205 @@
+"""`fleet drift`: what is changed by hand in an account is named in words, and reverted by the command that is named."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from deploys import action
+from faulty_s3 import Answer, Request
+from fleet.catalog.drift import detected_types
+from fleet.catalog.images import partition_of
+from fleet.endpoint.resolved_endpoint import Deployment
+from manual_changes import (
+    Change,
+    delete_an_alarm,
+    edit_a_policy,
+    edit_the_dashboard,
+    forget_a_policy,
+    keep_logs,
+    open_the_bucket,
+    outgrow,
+    retarget,
+    run_another_configuration,
+    schedule,
+    shorten_a_function,
+    silence,
+    suspend,
+    trust_another,
+    weigh,
+    widen,
+    widen_the_role,
+)
+from triton_endpoints.access.permissions import drift_statements
+from updated_account import SCALING, STACK, Account, deployed_account
+
+pytestmark = pytest.mark.cdk
+
+SIGNED_AS = {"monitoring": "cloudwatch"}
+PLACE = Deployment(
+    environment="dev",
+    account="123456789012",
+    region="us-east-1",
+    partition=partition_of("us-east-1"),
+    tags={},
+)
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    with deployed_account(tmp_path_factory.mktemp("drift") / "fleet") as account:
+        account.deployed_with(scaling=SCALING, alarms="{errors: 1%}")
+        yield account
+
+
+def compared(account: Account, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return account.deploys.fleet("drift", "--env", "dev", *arguments)
+
+
+def messages(account: Account, *arguments: str) -> list[str]:
+    done = compared(account, "--format", "json", *arguments)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return [each["message"] for each in json.loads(done.stdout)["findings"]]
+
+
+SETTINGS: list[tuple[Change, str]] = [
+    (widen, r"sentences: max instances 6 → 20 \(Application Auto Scaling\)"),
+    (suspend, r"sentences: suspended DynamicScalingInSuspended off → on \(Application Auto Scaling\)"),
+    (retarget, r"sentences: \S+ TargetValue 60 → 95.* \(Application Auto Scaling, policy GpuUtilization\)"),
+    (schedule, r"sentences: schedule night none → .*22.* \(Application Auto Scaling\)"),
+    (silence, r"sentences: actions on → off \(alarm \S+\)"),
+    (edit_the_dashboard, r"sentences: widgets (\d+) → \d+, of which 1 differ \(dashboard \S+\)"),
+    (keep_logs, r"sentences: days of retention 30 → 3653 \(log group /aws/sagemaker/Endpoints/sentences\)"),
+    (widen_the_role, r"sentences: inline policy mine none → Allow s3:\* on \* \(role \S+\)"),
+    (edit_a_policy, r"sentences: inline policy \S+ Statement ReadArchives Resource arn.* → \* \(role \S+\)"),
+    (trust_another, r"sentences: trust Statement 1 Principal AWS none → \S+:root \(role \S+\)"),
+    (weigh, r"sentences: weight 1.0 → 0.25 \(variant AllTraffic\)"),
+    (outgrow, r"sentences: instances 1 to 6 → 9 \(variant AllTraffic\)"),
+]
+PARTS: list[tuple[Change, str]] = [
+    (forget_a_policy, r"sentences: deleted \(Application Auto Scaling, policy InvocationsPerInstance\)"),
+    (delete_an_alarm, r"sentences: deleted \(alarm \S+\)"),
+    (run_another_configuration, r"sentences: endpoint configuration \S+ → by-hand \(endpoint\)"),
+]
+SHARED: list[tuple[Change, str]] = [
+    (open_the_bucket, r"Foundation: \S+ BlockPublicPolicy true → false \(bucket \S+\)"),
+    (shorten_a_function, r"Foundation: Timeout 120 → 3 \(function \S+\)"),
+]
+"""What a person changes by hand, and how it is named."""
+
+
+def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(account: Account) -> None:
+    account.set_instances(3)
+    done = compared(account)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "dev: no drift in Foundation, sentences\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "command"),
+    [
+        (SETTINGS, "drift --env dev sentences --revert"),
+        (PARTS, "drift --env dev sentences --revert"),
+        (SHARED, "drift --env dev --foundation --revert"),
+    ],
+    ids=["settings", "parts", "foundation"],
+)
+def test_each_change_by_hand_is_named_and_reverted_by_the_command_that_is_named(
+    account: Account, changes: list[tuple[Change, str]], command: str
+) -> None:
+    for change, _ in changes:
+        change(account.deploys.client)
+    done = compared(account, "--format", "json")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)["findings"]
+    assert {each["hint"] for each in found} == {f"`fleet {command}` reverts it"}
+    for _, named in changes:
+        assert [each["message"] for each in found if re.fullmatch(named, each["message"])], (named, found)
+    reverted = account.deploys.fleet(*command.split(), "--yes")
+    assert reverted.returncode == 0, reverted.stderr
+    assert compared(account).returncode == 0
+
+
+def test_a_plain_deploy_does_not_revert_it_as_its_template_is_unchanged(account: Account) -> None:
+    silence(account.deploys.client)
+    account.deploys.deploy_stack(STACK)
+    (said,) = messages(account)
+    assert re.fullmatch(r"sentences: actions on → off \(alarm \S+\)", said)
+    unasked = compared(account, "sentences", "--revert")
+    assert (unasked.returncode, "pass --yes" in unasked.stderr) == (2, True)
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+
+
+def test_the_role_of_drift_may_do_what_was_called_and_nothing_more(account: Account) -> None:
+    account.deploys.proxy.forget()
+    assert compared(account).returncode == 0
+    called = {name for each in account.deploys.proxy.requests if (name := permission(each))}
+    statements = drift_statements(PLACE)
+    granted = {action for each in statements for action in each.actions}
+    of_cloudformation = {action for actions in detected_types().values() for action in actions}
+    assert called - granted == {"sts:GetCallerIdentity"}, "which needs no permission"
+    assert granted - called - of_cloudformation == {"cloudformation:DetectStackResourceDrift"}
+
+
+def test_while_the_endpoint_is_updated_nothing_is_compared_and_that_is_no_drift(account: Account) -> None:
+    silence(account.deploys.client)
+    account.deploys.proxy.change_answers(
+        lambda request: request.headers.get("X-Amz-Target", "").endswith(".DescribeEndpoint"),
+        lambda answer: Answer(
+            answer.status, answer.headers, answer.body.replace(b'"InService"', b'"Updating"')
+        ),
+    )
+    done = compared(account, "sentences")
+    account.deploys.proxy.forget()
+    assert done.returncode == 0
+    assert "sentences is not compared: the endpoint is Updating" in done.stderr
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+
+
+def test_throttled_calls_are_made_again_and_denied_ones_are_named(account: Account) -> None:
+    proxy, left = account.deploys.proxy, [2]
+
+    def throttle(answer: Answer) -> Answer:
+        left[0] -= 1
+        return refusal("Throttling") if left[0] >= 0 else answer
+
+    proxy.change_answers(action("ListStackResources"), throttle)
+    assert compared(account, "sentences").returncode == 0
+    assert left == [-1]
+    proxy.change_answers(action("GetRolePolicy"), lambda _: refusal("AccessDenied"))
+    denied = compared(account, "sentences")
+    proxy.forget()
+    assert (denied.returncode, "AccessDenied" in denied.stderr) == (2, True)
+
+
+def test_an_endpoint_that_nobody_deployed_is_refused(account: Account) -> None:
+    unknown = compared(account, "sentence")
+    assert (unknown.returncode, "did you mean `sentences`?" in unknown.stderr) == (1, True)
+
+
+def test_a_deleted_endpoint_is_created_again_and_then_its_scaling(account: Account) -> None:
+    account.sagemaker.delete_endpoint(EndpointName="sentences")
+    assert messages(account, "sentences") == ["sentences: deleted (endpoint)"]
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert "sentences: deleted (Application Auto Scaling)" in messages(account, "sentences")
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert compared(account).returncode == 0
+
+
+def refusal(code: str) -> Answer:
+    body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no</Message></Error></ErrorResponse>"
+    return Answer(400, [("Content-Type", "text/xml")], body.encode())
+
+
+def permission(request: Request) -> str:
+    """The IAM action of an API call; no signed request has none."""
+    signed = re.search(r"/[a-z0-9-]+/([a-z0-9-]+)/aws4_request", request.headers.get("Authorization", ""))
+    service = SIGNED_AS.get(signed[1], signed[1]) if signed else ""
+    target = request.headers.get("X-Amz-Target", "").rpartition(".")[2]
+    named = re.search(r"(?:^|&)Action=(\w+)", request.body.decode(errors="replace"))
+    operation = target or (named[1] if named else "")
+    return f"{service}:{operation}" if operation else ""

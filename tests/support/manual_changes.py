@@ -1,0 +1,156 @@
+"""What a person changes by hand of the deployed endpoint `sentences` and of what its environment shares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from deploys import BUCKET
+from updated_account import STACK, TARGET
+
+FOUNDATION = "triton-fleet-dev"
+DIMENSION = {"ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
+Client = Callable[[str], Any]
+Change = Callable[[Client], object]
+
+
+def resources(client: Client, stack: str, type: str) -> list[str]:
+    found = client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
+    return [each["PhysicalResourceId"] for each in found if each["ResourceType"] == type]
+
+
+def role(client: Client) -> str:
+    (name,) = resources(client, STACK, "AWS::IAM::Role")
+    return name
+
+
+def operators_alarm(client: Client) -> dict[str, Any]:
+    found = client("cloudwatch").describe_alarms()["MetricAlarms"]
+    return next(each for each in found if "AlarmsErrors" in each["AlarmName"])
+
+
+def widen(client: Client) -> None:
+    client("application-autoscaling").register_scalable_target(**TARGET, **DIMENSION, MaxCapacity=20)
+
+
+def suspend(client: Client) -> None:
+    state = {"DynamicScalingInSuspended": True}
+    client("application-autoscaling").register_scalable_target(**TARGET, **DIMENSION, SuspendedState=state)
+
+
+def retarget(client: Client) -> None:
+    api = client("application-autoscaling")
+    (policy,) = [
+        each
+        for each in api.describe_scaling_policies(**TARGET)["ScalingPolicies"]
+        if each["PolicyName"] == "GpuUtilization"
+    ]
+    config = {**policy["TargetTrackingScalingPolicyConfiguration"], "TargetValue": 95}
+    api.put_scaling_policy(
+        **TARGET,
+        **DIMENSION,
+        PolicyName="GpuUtilization",
+        PolicyType="TargetTrackingScaling",
+        TargetTrackingScalingPolicyConfiguration=config,
+    )
+
+
+def schedule(client: Client) -> None:
+    client("application-autoscaling").put_scheduled_action(
+        **TARGET,
+        **DIMENSION,
+        ScheduledActionName="night",
+        Schedule="cron(0 22 * * ? *)",
+        ScalableTargetAction={"MinCapacity": 1, "MaxCapacity": 1},
+    )
+
+
+def forget_a_policy(client: Client) -> None:
+    client("application-autoscaling").delete_scaling_policy(
+        **TARGET, **DIMENSION, PolicyName="InvocationsPerInstance"
+    )
+
+
+def silence(client: Client) -> None:
+    client("cloudwatch").disable_alarm_actions(AlarmNames=[operators_alarm(client)["AlarmName"]])
+
+
+def delete_an_alarm(client: Client) -> None:
+    client("cloudwatch").delete_alarms(AlarmNames=[operators_alarm(client)["AlarmName"]])
+
+
+def edit_the_dashboard(client: Client) -> None:
+    (name,) = resources(client, STACK, "AWS::CloudWatch::Dashboard")
+    body = json.loads(client("cloudwatch").get_dashboard(DashboardName=name)["DashboardBody"])
+    body["widgets"].append(
+        {"type": "text", "x": 0, "y": 99, "width": 6, "height": 2, "properties": {"markdown": "mine"}}
+    )
+    client("cloudwatch").put_dashboard(DashboardName=name, DashboardBody=json.dumps(body))
+
+
+def keep_logs(client: Client) -> None:
+    client("logs").put_retention_policy(
+        logGroupName="/aws/sagemaker/Endpoints/sentences", retentionInDays=3653
+    )
+
+
+def widen_the_role(client: Client) -> None:
+    statement = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    client("iam").put_role_policy(RoleName=role(client), PolicyName="mine", PolicyDocument=document)
+
+
+def edit_a_policy(client: Client) -> None:
+    iam = client("iam")
+    (name,) = [
+        each for each in iam.list_role_policies(RoleName=role(client))["PolicyNames"] if each != "mine"
+    ]
+    document = iam.get_role_policy(RoleName=role(client), PolicyName=name)["PolicyDocument"]
+    (statement,) = [each for each in document["Statement"] if each["Sid"] == "ReadArchives"]
+    statement["Resource"] = "*"
+    iam.put_role_policy(RoleName=role(client), PolicyName=name, PolicyDocument=json.dumps(document))
+
+
+def trust_another(client: Client) -> None:
+    statement = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"AWS": "arn:aws:iam::999900001111:root"},
+    }
+    document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    client("iam").update_assume_role_policy(RoleName=role(client), PolicyDocument=document)
+
+
+def weigh(client: Client) -> None:
+    wanted = [{"VariantName": "AllTraffic", "DesiredWeight": 0.25}]
+    client("sagemaker").update_endpoint_weights_and_capacities(
+        EndpointName="sentences", DesiredWeightsAndCapacities=wanted
+    )
+
+
+def outgrow(client: Client) -> None:
+    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 9}]
+    client("sagemaker").update_endpoint_weights_and_capacities(
+        EndpointName="sentences", DesiredWeightsAndCapacities=wanted
+    )
+
+
+def run_another_configuration(client: Client) -> None:
+    sagemaker = client("sagemaker")
+    name = sagemaker.describe_endpoint(EndpointName="sentences")["EndpointConfigName"]
+    variants = sagemaker.describe_endpoint_config(EndpointConfigName=name)["ProductionVariants"]
+    sagemaker.create_endpoint_config(EndpointConfigName="by-hand", ProductionVariants=variants)
+    sagemaker.update_endpoint(EndpointName="sentences", EndpointConfigName="by-hand")
+
+
+def open_the_bucket(client: Client) -> None:
+    names = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+    client("s3").put_public_access_block(
+        Bucket=BUCKET, PublicAccessBlockConfiguration=dict.fromkeys(names, False)
+    )
+
+
+def shorten_a_function(client: Client) -> None:
+    name = next(each for each in resources(client, FOUNDATION, "AWS::Lambda::Function") if "Guard" in each)
+    client("lambda").update_function_configuration(FunctionName=name, Timeout=3)

@@ -1,0 +1,67 @@
+"""How what runs is compared with what is declared, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.aws.drift.declaration import UNKNOWN
+from fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
+
+
+def said(declared: Any, actual: Any) -> list[str]:
+    return [str(each) for each in differences(declared, actual)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "actual"),
+    [
+        ({"Threshold": 1}, {"Threshold": 1.0}),
+        ({"Period": "60"}, {"Period": 60}),
+        ({"ReturnData": "true"}, {"ReturnData": True}),
+        ({"Action": "s3:GetObject"}, {"Action": ["s3:GetObject"]}),
+        ({"Action": ["a", "b"]}, {"Action": ["b", "a"]}),
+        ({"Dimensions": []}, {}),
+        (
+            {"Metrics": [{"Id": "a", "Period": 1}, {"Id": "b"}]},
+            {"Metrics": [{"Id": "b"}, {"Id": "a", "Period": 1}]},
+        ),
+        ({"Threshold": 1}, {"Threshold": 1, "StateValue": "ALARM"}),
+        ({"AlarmActions": UNKNOWN}, {"AlarmActions": ["topic"]}),
+        ({"AlarmActions": [UNKNOWN]}, {"AlarmActions": ["topic"]}),
+    ],
+    ids=str,
+)
+def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(declared: Any, actual: Any) -> None:
+    assert said(declared, actual) == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "actual", "words"),
+    [
+        ({"MaxCapacity": 4}, {"MaxCapacity": 20}, ["max instances 4 → 20"]),
+        ({"ActionsEnabled": True}, {"ActionsEnabled": False}, ["actions on → off"]),
+        ({"MinCapacity": 0}, {}, ["min instances 0 → none"]),
+        ({"PermissionsBoundary": ABSENT}, {"PermissionsBoundary": "b"}, ["permissions boundary none → b"]),
+        ({"AlarmActions": ["a"]}, {"AlarmActions": []}, ['AlarmActions ["a"] → []']),
+        ({"Policies": Whole()}, {"Policies": {"mine": "x"}}, ["inline policy mine none → x"]),
+        (
+            {"Metrics": [{"Id": "a", "Stat": "p99"}]},
+            {"Metrics": [{"Id": "a", "Stat": "p50"}]},
+            ["Metrics a Stat p99 → p50"],
+        ),
+        ({"Statement": [{"Sid": "A"}]}, {"Statement": [{"Sid": "A"}, {"Sid": "B"}]}, None),
+        ({"A": "x" * 100}, {"A": "y"}, [f"A {'x' * 59}… → y"]),
+    ],
+    ids=str,
+)
+def test_each_difference_is_named_by_its_property_with_both_values(
+    declared: Any, actual: Any, words: list[str] | None
+) -> None:
+    found = said(declared, actual)
+    assert found == (['Statement B none → {"Sid": "B"}'] if words is None else words)
+
+
+def test_what_was_deleted_is_named_so() -> None:
+    assert str(DELETED) == "deleted"
