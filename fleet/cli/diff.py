@@ -23,11 +23,13 @@ VERSION = 1
 def diff(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show what main and the environment before have that a promoted one does not have; AWS is not asked."""
+    """Show what has not been promoted to an environment.
+
+    Compares an environment that has `promoted_from` with that environment and with model_specs/. Does not
+    call AWS.
+    """
     root = project_root(Path.cwd())
     project = open_project(root, env)
     found = backlog(project)

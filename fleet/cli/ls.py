@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
-from fleet.cli.arguments import Endpoints, Profile, TableFormat
+from fleet.cli.arguments import Endpoints, Environments, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -30,15 +30,18 @@ WIDE = 100
 
 
 def ls(
-    env: Annotated[list[str], typer.Option("--env", help="Environment name; repeat for several.")],
+    env: Environments,
     endpoints: Endpoints = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Compare specs, locks and repositories; AWS is not asked.")
+        bool, typer.Option("--offline", help="Compare specs, locks and repositories; do not call AWS.")
     ] = False,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """Compare specs, locks and live stacks; list what has no counterpart, with the command that fixes it."""
+    """Compare specs, locks and live stacks.
+
+    For each difference, prints the command that resolves it.
+    """
     root, found = project_root(Path.cwd()), list[InventoryEntry]()
     for name in dict.fromkeys(env):
         found += _entries(root, name, endpoints, profile, offline=offline)

@@ -36,20 +36,21 @@ def rules(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME|CODE]...",
+            metavar="NAME|CODE",
             help="Such as missing-driver, FL204, or FL2 for codes that begin with it. Default: all rules.",
         ),
     ] = None,
-    theme: Annotated[str | None, typer.Option(help="List the rules and other codes of a theme.")] = None,
+    theme: Annotated[str | None, typer.Option(help="List only the rules and other codes of a theme.")] = None,
     next_of: Annotated[
         str | None,
         typer.Option("--next", metavar="THEME", help="Print the next free code of a theme, for a new rule."),
     ] = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For people, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """List the rules, or explain some of them and other codes of findings."""
+    """List the rules of `fleet check`, or explain some.
+
+    Codes of findings that are not rules, such as those of `fleet doctor`, are explained too.
+    """
     if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
         raise typer.BadParameter("pass only one of names, --theme and --next")
     if next_of is not None:

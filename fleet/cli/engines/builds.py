@@ -33,7 +33,10 @@ from fleet.spec.project import open_project
 
 
 def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Build the engines that the locks name and the bucket lacks; nothing is published."""
+    """Build the engines that the bucket lacks.
+
+    Builds what the locks name and publishes nothing.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -60,9 +63,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """List the engines in the bucket: what each was built with, and which locks need it."""
+    """List the engines in the bucket and the locks that need them."""
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)

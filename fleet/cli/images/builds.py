@@ -34,7 +34,10 @@ from fleet.spec.project import open_project
 
 
 def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Build and push the images that the repository lacks; `fleet lock` then records them."""
+    """Build and push the images that the repository lacks.
+
+    `fleet lock` then records them.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -70,9 +73,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """List the images that were built: what is inside, and which locks need each."""
+    """List the built images, their contents and the locks that need them."""
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fleet.cli.arguments import Env, OutputFormat
+from fleet.cli.arguments import Endpoint, Env, OutputFormat
 from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
 from fleet.cli.show.spec import spec_lines
 from fleet.core.project_root import project_root
@@ -32,13 +32,14 @@ VERSION = 1
 
 
 def show(
-    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
+    endpoint: Endpoint,
     env: Env,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show an endpoint's effective spec with the source of each key, and each decision with its reason."""
+    """Show an endpoint's effective spec, and why it is so.
+
+    Each key has the file and line that it comes from, and each decision its reason.
+    """
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     loaded = project.load(endpoint)
