@@ -71,7 +71,7 @@ def check(
     selector = None if env is None or for_repositories else _selector(env)
     repositories, nowhere, specs = _sort_arguments(paths or (), env, selector)
     if run and not repositories:
-        raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
+        raise typer.BadParameter("pass a model repository: a folder or an archive", param_hint="--run")
     if not (repositories or nowhere) and for_repositories:
         raise typer.BadParameter(
             "only for model repositories: a spec sets its own mode, release and instance",
@@ -86,7 +86,7 @@ def check(
     if specs or not (repositories or nowhere):
         if env is None:
             what = f"{specs[0]!r} is not a model repository; " if specs else ""
-            message = f"{what}endpoints are checked for an environment; pass its name"
+            message = f"{what}endpoints are checked for an environment: pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
         chosen = selector or Selector(root, env, drafts=True)

@@ -72,7 +72,7 @@ def deploy(
     Exit code 1: an input is wrong or a resource failed; 2: the deploy could not run.
     """
     if env == LOCAL:
-        message = "the environment `local` is this machine: `fleet deploy` is for AWS accounts"
+        message = "the environment `local` is this machine; `fleet deploy` deploys to AWS accounts"
         raise FindingsError([Finding(code="FL604", message=message, hint="run `fleet local up`")])
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
@@ -125,7 +125,7 @@ def deploy(
 
 
 def _summary(steps: Steps) -> Table:
-    """The result of each step, with the reason if it failed; the remaining ones as not begun."""
+    """The result of each step, with the reason if it failed; the remaining ones as not started."""
     table = Table(box=None, pad_edge=False)
     for heading in ("step", "result"):
         table.add_column(heading, overflow="fold")
@@ -137,5 +137,5 @@ def _summary(steps: Steps) -> Table:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
         table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
     for title in steps.to_come:
-        table.add_row(Text(title), Text("not begun", "yellow"), "")
+        table.add_row(Text(title), Text("not started", "yellow"), "")
     return table

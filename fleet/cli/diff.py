@@ -57,7 +57,7 @@ def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:
     if each.state == "new":
         return [f"{each.name}: {env} does not have it; {each.content[0]}"]
     if each.state == "removed":
-        return [f"{each.name}: main has it no more; `fleet destroy {each.name} --env {env}` removes it"]
+        return [f"{each.name}: main no longer has it; `fleet destroy {each.name} --env {env}` removes it"]
     if each.problem:
         return [f"{each.name}: cannot be compared: {each.problem}"]
     keys = [f"  main     {change}" for change in each.spec]

@@ -124,7 +124,7 @@ def down() -> None:
 def _supervisor() -> Supervisor:
     supervisor = _state().supervisor()
     if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     return supervisor
 
 

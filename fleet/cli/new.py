@@ -59,9 +59,9 @@ def new(
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
     if mode is not None and from_repository is None:
-        raise typer.BadParameter("it goes with --from-repository", param_hint="--mode")
+        raise typer.BadParameter("only with --from-repository", param_hint="--mode")
     if profile and from_repository is None:
-        raise typer.BadParameter("it goes with --from-repository", param_hint="--profile")
+        raise typer.BadParameter("only with --from-repository", param_hint="--profile")
     root = project_root(Path.cwd())
     file = new_file(root, name)
     projects = projects_with(root, name)

@@ -56,7 +56,7 @@ def publish(
     Builds missing TensorRT engines first, then copies the archives to the prefixes of their endpoints.
     """
     if keep is not None and not prune:
-        raise typer.BadParameter("has no effect without --prune", param_hint="--keep")
+        raise typer.BadParameter("requires --prune", param_hint="--keep")
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints, may_be_empty=prune)

@@ -47,7 +47,7 @@ def upgrade_check(
     removed or unexpectedly replaced, or a change is unsafe.
     """
     if (version is None) == (python is None):
-        raise typer.BadParameter("give a version, or a Python that has one", param_hint="VERSION, --python")
+        raise typer.BadParameter("pass a version, or a Python that has one", param_hint="VERSION, --python")
     root = project_root(Path.cwd())
     this, other = _versions(root, version, python)
     say(f"{this} compared with {other}")

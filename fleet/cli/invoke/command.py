@@ -168,7 +168,7 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint
 def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     supervisor = LocalState(root).supervisor()
     if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     return local_session(region, supervisor.keys), supervisor.url
 
 
