@@ -95,8 +95,7 @@ class Archive(Document):
     """Of a repository in S3: the digest of its tar stream; other content is refused."""
     copies: Count | None = None
     """Mode `multi-model`: so many archives `ARCHIVE-0`, `ARCHIVE-1` and so on from one repository, with
-    their models renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive of the unchanged
-    repository."""
+    their models renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive, unchanged."""
     version: Count | None = None
     """With `archive_set: live`: part of the target's name; raise it with every change of the content."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
@@ -135,8 +134,7 @@ class EndpointSpec(Document):
     endpoint: Name
     """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     profile: ProfileNames = ()
-    """Profiles that this spec is laid over: files in profiles/ without `.yaml`. If several set a key,
-    the last one wins."""
+    """Profiles that this spec is laid over: files in profiles/ without `.yaml`; the last one wins."""
     owner: Owner | None = None
     """Who owns the endpoint."""
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
@@ -172,8 +170,7 @@ class EndpointSpec(Document):
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
-    """Calls that the endpoint must answer after each deploy; otherwise the deploy fails and is rolled
-    back."""
+    """Calls that the endpoint must answer after each deploy; otherwise the deploy is rolled back."""
     warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent; an archive
     with a sample of status 200 is loaded by that sample."""

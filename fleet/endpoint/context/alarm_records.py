@@ -70,7 +70,7 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
         calls=calls,
         # SageMaker ends a call then. Source: API reference, InvokeEndpoint.
         never=60_000,
-        means="The container answers calls slowly.",
+        means="Calls are answered slowly by the container.",
         runbook="latency",
     )
 
@@ -85,7 +85,7 @@ RECORDS = (
         statistic="p99",
         unit="milliseconds",
         calls=ENOUGH,
-        means="SageMaker's own overhead is high: calls queue up, or their payloads are large.",
+        means="SageMaker itself takes long before or after the container: calls queue up, or are large.",
         runbook="overhead",
     ),
     AlarmRecord(
@@ -106,7 +106,7 @@ RECORDS = (
         unit="share",
         calls=ENOUGH,
         never=100,
-        means="Calls fail with a 4xx status: requests do not fit the model, or there are too many of them.",
+        means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
         runbook="client-errors",
     ),
     AlarmRecord(
@@ -117,7 +117,7 @@ RECORDS = (
         severity="critical",
         calls=FEW,
         never=100,
-        means="The container does not answer with a 2xx status, answers too late, or not at all.",
+        means="The container answers with no 2xx status, too late, or not at all.",
         runbook="model-errors",
     ),
     AlarmRecord(
@@ -131,7 +131,7 @@ RECORDS = (
         datapoints=10,
         missing="missing",
         never=100,
-        means="The GPUs are saturated: calls start to queue.",
+        means="The GPUs are busy all the time: calls begin to wait.",
         runbook="gpu",
     ),
     AlarmRecord(
@@ -154,7 +154,7 @@ RECORDS = (
         datapoints=10,
         missing="missing",
         never=100,
-        means="The CPUs are saturated: preprocessing and postprocessing wait for them.",
+        means="The CPUs are busy all the time: what goes before and after the models waits for them.",
         runbook="cpu",
     ),
     AlarmRecord(
@@ -164,7 +164,7 @@ RECORDS = (
         unit="part",
         missing="missing",
         never=100,
-        means="The memory of an instance is nearly used up: the system may kill its container.",
+        means="The memory of an instance is nearly used up: its container may be ended by the system.",
         runbook="memory",
     ),
     AlarmRecord(
@@ -187,7 +187,7 @@ RECORDS = (
         needs="scaling",
         lasts=True,
         missing="missing",
-        means="Scaling has reached its maximum: more load would not start more instances.",
+        means="As many instances run as scaling may start: more calls would find no more instances.",
         runbook="at-capacity",
     ),
     AlarmRecord(
@@ -205,7 +205,7 @@ RECORDS = (
         statistic="Average",
         unit="milliseconds",
         needs="multi-model",
-        means="Calls wait a long time for their model to load.",
+        means="Calls wait long until their model is there.",
         runbook="loading-wait",
     ),
     AlarmRecord(
@@ -216,7 +216,7 @@ RECORDS = (
         rings="below",
         needs="multi-model",
         calls=ENOUGH,
-        means="Many calls are for a model that is not loaded: models evict each other from memory.",
+        means="Many calls ask for a model that is not loaded: models drive each other out of memory.",
         runbook="cache-hits",
     ),
     AlarmRecord(
@@ -226,7 +226,7 @@ RECORDS = (
         unit="requests",
         needs="triton",
         missing="missing",
-        means="Requests wait in Triton's queue: the model has too few instances for the load.",
+        means="Requests wait in Triton's queue: its instances of the model are fewer than the calls ask for.",
         runbook="pending-requests",
     ),
 )

@@ -39,7 +39,7 @@ QUOTED = {
     "All that serves goes on;": _TEMPLATE,
     "A minute without data is no breach.": _TEMPLATE,
     "Without data it is neither well nor ringing.": _TEMPLATE,
-    "Calls wait a long time for their model to load.": _TEMPLATE,
+    "Calls wait long until their model is there.": _TEMPLATE,
     "(?<said>": _TEMPLATE,
     "coalesce(said,": _TEMPLATE,
     "it says what this environment runs.": "the first line of every lock: another text would change all of them",
