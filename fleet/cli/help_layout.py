@@ -20,8 +20,12 @@ def lay_out(command: TyperCommand | TyperGroup) -> None:
 
 
 def _paragraphs(text: str) -> str:
-    """The text with one line for each paragraph: typer keeps the line breaks of the source."""
-    return "\n\n".join(" ".join(each.split()) for each in inspect.cleandoc(text).split("\n\n"))
+    """The text with one line for each paragraph, where typer keeps the line breaks of the source.
+
+    Typer prints all but the first dim, which is hard to read on a dark terminal.
+    """
+    first, *others = (" ".join(each.split()) for each in inspect.cleandoc(text).split("\n\n"))
+    return "\n\n".join([first, "[not dim]" + "\n\n".join(others) + "[/not dim]"] if others else [first])
 
 
 def _name_value(parameter: Any) -> None:
