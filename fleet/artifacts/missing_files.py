@@ -155,4 +155,4 @@ def _remedy(file: Path) -> str:
             return "run `make weights`"
         if (folder / ".git").exists():
             break
-    return "run the script that makes it, or copy it from where the lock was written"
+    return "run the script that creates it, or copy it from where the lock was written"

@@ -96,7 +96,10 @@ def runs_another(name: str, runs: str | None, declared: str) -> Finding | None:
         return None
     running = "nothing" if runs is None else f"the configuration {runs}"
     message = f"{name} runs {running}, but its stack declares {declared}"
-    hint = "it was rolled back, or changed outside its stack: undo that, or destroy and deploy it"
+    hint = (
+        "it was rolled back or changed outside its stack: undo the change, or destroy the endpoint and"
+        " deploy it again"
+    )
     return Finding(code="FL605", message=message, hint=hint)
 
 

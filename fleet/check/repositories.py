@@ -54,9 +54,7 @@ def missing_path(named: str) -> Finding:
     hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
     if path.suffix == ".zip":
         hint = "SageMaker unpacks only .tar.gz"
-    message = (
-        f"{named!r} does not exist" if not path.exists() else f"{named!r} holds nothing that can be checked"
-    )
+    message = f"{named!r} does not exist" if not path.exists() else f"{named!r} contains nothing to check"
     return Finding(code="FL126", message=message, file=path, hint=hint)
 
 
@@ -100,7 +98,7 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
         config = parsed_config(content, file)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
-        yield Finding(code="FL406", message=message, file=file, hint="name a file that exists")
+        yield Finding(code="FL406", message=message, file=file, hint="pass a file that exists")
         return
     except FindingsError as error:
         yield from error.findings
@@ -168,7 +166,7 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
                 continue
             first = models.setdefault(model, path)
             if first != path:
-                message = f"{first} and {path} both hold a model {model!r}"
+                message = f"{first} and {path} both contain a model {model!r}"
                 yield Finding(
                     code="FL466",
                     message=message,

@@ -23,25 +23,35 @@ class TableFormat(StrEnum):
 
 
 Env: TypeAlias = Annotated[
-    str, typer.Option("--env", help="Environment name: a file in environments/ without .yaml.")
+    str,
+    typer.Option("--env", help="Environment name (a file in environments/ without .yaml)."),
+]
+Environments: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--env", help="Environment name; repeatable."),
+]
+Endpoint: TypeAlias = Annotated[
+    str,
+    typer.Argument(help="Endpoint name (a file in model_specs/ without .yaml)."),
 ]
 Endpoints: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[ENDPOINT]...",
+        metavar="ENDPOINT",
         help="Endpoint names (files in model_specs/ without .yaml), globs, conditions such as owner=search,"
         " changed:REF, or files: see docs/selectors.md. Default: all.",
     ),
 ]
 Profile: TypeAlias = Annotated[
     str | None,
-    typer.Option("--profile", help="A profile of ~/.aws/config. Default: from the AWS settings."),
+    typer.Option("--profile", help="A profile in ~/.aws/config. Default: your AWS settings."),
 ]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Concurrency: TypeAlias = Annotated[
     int,
-    typer.Option("--concurrency", min=1, metavar="N", help="How many endpoints are deployed at one time."),
+    typer.Option("--concurrency", min=1, metavar="N", help="How many endpoints to deploy at a time."),
 ]
 FailFast: TypeAlias = Annotated[
-    bool, typer.Option("--fail-fast", help="After a failure, begin no other endpoint; finish those that run.")
+    bool,
+    typer.Option("--fail-fast", help="After a failure, start no other endpoint; finish those in progress."),
 ]

@@ -42,12 +42,12 @@ def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: i
 def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Access:
     if profile is not None:
         message = (
-            f"--profile {profile}: the environment `local` is on this machine, where there are no profiles"
+            f"--profile {profile}: the environment `local` is on this machine, which has no AWS profiles"
         )
-        raise FindingsError([Finding(code="FL603", message=message, hint="leave --profile out")])
+        raise FindingsError([Finding(code="FL603", message=message, hint="remove --profile")])
     supervisor = LocalState(root).supervisor()
     if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     if supervisor.region != place.region:
         problem = f"the local fleet runs in {supervisor.region}; environments/local.yaml has {place.region}"
         raise CannotRunError(problem, "run `fleet local down`, then `fleet local up`")

@@ -32,16 +32,16 @@ def check(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH]...",
-            help="Endpoints by name, glob or condition, changed:REF, or files, such as specs: see"
-            " docs/selectors.md. Default: all. Or model repositories: a .pbtxt file, a folder, an archive.",
+            metavar="PATH",
+            help="Endpoint names, globs, conditions, changed:REF, or files, such as specs: see"
+            " docs/selectors.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
         ),
     ] = None,
     env: Annotated[
         str | None,
         typer.Option(
             "--env",
-            help="Environment name: a file in environments/ without .yaml. Not needed for repositories.",
+            help="Environment name (a file in environments/ without .yaml). Not needed for repositories.",
         ),
     ] = None,
     mode: ModeOf = None,
@@ -52,27 +52,26 @@ def check(
         bool, typer.Option("--run", help="Also load the repositories in this machine's Triton.")
     ] = False,
     format: Annotated[
-        Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
+        Format, typer.Option("--format", help="Text, JSON, SARIF for code scanning, or GitHub annotations.")
     ] = Format.HUMAN,
     locked: Annotated[
         bool,
-        typer.Option(
-            "--locked", help="Use the locks as they are; do not compare them with the repositories."
-        ),
+        typer.Option("--locked", help="Trust the locks: do not compare them with the repositories."),
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     today: Today = None,
 ) -> None:
-    """Check the endpoints of an environment, or model repositories; nothing is changed.
+    """Check endpoints or model repositories; nothing is changed.
 
-    A spec outside model_specs/ is checked as part of the environment, without a lock.
+    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ without one. Exit
+    code 1: there are errors, or with --strict warnings.
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
     selector = None if env is None or for_repositories else _selector(env)
     repositories, nowhere, specs = _sort_arguments(paths or (), env, selector)
     if run and not repositories:
-        raise typer.BadParameter("name a model repository: a folder or an archive", param_hint="--run")
+        raise typer.BadParameter("pass a model repository: a folder or an archive", param_hint="--run")
     if not (repositories or nowhere) and for_repositories:
         raise typer.BadParameter(
             "only for model repositories: a spec sets its own mode, release and instance",
@@ -87,7 +86,7 @@ def check(
     if specs or not (repositories or nowhere):
         if env is None:
             what = f"{specs[0]!r} is not a model repository; " if specs else ""
-            message = f"{what}endpoints are checked for an environment; pass its name"
+            message = f"{what}endpoints are checked for an environment: pass its name"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
         chosen = selector or Selector(root, env, drafts=True)

@@ -18,16 +18,14 @@ from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, Finding, FindingsError
 
-app = typer.Typer(
-    help="Files for continuous integration, written from the fleet's own.", no_args_is_help=True
-)
+app = typer.Typer(help="Write the workflows, pipeline and CODEOWNERS for CI.", no_args_is_help=True)
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitHub or GitLab looks."""
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")]
 Locked = Annotated[
     bool,
     typer.Option(
-        "--locked", help="Weights are not in CI: every check and deploy uses the locks as they are."
+        "--locked", help="Trust the locks in every check and deploy: for fleets whose weights are not in CI."
     ),
 ]
 
@@ -47,9 +45,9 @@ def codeowners(
         bool, typer.Option("--check", help="Write nothing; exit code 1 if the file is stale.")
     ] = False,
 ) -> None:
-    """Write who reviews which specs, locks and model repositories, from the `owner` of specs.
+    """Write CODEOWNERS from the `owner` of each spec.
 
-    What stands outside of the lines that the command marks as its own stays as it is.
+    Assigns specs, locks and model repositories. Lines outside the marked block are not changed.
     """
     root = project_root(Path.cwd())
     top = _top(root)
@@ -73,9 +71,9 @@ def codeowners(
 
 @app.command()
 def github(check: Check = False, locked: Locked = False) -> None:
-    """Write the workflows of GitHub Actions that check, deploy and promote the environments, and find drift.
+    """Write GitHub Actions workflows: check, deploy, promote, find drift.
 
-    An environment is deployed, compared and promoted to if its file has `access.github`; see docs/ci.md.
+    Environments with `access.github` are deployed, compared and promoted to; see docs/ci.md.
     """
     root = project_root(Path.cwd())
     top = _top(root)
@@ -95,14 +93,16 @@ def github(check: Check = False, locked: Locked = False) -> None:
 def gitlab(
     file: Annotated[
         Path | None,
-        typer.Option("--file", help=f"The file, to be included by yours. Default: {of_gitlab.FILE}."),
+        typer.Option(
+            "--file", help=f"The file, which your .gitlab-ci.yml can include. Default: {of_gitlab.FILE}."
+        ),
     ] = None,
     check: Check = False,
     locked: Locked = False,
 ) -> None:
-    """Write the pipeline of GitLab CI that checks and deploys the environments, and finds drift.
+    """Write a GitLab CI pipeline: check, deploy, find drift.
 
-    An environment is deployed and compared if its file has `access.gitlab`; see docs/ci.md.
+    Environments with `access.gitlab` are deployed and compared; see docs/ci.md.
     """
     root = project_root(Path.cwd())
     top = _top(root)

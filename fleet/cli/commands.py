@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import UserDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version as installed_version
@@ -13,61 +14,126 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from fleet.cli.completion import CommandSketch
+from fleet.cli.help_layout import lay_out
 from fleet.cli.output import say
 
-COMMANDS: Mapping[str, str] = {
-    "check": "fleet.cli.check:check",
-    "cost": "fleet.cli.cost.command:cost",
-    "dashboard": "fleet.cli.dashboard:dashboard",
-    "deploy": "fleet.cli.deploy:deploy",
-    "destroy": "fleet.cli.destroy:destroy",
-    "diff": "fleet.cli.diff:diff",
-    "doctor": "fleet.cli.doctor:doctor",
-    "drift": "fleet.cli.drift:drift",
-    "init": "fleet.cli.init:init",
-    "invoke": "fleet.cli.invoke.command:invoke",
-    "lock": "fleet.cli.lock:lock",
-    "ls": "fleet.cli.ls:ls",
-    "new": "fleet.cli.new:new",
-    "preflight": "fleet.cli.preflight:preflight",
-    "promote": "fleet.cli.promote:promote",
-    "publish": "fleet.cli.publish:publish",
-    "report": "fleet.cli.report:report",
-    "rollback": "fleet.cli.rollback:rollback",
-    "rules": "fleet.cli.rules:rules",
-    "schema": "fleet.cli.schema:schema",
-    "show": "fleet.cli.show.command:show",
-    "upgrade-check": "fleet.cli.upgrade_check:upgrade_check",
+FIRST_STEPS = "First steps"
+DAILY = "Review and deploy"
+INSIGHT = "Inspect and diagnose"
+ARTIFACTS = "Archives, engines, images, models"
+UPKEEP = "Maintain the fleet"
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """A command or group of commands, as the overview lists it.
+
+    Attributes:
+        path: The module and, after a colon, the function of a command or the `Typer` of a group.
+        panel: The heading under which it is listed.
+        summary: The first line of its help; it fits one line of 80 columns.
+    """
+
+    path: str
+    panel: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Subcommand] = {
+    "init": Subcommand(
+        "fleet.cli.init:init", FIRST_STEPS, "Write the files of a new fleet; no file is overwritten."
+    ),
+    "new": Subcommand(
+        "fleet.cli.new:new", FIRST_STEPS, "Write the spec of a new endpoint; no file is overwritten."
+    ),
+    "local": Subcommand(
+        "fleet.cli.local:app", FIRST_STEPS, "Run endpoints on this machine, with a real Triton."
+    ),
+    "invoke": Subcommand(
+        "fleet.cli.invoke.command:invoke", FIRST_STEPS, "Invoke an endpoint and print its answer."
+    ),
+    "check": Subcommand(
+        "fleet.cli.check:check", DAILY, "Check endpoints or model repositories; nothing is changed."
+    ),
+    "lock": Subcommand("fleet.cli.lock:lock", DAILY, "Record in locks/ENV/ what an environment will run."),
+    "report": Subcommand(
+        "fleet.cli.report:report", DAILY, "Report what deploying a change does, for its reviewers."
+    ),
+    "preflight": Subcommand(
+        "fleet.cli.preflight:preflight", DAILY, "Check that the account is ready for a deploy."
+    ),
+    "deploy": Subcommand("fleet.cli.deploy:deploy", DAILY, "Check, publish and deploy endpoints."),
+    "promote": Subcommand(
+        "fleet.cli.promote:promote", DAILY, "Bring what one environment runs to another, for review."
+    ),
+    "diff": Subcommand("fleet.cli.diff:diff", DAILY, "Show what has not been promoted to an environment."),
+    "rollback": Subcommand(
+        "fleet.cli.rollback:rollback", DAILY, "Bring back an earlier lock of an endpoint, for review."
+    ),
+    "destroy": Subcommand(
+        "fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
+    ),
+    "ls": Subcommand("fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
+    "show": Subcommand(
+        "fleet.cli.show.command:show", INSIGHT, "Show an endpoint's effective spec, and why it is so."
+    ),
+    "cost": Subcommand(
+        "fleet.cli.cost.command:cost", INSIGHT, "Show what endpoints cost per hour and month."
+    ),
+    "dashboard": Subcommand(
+        "fleet.cli.dashboard:dashboard", INSIGHT, "Write an endpoint's dashboard as one HTML page."
+    ),
+    "doctor": Subcommand("fleet.cli.doctor:doctor", INSIGHT, "Find out why an endpoint fails."),
+    "drift": Subcommand(
+        "fleet.cli.drift:drift", INSIGHT, "Find what was changed by hand in AWS, and revert it."
+    ),
+    "rules": Subcommand(
+        "fleet.cli.rules:rules", INSIGHT, "List the rules of `fleet check`, or explain some."
+    ),
+    "publish": Subcommand(
+        "fleet.cli.publish:publish", ARTIFACTS, "Upload the archives that the content store lacks."
+    ),
+    "engines": Subcommand(
+        "fleet.cli.engines.command:app", ARTIFACTS, "Plan, build and explain TensorRT engines."
+    ),
+    "images": Subcommand(
+        "fleet.cli.images.command:app", ARTIFACTS, "Plan, build and inspect your own container images."
+    ),
+    "models": Subcommand(
+        "fleet.cli.models:app", ARTIFACTS, "List, add and remove models without a deploy (live sets)."
+    ),
+    "ci": Subcommand("fleet.cli.ci:app", UPKEEP, "Write the workflows, pipeline and CODEOWNERS for CI."),
+    "schema": Subcommand("fleet.cli.schema:schema", UPKEEP, "Write the JSON Schemas and the generated docs."),
+    "upgrade-check": Subcommand(
+        "fleet.cli.upgrade_check:upgrade_check",
+        UPKEEP,
+        "Compare the templates of this version with another's.",
+    ),
 }
-"""Each command with its module and function."""
-GROUPS: Mapping[str, str] = {
-    "ci": "fleet.cli.ci:app",
-    "engines": "fleet.cli.engines.command:app",
-    "images": "fleet.cli.images.command:app",
-    "local": "fleet.cli.local:app",
-    "models": "fleet.cli.models:app",
-}
-"""Each group of commands with its module and typer's object."""
+"""The commands in the order of the overview."""
 
 
 @cache
 def _loaded(name: str) -> TyperCommand | TyperGroup:
     """A command or a group, as typer makes it of what its module declares."""
-    module, _, attribute = (COMMANDS.get(name) or GROUPS[name]).partition(":")
+    module, _, attribute = COMMANDS[name].path.partition(":")
     gc.disable()
     declared = getattr(import_module(module), attribute)
     gc.freeze()  # none of it becomes garbage
     gc.enable()
     holder = typer.Typer(callback=lambda: None)
-    if name in COMMANDS:
-        holder.command(name)(declared)
-    else:
+    if isinstance(declared, typer.Typer):
         holder.add_typer(declared, name=name)
-    return typer.main.get_group(holder).commands[name]  # type: ignore[return-value]
+    else:
+        holder.command(name)(declared)
+    command: TyperCommand | TyperGroup = typer.main.get_group(holder).commands[name]  # type: ignore[assignment]
+    lay_out(command)
+    return command
 
 
 class LazyCommands(UserDict[str, Any]):
-    """All names, of which a command is loaded when it is asked for."""
+    """All names, of which a command is loaded when it is requested."""
 
     def __getitem__(self, name: str) -> Any:
         self.data[name]  # an unknown name is a KeyError
@@ -79,11 +145,29 @@ class FleetGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = LazyCommands(dict.fromkeys([*COMMANDS, *GROUPS]))
+        self.commands = LazyCommands(dict.fromkeys(COMMANDS))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, none of them loaded."""
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What help and completion list of a command; it is not loaded."""
+        if (listed := COMMANDS.get(cmd_name)) is None:
+            return None
+        return TyperCommand(cmd_name, short_help=listed.summary, rich_help_panel=listed.panel)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name: loaded, or its sketch for a shell's completion."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is None:
+            return name, None, rest
+        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _loaded(args[0]), rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the overview."""
+        lay_out(self)
+        super().format_help(ctx, formatter)
 
 
 app = typer.Typer(
@@ -91,7 +175,6 @@ app = typer.Typer(
     help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fleet.aws.dashboard.draw import draw_dashboard
-from fleet.cli.arguments import Env, Profile
+from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import access_to, connect
 from fleet.cli.output import say
 from fleet.core.files import write_atomically
@@ -26,17 +26,20 @@ LEAST_HOURS, MOST_HOURS = 0.1, 360.0
 
 
 def dashboard(
-    endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
+    endpoint: Endpoint,
     env: Env = LOCAL,
     file: Annotated[
-        Path | None, typer.Option(help="The page to write. Default: .fleet/ENV/dashboards/ENDPOINT.html.")
+        Path | None, typer.Option(help="The page to write. Default: in .fleet/ENV/dashboards/.")
     ] = None,
     hours: Annotated[
-        float, typer.Option(help="Hours before now that the page shows.", min=LEAST_HOURS, max=MOST_HOURS)
+        float, typer.Option(help="How many hours up to now the page shows.", min=LEAST_HOURS, max=MOST_HOURS)
     ] = 3.0,
     profile: Profile = None,
 ) -> None:
-    """Draw the dashboard of an endpoint as one HTML page, and print where it is."""
+    """Write an endpoint's dashboard as one HTML page.
+
+    The page shows the metrics of the deployed endpoint; its path is printed.
+    """
     if file is not None and file.is_dir():
         raise CannotRunError(f"{file} is a folder", "pass a file in it")
     root = project_root(Path.cwd())

@@ -1,4 +1,4 @@
-"""`fleet deploy`: deploys to an environment's account what the locks record."""
+"""`fleet deploy`: deploys what the locks of an environment record."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def deploy(
     foundation: Annotated[
         bool,
         typer.Option(
-            "--foundation", help="Deploy only what endpoints share: for a new environment without locks."
+            "--foundation",
+            help="Deploy only what endpoints share, such as in a new environment without locks.",
         ),
     ] = False,
     yes: Annotated[
@@ -59,16 +60,19 @@ def deploy(
     fail_fast: FailFast = False,
     profile: Profile = None,
 ) -> None:
-    """Check, bootstrap if missing, deploy Foundation, publish, and deploy the endpoints side by side.
+    """Check, publish and deploy endpoints.
 
-    Changes of permissions need no confirmation: they were reviewed with the lock. If SageMaker has rolled an
-    update back by itself and the stack's rollback stopped because of that, the rollback is continued after
-    you confirm. An endpoint that fails does not stop the others; at the end all failures are shown. It can be
-    interrupted and run again at any point, and continues with what is not done. Exit code 1: an input is
-    wrong or a resource failed, even if something else could not run; 2: it could not run.
+    Also bootstraps the account if needed and deploys Foundation. Endpoints are deployed in parallel; one that
+    fails does not stop the others, and all failures are shown at the end. You can interrupt a deploy and run
+    it again at any point.
+
+    Permission changes need no confirmation: they were reviewed with the lock. If SageMaker rolled an update
+    back by itself and the stack's own rollback stopped because of that, you are asked before it continues.
+
+    Exit code 1: an input is wrong or a resource failed; 2: the deploy could not run.
     """
     if env == LOCAL:
-        message = "the environment `local` is this machine: `fleet deploy` is for AWS accounts"
+        message = "the environment `local` is this machine; `fleet deploy` deploys to AWS accounts"
         raise FindingsError([Finding(code="FL604", message=message, hint="run `fleet local up`")])
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
@@ -121,7 +125,7 @@ def deploy(
 
 
 def _summary(steps: Steps) -> Table:
-    """The result of each step, with the reason if it failed; the remaining ones as not begun."""
+    """The result of each step, with the reason if it failed; the remaining ones as not started."""
     table = Table(box=None, pad_edge=False)
     for heading in ("step", "result"):
         table.add_column(heading, overflow="fold")
@@ -133,5 +137,5 @@ def _summary(steps: Steps) -> Table:
             result = Text.assemble((outcome, COLOURS[outcome]), f": {note}" if note else "")
         table.add_row(Text(taken.title), result, f"{taken.seconds:.1f}")
     for title in steps.to_come:
-        table.add_row(Text(title), Text("not begun", "yellow"), "")
+        table.add_row(Text(title), Text("not started", "yellow"), "")
     return table

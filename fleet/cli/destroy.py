@@ -31,7 +31,7 @@ def destroy(
     endpoints: Annotated[
         list[str],
         typer.Argument(
-            metavar="ENDPOINT...",
+            metavar="ENDPOINT",
             help="Deployed endpoints, with or without a spec; globs and conditions select those with one.",
         ),
     ],
@@ -39,7 +39,10 @@ def destroy(
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Show what would be deleted, ask, and delete the stacks; the archives and Foundation stay."""
+    """Delete the stacks of endpoints after confirmation.
+
+    Archives in the bucket and the Foundation stack are kept.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)

@@ -23,11 +23,13 @@ VERSION = 1
 def diff(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show what main and the environment before have that a promoted one does not have; AWS is not asked."""
+    """Show what has not been promoted to an environment.
+
+    Compares an environment that has `promoted_from` with that environment and with model_specs/. Does not
+    call AWS.
+    """
     root = project_root(Path.cwd())
     project = open_project(root, env)
     found = backlog(project)
@@ -55,7 +57,7 @@ def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:
     if each.state == "new":
         return [f"{each.name}: {env} does not have it; {each.content[0]}"]
     if each.state == "removed":
-        return [f"{each.name}: main has it no more; `fleet destroy {each.name} --env {env}` removes it"]
+        return [f"{each.name}: main no longer has it; `fleet destroy {each.name} --env {env}` removes it"]
     if each.problem:
         return [f"{each.name}: cannot be compared: {each.problem}"]
     keys = [f"  main     {change}" for change in each.spec]

@@ -36,13 +36,17 @@ TAIL = 1 << 20
 
 
 def doctor(
-    endpoint: Annotated[str, typer.Argument(help="A deployed endpoint, with or without a spec.")],
+    endpoint: Annotated[
+        str,
+        typer.Argument(help="A deployed endpoint, with or without a spec."),
+    ],
     env: Env,
     profile: Profile = None,
 ) -> None:
-    """Find out what failed and why: the endpoint, its stack and its logs are compared with the rules.
+    """Find out why an endpoint fails.
 
-    Nothing is changed. Exit code 0: the endpoint is healthy; 1: something is wrong.
+    Compares the endpoint, its stack and its logs with known causes, and shows the rule for each. Changes
+    nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
     root = project_root(Path.cwd())
     project = open_project(root, env)

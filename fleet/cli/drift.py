@@ -46,11 +46,12 @@ def drift(
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Find what was changed by hand: deployed stacks are compared with what runs; specs are not read.
+    """Find what was changed by hand in AWS, and revert it.
 
-    Without endpoints, all that are deployed are compared, and what they share. Numbers of instances within
-    the limits of scaling are not drift, and a stack that is being updated is left out. Exit code 0: no drift;
-    1: drift; 2: it could not run, or not for every stack.
+    Deployed stacks are compared with what runs; specs are not read. Without endpoints, all that are deployed
+    are compared, and what they share. Numbers of instances within the limits of scaling are not drift, and a
+    stack that is being updated is left out. Exit code 0: no drift; 1: drift; 2: it could not run, or not for
+    every stack.
     """
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")

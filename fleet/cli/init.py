@@ -20,18 +20,16 @@ from fleet.scaffold.validation import require_valid, require_writable
 
 
 def init(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the fleet will be. Default: this folder.")
-    ] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the fleet.")] = Path(),
     account: Annotated[
         str | None,
         typer.Option(
-            help="The AWS account of all environments, 12 digits. Default: AWS's example, to be changed."
+            help="The AWS account of all environments, 12 digits. Default: a placeholder that you replace."
         ),
     ] = None,
     region: Annotated[str, typer.Option(help="The region of all environments.")] = "us-east-1",
     environments: Annotated[
-        str, typer.Option(metavar="NAMES", help="Names of environments, with commas between them.")
+        str, typer.Option(metavar="NAMES", help="Names of environments, separated by commas.")
     ] = "dev,staging,prod",
     example: Annotated[
         str, typer.Option(help=f"A first endpoint that runs on this machine: {' or '.join(EXAMPLES)}.")
@@ -39,14 +37,17 @@ def init(
     upgrade: Annotated[
         bool,
         typer.Option(
-            "--upgrade", help="Bring the generated files of a fleet up to date, after showing each change."
+            "--upgrade",
+            help="Update the generated files of a fleet to this version; each change is shown first.",
         ),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before an upgrade writes a file.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --upgrade: do not ask before a file is written.")
+    ] = False,
 ) -> None:
     """Write the files of a new fleet; no file is overwritten.
 
-    In the folder of a fleet it lists how the generated files differ from those of this version.
+    In the folder of an existing fleet, lists how its generated files differ from those of this version.
     """
     above = _fleet_at(folder.absolute())
     if upgrade:

@@ -28,9 +28,7 @@ from fleet.printers.lines import print_json, print_line
 from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean
 
-app = typer.Typer(
-    help="The endpoints on this machine: an embedded AWS and a real Triton.", no_args_is_help=True
-)
+app = typer.Typer(help="Run endpoints on this machine, with a real Triton.", no_args_is_help=True)
 
 MAX_EVICTIONS = 5
 
@@ -48,9 +46,9 @@ def up(
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
     fail_fast: FailFast = False,
 ) -> None:
-    """Deploy the endpoints to an embedded AWS on this machine and serve them; a second run updates them.
+    """Deploy endpoints to an embedded AWS and serve them.
 
-    An endpoint that fails leaves the others running, and is shown at the end.
+    Run it again to update them. An endpoint that fails does not stop the others and is shown at the end.
     """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
@@ -68,7 +66,7 @@ def up(
 
 @app.command()
 def status() -> None:
-    """Show what is served and how it differs from SageMaker."""
+    """Show what is served, and how it differs from SageMaker."""
     supervisor = _supervisor()
     say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
     _show(ask_status(supervisor))
@@ -80,7 +78,10 @@ def env(
         VariableFormat, typer.Option("--format", help="Lines for a shell, or JSON.")
     ] = VariableFormat.SHELL,
 ) -> None:
-    """Print the variables with which boto3 and the AWS CLI reach it: eval "$(fleet local env)"."""
+    """Print variables for boto3 and the AWS CLI, for a shell or as JSON.
+
+    Run `eval "$(fleet local env)"`.
+    """
     supervisor = _supervisor()
     variables = client_variables(region=supervisor.region, url=supervisor.url, keys=supervisor.keys)
     if format is VariableFormat.JSON:
@@ -93,11 +94,12 @@ def env(
 @app.command()
 def logs(
     name: Annotated[
-        str | None, typer.Argument(help="An endpoint, `cdk/ENDPOINT`, `aws`, `cdk` or `supervisor`.")
+        str | None,
+        typer.Argument(help="An endpoint, cdk/ENDPOINT, aws, cdk or supervisor. Default: list the logs."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing as the log grows.")] = False,
 ) -> None:
-    """Print one log; without a name, list the logs."""
+    """Print a log, or list the logs."""
     found = _state().logs()
     if name is None:
         for log in found.values():
@@ -114,7 +116,7 @@ def logs(
 
 @app.command()
 def down() -> None:
-    """Stop the endpoints and the embedded AWS; its account is deleted."""
+    """Stop the endpoints and the embedded AWS, and delete its data."""
     stopped = stop_supervisor(_state())
     say("stopped" if stopped else "nothing was running")
 
@@ -122,7 +124,7 @@ def down() -> None:
 def _supervisor() -> Supervisor:
     supervisor = _state().supervisor()
     if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     return supervisor
 
 

@@ -30,11 +30,14 @@ def lock(
     drop_missing: Annotated[
         bool,
         typer.Option(
-            "--drop-missing", help="Lock without files that the lock lists and the repositories lack."
+            "--drop-missing", help="Drop files that the lock lists and the repositories no longer have."
         ),
     ] = False,
 ) -> None:
-    """Write what an environment will run to locks/ENV/; only repositories in S3 and images need AWS."""
+    """Record in locks/ENV/ what an environment will run.
+
+    Calls AWS only for model repositories in S3 and for images.
+    """
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
     if origin := project.environment.promoted_from:

@@ -13,32 +13,32 @@ from rich.text import Text
 
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
-from fleet.cli.arguments import Endpoints, Profile, TableFormat
+from fleet.cli.arguments import Endpoints, Environments, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.selection.selector import is_selector
 from fleet.spec.project import open_project
 
-WIDE = 100
-"""Columns from which there is room for the owner."""
-
 
 def ls(
-    env: Annotated[list[str], typer.Option("--env", help="Environment name; repeat for several.")],
+    env: Environments,
     endpoints: Endpoints = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Compare specs, locks and repositories; AWS is not asked.")
+        bool, typer.Option("--offline", help="Compare specs, locks and repositories; do not call AWS.")
     ] = False,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """Compare specs, locks and live stacks; list what has no counterpart, with the command that fixes it."""
+    """Compare specs, locks and live stacks.
+
+    For each difference, prints the command that resolves it.
+    """
     root, found = project_root(Path.cwd()), list[InventoryEntry]()
     for name in dict.fromkeys(env):
         found += _entries(root, name, endpoints, profile, offline=offline)
@@ -49,11 +49,13 @@ def ls(
         if not endpoints:
             say(f"{', '.join(env)}: no specs, no locks, no stacks")
         return
-    console = OutputConsole()
-    console.print(_table(found, several=len(set(env)) > 1, wide=console.width >= WIDE))
+    several, has_owners = len(set(env)) > 1, any(each.owner for each in found)
+    unfolded_console().print_fitting(
+        [_table(found, several=several, owners=owners) for owners in dict.fromkeys((has_owners, False))]
+    )
     for each in found:
         if each.remedy:
-            where = f" in {each.environment}" if len(set(env)) > 1 else ""
+            where = f" in {each.environment}" if several else ""
             say(f"{each.name}{where}: {each.remedy}")
 
 
@@ -81,11 +83,10 @@ def _entries(
     return [each for each in listed if not endpoints or each.name in {*chosen, *unknown}]
 
 
-def _table(found: list[InventoryEntry], *, several: bool, wide: bool) -> Table:
-    has_owners = wide and any(each.owner for each in found)
+def _table(found: list[InventoryEntry], *, several: bool, owners: bool) -> Table:
     table = Table(box=None, pad_edge=False)
     headings = ["env"] if several else []
-    headings += ["endpoint", *(["owner"] if has_owners else []), "files", "deployed", "behind"]
+    headings += ["endpoint", *(["owner"] if owners else []), "files", "deployed", "behind"]
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for each in found:
@@ -93,7 +94,7 @@ def _table(found: list[InventoryEntry], *, several: bool, wide: bool) -> Table:
         table.add_row(
             *([each.environment] if several else []),
             Text(each.name, "bold"),
-            *([each.owner or "-"] if has_owners else []),
+            *([each.owner or "-"] if owners else []),
             Text(files, "" if files == "ok" else "yellow"),
             _deployed(each),
             Text(state, "" if state in ("-", "nothing", Runs.UNASKED, Runs.LIVE_SET) else "yellow"),

@@ -1,4 +1,4 @@
-"""`fleet models`: the archives of a live endpoint, which are added and removed without a deploy."""
+"""`fleet models`: lists, adds and removes the archives of a live endpoint without a deploy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fleet.core.project_root import project_root
 from fleet.spec.project import open_project
 
 app = typer.Typer(
-    help="Models of an endpoint with a live set: list, add and remove them without a deploy.",
+    help="List, add and remove models without a deploy (live sets).",
     no_args_is_help=True,
 )
 
@@ -31,10 +31,10 @@ Endpoint = Annotated[str, typer.Argument(help="An endpoint whose spec has `archi
 def list_models(
     endpoint: Endpoint,
     env: Env,
-    digests: Annotated[bool, typer.Option("--digests", help="Also get each archive's digest.")] = False,
+    digests: Annotated[bool, typer.Option("--digests", help="Also show the digest of each archive.")] = False,
     profile: Profile = None,
 ) -> None:
-    """List the targets that callers can use: size, date, and whether they are in the spec."""
+    """List the models that callers can invoke."""
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")
@@ -54,7 +54,7 @@ def list_models(
 def add(
     endpoint: Endpoint,
     archive: Annotated[
-        str, typer.Argument(help="The archive's name; the target is ARCHIVE-vVERSION.tar.gz.")
+        str, typer.Argument(help="The archive's name; callers invoke ARCHIVE-vVERSION.tar.gz.")
     ],
     repository: Annotated[
         str,
@@ -65,14 +65,19 @@ def add(
     env: Env,
     version: Annotated[
         int | None,
-        typer.Option(min=1, help="Default: the next free one, or the latest if it has this content."),
+        typer.Option(
+            min=1, metavar="N", help="Default: the next free version, or the latest if it has this content."
+        ),
     ] = None,
     digest: Annotated[
-        str | None, typer.Option(help="For a repository in S3: the digest of its expected content.")
+        str | None, typer.Option(help="For a repository in S3: the expected digest of its content.")
     ] = None,
     profile: Profile = None,
 ) -> None:
-    """Add one model to a live endpoint, and print its target for callers; nothing is overwritten."""
+    """Add a model; no archive is overwritten.
+
+    Prints the target that callers pass to invoke the model.
+    """
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     live = live_set(project, endpoint)
@@ -90,12 +95,12 @@ def add(
 @app.command("rm")
 def remove(
     endpoint: Endpoint,
-    target: Annotated[str, typer.Argument(help="The target of callers: ARCHIVE-vVERSION.tar.gz.")],
+    target: Annotated[str, typer.Argument(help="The target that callers pass: ARCHIVE-vVERSION.tar.gz.")],
     env: Env,
     yes: Yes = False,
     profile: Profile = None,
 ) -> None:
-    """Remove one model of a live endpoint that is not in its spec."""
+    """Remove a model that is not in the spec."""
     root = project_root(Path.cwd())
     live = live_set(open_project(root, env, [endpoint]), endpoint)
     s3 = connect(root, live.place, profile).client("s3")

@@ -21,40 +21,47 @@ OPTIONS = "--from-repository, --from-spec"
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The endpoint's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the new endpoint.")],
     from_repository: Annotated[
         str | None,
-        typer.Option("--from-repository", metavar="DIR", help="A model repository, or a folder of several."),
+        typer.Option(
+            "--from-repository",
+            metavar="DIR",
+            help="A model repository, or a folder of several: propose a spec for them.",
+        ),
     ] = None,
     mode: Annotated[
         Mode | None,
-        typer.Option("--mode", help="With --from-repository. Default: by the number of repositories."),
+        typer.Option(
+            "--mode",
+            metavar="MODE",
+            help=f"With --from-repository: {', '.join(Mode)}. Default: by the number of repositories.",
+        ),
     ] = None,
     from_spec: Annotated[
         str | None,
-        typer.Option(
-            "--from-spec", metavar="OTHER", help="Endpoint name: a file in model_specs/ without .yaml."
-        ),
+        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint."),
     ] = None,
     profile: Annotated[
         list[str] | None,
         typer.Option(
             "--profile",
-            metavar="NAME",
-            help="With --from-repository: a file in profiles/ without .yaml. Repeatable.",
+            metavar="SPEC_PROFILE",
+            help="With --from-repository: a file in profiles/ without .yaml; repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Write model_specs/NAME.yaml, which passes `fleet check` in every environment; nothing is overwritten.
+    """Write the spec of a new endpoint; no file is overwritten.
 
-    With --from-repository, each proposed key has its reason as a comment.
+    model_specs/NAME.yaml passes `fleet check` in every environment. With --from-repository, each proposed key
+    has its reason as a comment.
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
     if mode is not None and from_repository is None:
-        raise typer.BadParameter("it goes with --from-repository", param_hint="--mode")
+        raise typer.BadParameter("only with --from-repository", param_hint="--mode")
     if profile and from_repository is None:
-        raise typer.BadParameter("it goes with --from-repository", param_hint="--profile")
+        raise typer.BadParameter("only with --from-repository", param_hint="--profile")
     root = project_root(Path.cwd())
     file = new_file(root, name)
     projects = projects_with(root, name)

@@ -13,12 +13,18 @@ from fleet.printers.sanitizer import indent_lines
 
 
 def say(line: str, style: str = "") -> None:
-    """Print one line; on a terminal it is folded between words.
+    """Print one line; on a terminal it is folded between words, each part with the line's indentation.
 
     If a name in it has a line break, each further line begins with `    | `.
     """
-    console = OutputConsole()
-    console.print(Text(indent_lines(line), style=style), soft_wrap=not console.is_terminal)
+    console, text = OutputConsole(), indent_lines(line)
+    if not console.is_terminal:
+        console.print(Text(text, style=style), soft_wrap=True)
+        return
+    indentation = len(text) - len(text.lstrip(" "))
+    for part in Text(text.lstrip(" "), style=style).wrap(console, max(console.width - indentation, 1)):
+        part.rstrip()
+        console.print(Text(" " * indentation).append_text(part))
 
 
 def ask_consent(question: str, *, yes: bool) -> bool:

@@ -13,7 +13,7 @@ Today: TypeAlias = Annotated[
         "--today",
         metavar="YYYY-MM-DD",
         formats=["%Y-%m-%d"],
-        help="Check policies as of that day, to see what a later one brings. Default: today, in UTC.",
+        help="Check policies as of this day, such as a later one. Default: today in UTC.",
     ),
 ]
 

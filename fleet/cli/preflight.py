@@ -31,13 +31,13 @@ def preflight(
     endpoints: Endpoints = None,
     profile: Profile = None,
     format: Annotated[
-        Format, typer.Option("--format", help="For a person, a program, or annotations in a pull request.")
+        Format, typer.Option("--format", help="Text, JSON, SARIF for code scanning, or GitHub annotations.")
     ] = Format.HUMAN,
 ) -> None:
-    """Check whether the account is ready for the endpoints and their locks; nothing is changed.
+    """Check that the account is ready for a deploy.
 
-    Checks the account, its bootstrap and Foundation, quotas, images, artifacts, endpoints and their alarms.
-    Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
+    Checks credentials, bootstrap, Foundation, quotas, images, artifacts, endpoints and their alarms. Changes
+    nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
     root, console = project_root(Path.cwd()), OutputConsole()
     project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)

@@ -26,35 +26,44 @@ from fleet.upgrade.template_digest import template_digests
 
 
 def promote(
-    target: Annotated[str, typer.Option("--to", help="The environment that will run them.")],
+    target: Annotated[
+        str,
+        typer.Option("--to", metavar="ENV", help="The environment to promote to."),
+    ],
     endpoints: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ENDPOINT...", help="The endpoints that were tested, as in docs/selectors.md."
+            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/selectors.md."
         ),
     ] = None,
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", help="The environment in which they were tested. Default: the target's `promoted_from`."
+            "--from",
+            metavar="ENV",
+            help="The environment to promote from. Default: `promoted_from` of the target.",
         ),
     ] = None,
     adopt: Annotated[
         bool,
         typer.Option(
             "--adopt",
-            help="Only write the specs beside locks that lack one, as the environment has them now; AWS is"
-            " not asked.",
+            help="Only write the specs that are missing beside existing locks; do not call AWS.",
         ),
     ] = False,
     from_profile: Annotated[
-        str | None, typer.Option(help="Profile of the account that is read from.")
+        str | None,
+        typer.Option(metavar="PROFILE", help="AWS profile for the source account."),
     ] = None,
-    to_profile: Annotated[str | None, typer.Option(help="Profile of the account that is written to.")] = None,
+    to_profile: Annotated[
+        str | None,
+        typer.Option(metavar="PROFILE", help="AWS profile for the target account."),
+    ] = None,
 ) -> None:
-    """Bring what one environment runs to another as one change to review: spec, archives, engines, image.
+    """Bring what one environment runs to another, for review.
 
-    Archives and images are copied by digest. The specs are written if the target has `promoted_from`.
+    Copies archives, engines and images by digest, and writes the locks, and the specs if the target has
+    `promoted_from`, as one change to review.
     """
     root = project_root(Path.cwd())
     target_project = open_project(root, target)

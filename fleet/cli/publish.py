@@ -38,23 +38,25 @@ def publish(
     prune: Annotated[
         bool,
         typer.Option(
-            "--prune", help="Also remove objects and images that no Model, lock or recent release uses."
+            "--prune", help="Also delete objects and images that no Model, lock or recent release uses."
         ),
     ] = False,
     keep: Annotated[
         int | None,
         typer.Option(
-            min=0, help=f"With --prune: how many recent releases of each endpoint to keep. Default: {KEEP}."
+            min=0,
+            metavar="N",
+            help=f"With --prune: how many recent releases of each endpoint to keep. Default: {KEEP}.",
         ),
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Upload the archives that the content store lacks, and copy them to the endpoints' prefixes.
+    """Upload the archives that the content store lacks.
 
-    Missing TensorRT engines are built first, unless another publisher is building them.
+    Builds missing TensorRT engines first, then copies the archives to the prefixes of their endpoints.
     """
     if keep is not None and not prune:
-        raise typer.BadParameter("has no effect without --prune", param_hint="--keep")
+        raise typer.BadParameter("requires --prune", param_hint="--keep")
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints, may_be_empty=prune)

@@ -30,18 +30,23 @@ class ReportFormat(StrEnum):
 
 def report(
     base: Annotated[
-        str, typer.Option("--base", metavar="REF", help="A branch, a tag or a commit, such as origin/main.")
+        str,
+        typer.Option(
+            "--base", metavar="REF", help="The branch, tag or commit to compare with, such as origin/main."
+        ),
     ],
     env: Annotated[
         list[str] | None,
-        typer.Option("--env", help="An environment; repeat for several. Default: all but local."),
+        typer.Option("--env", help="Environment name; repeatable. Default: all except local."),
     ] = None,
     format: Annotated[
-        ReportFormat, typer.Option("--format", help="A comment in Markdown, a page with charts, or JSON.")
+        ReportFormat, typer.Option("--format", help="A Markdown comment, an HTML page with charts, or JSON.")
     ] = ReportFormat.MARKDOWN,
     limit: Annotated[
         int,
-        typer.Option(help=f"Bytes that Markdown may take, at least {MIN_LIMIT}; 0 for any number."),
+        typer.Option(
+            metavar="BYTES", help=f"Maximum size of the Markdown, at least {MIN_LIMIT}; 0: no limit."
+        ),
     ] = DEFAULT_LIMIT,
     with_upgrade: Annotated[
         bool,
@@ -53,7 +58,10 @@ def report(
     ] = False,
     today: Today = None,
 ) -> None:
-    """Compare the work tree with where it left REF, and write what deploying it does; AWS is not asked."""
+    """Report what deploying a change does, for its reviewers.
+
+    Compares the work tree with its merge base with REF: resources, cost and risks. Does not call AWS.
+    """
     if limit and limit < MIN_LIMIT:
         raise typer.BadParameter(f"write at least {MIN_LIMIT}, or 0", param_hint="--limit")
     found = fleet_review(project_root(Path.cwd()), base, env or (), policy_day(today), installs=with_upgrade)

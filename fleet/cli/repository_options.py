@@ -16,7 +16,11 @@ RELEASE = re.compile(r"[0-9]{2}\.(0[1-9]|1[0-2])")
 
 ModeOf: TypeAlias = Annotated[
     Mode | None,
-    typer.Option("--mode", help="For repositories: the mode of their endpoint. Default: single."),
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help=f"For repositories: {', '.join(Mode)}. Default: single.",
+    ),
 ]
 Release: TypeAlias = Annotated[
     str | None,
@@ -25,7 +29,7 @@ Release: TypeAlias = Annotated[
 Instance: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--instance", metavar="TYPE", help="For repositories: the instance type, such as ml.g5.xlarge."
+        "--instance", metavar="INSTANCE", help="For repositories: the instance type, such as ml.g5.xlarge."
     ),
 ]
 DefaultModel: TypeAlias = Annotated[
@@ -33,7 +37,7 @@ DefaultModel: TypeAlias = Annotated[
     typer.Option(
         "--default-model",
         metavar="NAME",
-        help="For repositories: the model that a single endpoint serves.",
+        help="For repositories: the model that a single endpoint serves by default.",
     ),
 ]
 

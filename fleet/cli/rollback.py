@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
-from fleet.cli.arguments import Env, Profile
+from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.deploy import deploy as deploy_command
 from fleet.cli.output import say
@@ -21,22 +21,25 @@ from fleet.spec.project import Project, environment_names, open_project
 
 
 def rollback(
-    endpoint: Annotated[str, typer.Argument(help="The endpoint.")],
+    endpoint: Endpoint,
     env: Env,
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="COMMIT", help="The commit. Default: the last with another lock or spec."
+            "--to",
+            metavar="COMMIT",
+            help="The commit to return to. Default: the last one with another lock or spec.",
         ),
     ] = None,
     deploy: Annotated[
-        bool, typer.Option("--deploy", help="Deploy it at once, before anybody reviewed the change.")
+        bool, typer.Option("--deploy", help="Also deploy it now, before the change is reviewed.")
     ] = False,
     profile: Profile = None,
 ) -> None:
-    """Bring back the spec, archives, engines and image of an earlier lock, as a change to review.
+    """Bring back an earlier lock of an endpoint, for review.
 
-    Nothing is written unless all of it is still in the store, with the content that the lock has.
+    Restores the lock and the spec of an earlier commit, if the store still has every archive, engine and
+    image that the lock names.
     """
     if env == LOCAL:
         message = "the environment `local` has no locks in Git"

@@ -13,7 +13,7 @@ from rich.text import Text
 from fleet.cli.arguments import OutputFormat
 from fleet.cli.output import say
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import unfolded_console
 from fleet.printers.lines import print_json, print_line
 from fleet.rules.docs import link_to, said_of, weight_of
 from fleet.rules.example import examples
@@ -24,8 +24,8 @@ from fleet.rules.rule import Rule
 from fleet.rules.themes import FILE, Theme, theme_of, themes
 from fleet.spec.problems import did_you_mean
 
-WIDTH_OF_A_PIPE = 250
-"""In a pipe, each rule is one line."""
+MIN_TABLE_WIDTH = 110
+"""On a narrower terminal, the summary of a rule is below its name."""
 STYLE = {"error": "red", "warning": "yellow"}
 
 CODE = re.compile(r"FL(\d\w*)?")
@@ -36,20 +36,21 @@ def rules(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME|CODE]...",
+            metavar="NAME|CODE",
             help="Such as missing-driver, FL204, or FL2 for codes that begin with it. Default: all rules.",
         ),
     ] = None,
-    theme: Annotated[str | None, typer.Option(help="List the rules and other codes of a theme.")] = None,
+    theme: Annotated[str | None, typer.Option(help="List only the rules and other codes of a theme.")] = None,
     next_of: Annotated[
         str | None,
         typer.Option("--next", metavar="THEME", help="Print the next free code of a theme, for a new rule."),
     ] = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For people, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """List the rules, or explain some of them and other codes of findings."""
+    """List the rules of `fleet check`, or explain some.
+
+    Codes of findings that are not rules, such as those of `fleet doctor`, are explained too.
+    """
     if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
         raise typer.BadParameter("pass only one of names, --theme and --next")
     if next_of is not None:
@@ -63,10 +64,7 @@ def rules(
         for code in wanted:
             _explain(code)
     else:
-        console = OutputConsole()
-        if not console.is_terminal:
-            console.width = WIDTH_OF_A_PIPE
-        console.print(_table(wanted or list(all_rules())))
+        _list(wanted or list(all_rules()))
         say("a rule's name is the mistake that it finds; its summary is what is required")
         say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
 
@@ -114,6 +112,22 @@ def _next_code(theme: Theme) -> str:
         remedy = f"give it another one in fleet/rules/{FILE}"
         raise CannotRunError(f"the blocks of the theme {theme.name!r} are full", remedy)
     return code
+
+
+def _list(codes: Sequence[str]) -> None:
+    console = unfolded_console()
+    if console.width >= MIN_TABLE_WIDTH:
+        console.print(_table(codes))
+        return
+    for code in codes:
+        rule = all_rules().get(code)
+        severity = severity_of(code) if rule is None else rule.severity
+        console.print(
+            Text.assemble(
+                (name_of(code), "bold"), f" {code}, {theme_of(code).name}, ", (severity, STYLE[severity])
+            )
+        )
+        say(f"  {_one_line(other_codes()[code] if rule is None else rule.summary)}")
 
 
 def _table(codes: Sequence[str]) -> Table:
@@ -167,8 +181,8 @@ def _explain(code: str) -> None:
     say(_one_line(rule.summary))
     if rule.why:
         say("")
-        for line in rule.why.splitlines():
-            say(line)
+        for paragraph in rule.why.split("\n\n"):
+            say(_one_line(paragraph))
     _show_example(rule)
     for line in ("", f"theme:  {rule.theme.name}", f"source: {rule.source}", f"docs:   {link_to(code)}", ""):
         say(line, "dim")

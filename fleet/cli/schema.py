@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fleet.cli.completion import SIGNATURES
 from fleet.cli.output import say
+from fleet.cli.signatures import signatures
 from fleet.core.files import is_up_to_date, write_atomically
 from fleet.core.project_root import project_root
 from fleet.findings import Finding, FindingsError
@@ -25,7 +27,10 @@ def schema(
         bool, typer.Option("--check", help="Write nothing; exit code 1 if a file is stale.")
     ] = False,
 ) -> None:
-    """Write the JSON Schemas of specs, environments and policies and the generated docs, from the code."""
+    """Write the JSON Schemas and the generated docs.
+
+    The schemas are those of specs, environments, profiles and policies, for editors.
+    """
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
     if check and stale:
@@ -37,7 +42,7 @@ def schema(
 
 
 def generated_files(root: Path) -> dict[Path, str]:
-    """Each generated file with its text; the pages only if docs/ exists."""
+    """Each generated file with its text; the pages, and what completion reads, if their folder exists."""
     docs = (root / DOCS).parent
     pages = {
         root / DOCS: rules_page(rules(), examples()),
@@ -46,4 +51,9 @@ def generated_files(root: Path) -> dict[Path, str]:
         docs / "policy.md": policy_page(),
         root / PAGE: fidelity_page(),
     }
-    return {**schemas(root), **(pages if docs.is_dir() else {})}
+    completion = root / "fleet" / "cli" / SIGNATURES.name  # of this repository, never of an installed package
+    return {
+        **schemas(root),
+        **(pages if docs.is_dir() else {}),
+        **({completion: signatures()} if completion.parent.is_dir() else {}),
+    }

@@ -57,7 +57,7 @@ def print_notes(selection: Selection, env: str) -> None:
     """Print which endpoints are gone, and why nothing is selected if nothing is."""
     for name in selection.gone:
         destroy = f"`fleet destroy --env {env} {shlex.quote(name)}` removes the endpoint, if it is deployed"
-        print_error(f"{name} has no spec any more: {destroy}")
+        print_error(f"{name} no longer has a spec: {destroy}")
     if selection.endpoints or selection.drafts:
         return
     one = selection.reasons[0] if len(selection.reasons) == 1 else ""

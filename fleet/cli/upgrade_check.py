@@ -23,28 +23,31 @@ from fleet.upgrade.synthesis import THIS, install, settings, synthesise, upgrade
 def upgrade_check(
     version: Annotated[
         str | None,
-        typer.Argument(metavar="[VERSION]", help="A version such as 0.3.0, the path of a wheel, or its URL."),
+        typer.Argument(metavar="VERSION", help="A version such as 0.3.0, or the path or URL of a wheel."),
     ] = None,
     python: Annotated[
-        Path | None, typer.Option(help="A Python that has the other version, in place of VERSION.")
+        Path | None,
+        typer.Option(help="The Python of an environment that has the other version, instead of VERSION."),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option("--env", help="An environment; repeat for several. Default: all but local."),
+        typer.Option("--env", help="Environment name; repeatable. Default: all except local."),
     ] = None,
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            help="A resource type whose replacement is intended, such as AWS::SageMaker::EndpointConfig."
+            metavar="TYPE",
+            help="A resource type that may be replaced, such as AWS::SageMaker::EndpointConfig; repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Compare the templates of this version with those of another one; nothing is deployed or installed here.
+    """Compare the templates of this version with another's.
 
-    Exits with 1 where a resource would be removed, or replaced unexpectedly, or where a change is unsafe.
+    Deploys nothing, and installs the other version in a separate folder. Exit code 1: a resource would be
+    removed or unexpectedly replaced, or a change is unsafe.
     """
     if (version is None) == (python is None):
-        raise typer.BadParameter("give a version, or a Python that has one", param_hint="VERSION, --python")
+        raise typer.BadParameter("pass a version, or a Python that has one", param_hint="VERSION, --python")
     root = project_root(Path.cwd())
     this, other = _versions(root, version, python)
     say(f"{this} compared with {other}")

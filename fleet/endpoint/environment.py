@@ -47,7 +47,7 @@ def _region(environment: Environment, source: Source) -> Iterator[Finding]:
 def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
     count, most = len(environment.tags), limit("tags") - OWN_TAGS
     if count > most:
-        message = f"the environment has {count} tags; a resource takes {most} beside our own"
+        message = f"the environment has {count} tags; a resource accepts at most {most} beside our own"
         yield finding_at(source.mark(("tags",)), "FL125", message, "leave some out")
 
 

@@ -49,7 +49,7 @@ def lock_findings(
     """What an endpoint's lock lacks of its spec; `command` writes it."""
     wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
     lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
-    message = "the lock holds no archive {!r}; it was written for another spec"
+    message = "the lock has no archive {!r}; it was written for another spec"
     return [
         *wrong,
         *(
@@ -66,13 +66,13 @@ def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, c
     if wanted is None and locked is None:
         return []
     if wanted is None:
-        message = "the lock names an image, and the spec none"
+        message = "the lock names an image, but the spec does not"
     elif locked is None:
         message = "the lock does not name the image of the spec"
         if wanted.build is not None and "promote" not in command:
             command = f"`fleet images build --env {environment} {spec.endpoint}`, then {command}"
     elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
-        message = f"the lock names the image {digest}, and the spec another one"
+        message = f"the lock names the image {digest}, but the spec names another"
     else:
         return []
     return [Finding(code=NO_IMAGE, message=message, file=file, hint=f"run {command}")]

@@ -10,9 +10,9 @@ from fleet.spec.engine import Compatibility, Engine, Precision
 from fleet.spec.values import BYTES
 
 SHAPES = {
-    "smallest": "the smallest shapes that a request may have",
-    "usual": "the shapes that it is made fast for",
-    "largest": "the largest shapes that a request may have",
+    "smallest": "the smallest shapes of a request",
+    "usual": "the shapes it is optimised for",
+    "largest": "the largest shapes of a request",
 }
 """What each of an input's three shapes is for."""
 
@@ -60,6 +60,4 @@ def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
             reason,
             "ways to compute that need more are left out",
         )
-    yield Argument(
-        option_spelling("build_only", tensorrt), "nothing is measured: the plan is all that is asked for"
-    )
+    yield Argument(option_spelling("build_only", tensorrt), "only builds the plan, without measuring it")

@@ -48,7 +48,7 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
             hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for what varies"
             yield Misfit(("shapes",), message, hint)
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
-        message = f"{whose} has max_batch_size {config.message.max_batch_size}, and its engine no `shapes`"
+        message = f"{whose} has max_batch_size {config.message.max_batch_size} but its engine has no `shapes`"
         yield Misfit((), message, "write the smallest, the usual and the largest shape of each input")
     of_shapes = {each.name for each in config.message.input if each.is_shape_tensor}
     with_batch = [
@@ -110,7 +110,7 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
     for name in names:
         if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
             message = f"the smallest batch of {name!r} is {least}: a single call is refused"
-            yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
+            yield Misfit(("shapes", name), message, "start with a batch of 1", certain=False)
     name = names[0]
     smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
     preferred = list(config.message.dynamic_batching.preferred_batch_size)
@@ -122,7 +122,7 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
             yield Misfit(("shapes", name), message, "change the shapes, or preferred_batch_size")
     if preferred and usual not in preferred:
         sizes = ", ".join(map(str, preferred))
-        message = f"the engine is made fast for batches of {usual}; model {config.name!r} prefers {sizes}"
+        message = f"the engine is optimised for batches of {usual}; model {config.name!r} prefers {sizes}"
         yield Misfit(("shapes", name), message, f"write a usual batch of {preferred[-1]}", certain=False)
 
 

@@ -51,7 +51,7 @@ def runner_for(machine: Instance, region: str, fleets: Mapping[str, str]) -> Run
     """
     if machine.architecture != "x86_64":
         message = f"{machine.type} has a CPU of {machine.architecture}, on which Triton's image does not run"
-        return NoRunner(message, "take another family")
+        return NoRunner(message, "choose another family")
     if arn := fleets.get(machine.family):
         return Runner(
             way="fleet",
@@ -66,10 +66,10 @@ def runner_for(machine: Instance, region: str, fleets: Mapping[str, str]) -> Run
         if build.takes(machine, region):
             return _runner(build, machine, passed_over=ways[:number], region=region)
     tried = " and ".join(_lacks(each, machine, region) for each in ways)
-    message = f"no AWS service builds engines for {machine.type}" + (
+    message = f"no AWS service can build engines for {machine.type}" + (
         f" in {region}: {tried}" if tried else ""
     )
-    return NoRunner(message, "take another family, or name a CodeBuild fleet under `engine_builds.fleets`")
+    return NoRunner(message, "choose another family, or name a CodeBuild fleet under `engine_builds.fleets`")
 
 
 def _runner(build: Build, machine: Instance, passed_over: list[Build], region: str) -> Runner:

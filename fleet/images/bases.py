@@ -73,7 +73,7 @@ def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Find
         return
     match = _RELEASE.fullmatch(base.tag)
     if match is not None and match[1] != inputs.release:
-        message = f"the image is based on Triton {match[1]}, and `triton` of the spec is {inputs.release}"
+        message = f"the image is based on Triton {match[1]}, but `triton` in the spec is {inputs.release}"
         hint = f'{USE_TRITON_IMAGE}; or set `triton: "{match[1]}"` in the spec'
         yield inputs.finding("FL925", message, line, hint)
     elif match is None and not base.digest:

@@ -179,7 +179,7 @@ class _Walk:
         if match.by and path not in ALWAYS_SENT:
             return
         if NO_TEXT.search(path):
-            message = f"the name {_shown_name(path)} holds control characters or is not in UTF-8"
+            message = f"the name {_shown_name(path)} contains control characters or is not in UTF-8"
             self._add("FL938", message, hint="rename the file")
         elif found.is_symlink():
             self._take_link(path, match)
@@ -201,7 +201,7 @@ class _Walk:
             hint = "put the file itself there, or name the link in .dockerignore"
             self._add("FL938", message, path, hint)
         elif NO_TEXT.search(target):
-            self._add("FL938", "the target of the link holds control characters", path, "rename it")
+            self._add("FL938", "the target of the link contains control characters", path, "rename it")
         else:
             self.entries.append(ContextEntry(path=path, target=target, ignored_by=match.by))
 

@@ -40,13 +40,13 @@ def check_start(inputs: ImageInputs) -> Iterator[Finding]:
     user = settings.get("USER")
     name = user.arguments[0] if user and user.arguments else ""
     if user and name.partition(":")[0] not in ROOT_USERS and "$" not in name:
-        message = f"the image runs as {shown(name)}, and SageMaker expects containers that run as root"
+        message = f"the image runs as {shown(name)}, but SageMaker expects containers to run as root"
         hint = "end the Dockerfile with `USER root`"
         yield inputs.finding("FL936", message, user.line, hint, Severity.WARNING)
     for label in MULTI_MODEL_LABELS if inputs.mode is Mode.MULTI_MODEL else ():
         value, line = labels.get(label, ("true", 0))
         if value != "true":
-            message = f"the label {label} is {shown(value)}, and a multi-model endpoint needs `true`"
+            message = f"the label {label} is {shown(value)}, but a multi-model endpoint needs `true`"
             yield inputs.finding("FL937", message, line, "remove the LABEL: the release's image has it")
 
 

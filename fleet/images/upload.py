@@ -46,7 +46,7 @@ def write_context(context: BuildContext, sink: ContextSink) -> None:
     """Write the tar stream of a context: folders first, then files and links, without times and owners.
 
     Raises:
-        FindingsError: a file changed since the context was read, or cannot be read any more.
+        FindingsError: a file changed since the context was read, or can no longer be read.
     """
     size = 0
     for folder in sorted(folders_of({each.path: each for each in context.entries})):
@@ -94,7 +94,7 @@ def _chunks(file: Path, entry: ContextEntry) -> Iterator[bytes]:
                 yield chunk
             is_longer = bool(opened.read(1))
     except OSError as error:
-        raise FindingsError([_changed(file, f"cannot be read any more: {error.strerror}")]) from error
+        raise FindingsError([_changed(file, f"can no longer be read: {error.strerror}")]) from error
     if is_longer or size != entry.size or f"sha256:{digest.hexdigest()}" != entry.digest:
         raise FindingsError([_changed(file, "changed since the build context was read")])
 

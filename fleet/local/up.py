@@ -146,8 +146,8 @@ def check_place(root: Path) -> None:
         CannotRunError: its path holds white space.
     """
     if len(str(root).split()) != 1:
-        problem = f"the path {root} holds white space, at which Triton splits its own commands"
-        raise CannotRunError(problem, "move the folder to a path without")
+        problem = f"the path {root} contains white space, at which Triton splits its own commands"
+        raise CannotRunError(problem, "move the folder to a path without white space")
 
 
 def check_embedded_aws() -> None:

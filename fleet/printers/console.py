@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import IO, Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 
 from fleet.printers.sanitizer import LineGuard
+
+WIDTH_OF_A_PIPE = 10_000
+"""In a pipe, lines and tables are not folded."""
 
 
 class OutputConsole(Console):
@@ -42,3 +46,17 @@ class OutputConsole(Console):
                 yield segment
             else:
                 yield Segment(guard.passed(segment.text), segment.style)
+
+    def print_fitting(self, tables: Sequence[Table]) -> None:
+        """Print the first table that needs no folding; if all do, the last, which has the fewest columns."""
+        unfolded = self.options.update_width(WIDTH_OF_A_PIPE)
+        fitting = (each for each in tables if self.measure(each, options=unfolded).maximum <= self.width)
+        self.print(next(fitting, tables[-1]))
+
+
+def unfolded_console() -> OutputConsole:
+    """A console for stdout that folds nothing in a pipe."""
+    console = OutputConsole()
+    if not console.is_terminal:
+        console.width = WIDTH_OF_A_PIPE
+    return console

@@ -59,7 +59,7 @@ def as_sarif(findings: Sequence[Finding], root: Path) -> str:
 def _invocation(left_out: int) -> Json:
     found: Json = {"executionSuccessful": True}
     if left_out:
-        text = f"{left_out} more findings are left out: code scanning takes {MAX_RESULTS}"
+        text = f"{left_out} more findings are omitted: code scanning accepts at most {MAX_RESULTS}"
         found["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
     return found
 

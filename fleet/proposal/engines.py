@@ -79,7 +79,7 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
     batch = _batch(config)
     shapes = {name: _shapes(each, batch if batches else None) for name, each in sorted(dims.items())}
     why = [
-        f"{model} is of the TensorRT backend and has no plan: it is built from {onnx.name}, on the"
+        f"{model} uses the TensorRT backend and has no plan: it is built from {onnx.name}, on the"
         " endpoint's own GPU."
     ]
     if batches and shapes:

@@ -56,7 +56,7 @@ def repositories_in(named: str) -> FolderRepositories:
 def _folder(named: str) -> Path:
     if named.startswith(S3):
         message, hint = (
-            f"{named} is in S3, and only folders are read here",
+            f"{named} is in S3, and `fleet new` reads only folders",
             "download it, and name the folder",
         )
         raise FindingsError([Finding(code="FL401", message=message, hint=hint)])

@@ -25,7 +25,7 @@ from fleet.spec.layers import LayerKind
 from fleet.spec.project import Project
 from fleet.spec.source import Source
 
-HEAD = "Proposed by `fleet new`: what stands above a key is its reason. Change what you know better."
+HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
 LEFT = {
     "samples": "calls that have to be answered after each deploy; else it is rolled back.",
     "alarms": "errors, memory and disk have defaults; `latency_p99` needs the time that you promise.",
@@ -176,7 +176,9 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
     cached = [each.name for each in endpoint.models if each.facts.response_cache]
     if cached:
         flags.append(f"{CACHE}{proposals().response_cache_bytes}")
-        why.append(f"{', '.join(cached)} asks for a response cache: the server has one only with this flag.")
+        why.append(
+            f"{', '.join(cached)} asks for a response cache, which the server has only with this flag."
+        )
     decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
     if decoupled and endpoint.default_model is not None:
         settings["inference_type"] = "generate_stream"

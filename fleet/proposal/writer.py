@@ -106,5 +106,5 @@ def _without_location(finding: Finding, written: Path) -> Finding:
 
 def _existing_file_finding(file: Path) -> Finding:
     message = f"{file.parent.name}/{file.name} exists already, and is not overwritten"
-    hint = "take another name; SageMaker ignores upper and lower case"
+    hint = "choose another name; SageMaker ignores upper and lower case"
     return Finding(code="FL123", message=message, hint=hint)

@@ -31,13 +31,13 @@ def main_model(repository: Path, models: Sequence[str]) -> str:
         message = (
             f"the archive holds {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
         )
-        hint = "give each ensemble an archive of its own"
+        hint = "put each ensemble into its own archive"
         raise FindingsError([Finding(code="FL409", message=message, hint=hint, file=repository)])
     message = (
         f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}:"
-        " any of them would be loaded, and the others not"
+        " any of them would be loaded, but not the others"
     )
-    hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"
+    hint = f"put each into its own archive; an ensemble is recognised by the literal `{LITERAL}`"
     raise FindingsError([Finding(code="FL408", message=message, hint=hint, file=repository)])
 
 

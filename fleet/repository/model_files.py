@@ -118,7 +118,7 @@ def _missing_finding(
         version = folder.rpartition("/")[2]
         code = NO_CODE
         message = (
-            f"model '{config.name}' is of the Python backend and has no {wanted[0].name} in version"
+            f"model '{config.name}' uses the Python backend and has no {wanted[0].name} in version"
             f" {version}, which is loaded: the load never ends"
         )
     hint = meant_file(facts, contents.below(folder), wanted[0])

@@ -147,7 +147,7 @@ class _Seen:
         if problem := path_problem(path):
             raise UnpackingError(f"{path!r} {problem}")
         if what:
-            raise UnpackingError(f"{path!r} is {what}, and only folders and files are unpacked")
+            raise UnpackingError(f"{path!r} is {what}; only folders and files are unpacked")
         self.size, self.entries = self.size + size, self.entries + 1
         path = "/".join(part for part in path.split("/") if part not in ("", "."))
         if path in self.files if is_folder else path in self.folders or not path:

@@ -18,7 +18,7 @@ INTRO = """\
 `fleet check` finds what AWS, Triton or the GPU would refuse later. Each finding has a name, a code that never
 changes its meaning, a place, a message, and a hint with what to write instead. `fleet rules NAME` explains
 one on the command line; `fleet rules --theme THEME` lists those of a theme. A rule is named after what it
-finds; the sentence below its name is what should hold.
+finds; the sentence below its name states what is required.
 
 - **error**: it would not work. `fleet check` exits with 1, and nothing is deployed.
 - **warning**: it works but is probably a mistake, or it may fail, but no source proves it. Rules rest on

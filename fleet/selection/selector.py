@@ -150,7 +150,7 @@ class Selector:
         return next((each for each in self._places(argument) if _exists(each)), None)
 
     def _deleted(self, argument: str) -> Path | None:
-        """The path of a file that Git knows, and that does not exist any more.
+        """The path of a file that Git knows, and that no longer exists.
 
         A shallow clone may lack the commit that had it, so there every path is treated as one.
         """

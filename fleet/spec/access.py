@@ -24,7 +24,7 @@ def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str],
     def validated(value: str) -> str:
         hint = f"write {what}, `{example}`"
         if "*" in value or "?" in value:
-            raise Mistake("a wildcard would trust whatever fits it", hint)
+            raise Mistake("a wildcard would trust everything that matches it", hint)
         if ":" in value:
             raise Mistake("`:` separates the parts of what is trusted", hint)
         if not re.fullmatch(pattern, value):
@@ -97,7 +97,7 @@ class GitLabAccess(Document):
 
 
 class Access(Document):
-    """Roles that jobs of a repository take on by OpenID Connect, without keys; none for pull requests."""
+    """Roles that CI jobs of a repository assume by OpenID Connect, without keys; pull requests get none."""
 
     github: GitHubAccess | None = None
     gitlab: GitLabAccess | None = None
@@ -105,7 +105,7 @@ class Access(Document):
 
 def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
     if twice := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{twice[0]!r} is named twice")
+        raise ValueError(f"{twice[0]!r} is listed twice")
     return values
 
 

@@ -17,7 +17,7 @@ MINUTE = 60
 
 def _whole_minutes(seconds: int) -> int:
     if seconds % MINUTE:
-        raise ValueError("alarms look at whole minutes: `15m`, `1h`")
+        raise ValueError("alarms evaluate whole minutes: `15m`, `1h`")
     return seconds
 
 
@@ -31,7 +31,7 @@ class BySeverity(Document):
     def _has_one(self) -> Self:
         if not self.thresholds:
             raise ValueError(
-                "it has no threshold: give `warning`, `critical` or both, or write `null` for the alarm"
+                "it has no threshold: set `warning`, `critical` or both, or write `null` for the alarm"
             )
         return self
 
@@ -121,13 +121,13 @@ class Alarms(Document):
     disk: Part | None = Shares.model_validate({"warning": "85%"})
     """Disk in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
     at_capacity: Duration | None = None
-    """With `scaling`: for so long there are as many instances as its `max`; whole minutes, at most 24h."""
+    """With `scaling`: how long the number of instances may stay at its `max`; whole minutes, at most 24h."""
     model_load: Time | None = None
     """Mode `multi-model`: how long the container takes to load a model, on average."""
     loading_wait: Time | None = None
     """Mode `multi-model`: how long a call waits for its model, on average."""
     cache_hits: Part | None = None
-    """Mode `multi-model`: a floor under the share of calls whose model was loaded already."""
+    """Mode `multi-model`: the minimum share of calls whose model is already loaded."""
     pending_requests: Number | None = None
     """With `metrics.triton`: requests that wait in Triton's queue."""
     calls: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None

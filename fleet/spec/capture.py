@@ -20,23 +20,21 @@ WholeShare = Annotated[
     AfterValidator(_whole),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,3}%$", "examples": ["10%", "100%"]}),
 ]
-"""A share in whole percents."""
+"""A share in whole percent."""
 
 
 class Capture(Document):
     """SageMaker's data capture, into the endpoint's own prefix of the artifact bucket."""
 
     sample: WholeShare
-    """Share of the calls that are captured, `1%` to `100%` in whole percents."""
+    """Share of the calls that are captured, `1%` to `100%` in whole percent."""
     requests: bool = True
-    """What the endpoint is asked."""
+    """Capture the requests."""
     responses: bool = True
-    """What it answers."""
+    """Capture the responses."""
 
     @model_validator(mode="after")
     def _require_capture(self) -> Self:
         if not self.requests and not self.responses:
-            raise ValueError(
-                "nothing is captured then: leave `capture` out, or keep `requests` or `responses`"
-            )
+            raise ValueError("this captures nothing: leave `capture` out, or keep `requests` or `responses`")
         return self

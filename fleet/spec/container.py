@@ -14,7 +14,7 @@ from fleet.spec.values import Count, Document, Text
 
 def _not_the_invocations(port: int) -> int:
     if port == INVOCATIONS_PORT:
-        raise ValueError("the container answers invocations there; take another port")
+        raise ValueError("the container answers invocations there; choose another port")
     return port
 
 
@@ -48,6 +48,6 @@ class Container(Document):
     inference_type: Literal["infer", "generate", "generate_stream"] | None = None
     """What an invocation does; releases from 25.03 on; left out: the container's own, `infer`."""
     metrics_port: Port | None = None
-    """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks every other; left out: 23000."""
+    """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks all others; left out: 23000."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
-    """Further flags of tritonserver, one an item, without white space."""
+    """Further flags of tritonserver, one per item, without white space."""

@@ -81,15 +81,15 @@ class Archive(Document):
     """The model repository: a folder relative to this file, an archive `s3://BUCKET/KEY.tar.gz`, or the files
     below `s3://BUCKET/PREFIX/`."""
     digest: Digest | None = None
-    """Of a repository in S3: the digest of its tar stream; another content is refused."""
+    """Of a repository in S3: the digest of its tar stream; other content is refused."""
     copies: Count | None = None
-    """Mode `multi-model`: that many archives `ARCHIVE-0`, `ARCHIVE-1` and so on of one repository, the models
-    inside renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive of the repository as it is."""
+    """Mode `multi-model`: so many archives `ARCHIVE-0`, `ARCHIVE-1` and so on from one repository, with
+    their models renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive, unchanged."""
     version: Count | None = None
-    """With `archive_set: live`: part of the target's name, raised with every change of the content."""
+    """With `archive_set: live`: part of the target's name; raise it with every change of the content."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
-    """Of the only repository: `none` gives SageMaker the files as they are, so that a new instance unpacks
-    nothing."""
+    """Of the only repository: `none` gives SageMaker the plain files, so that a new instance has
+    nothing to unpack."""
     engines: tuple[Engine, ...] = Field(default=(), strict=False)
     """TensorRT plans to be built for models of this repository."""
     built_on: InstanceType | None = None
@@ -114,18 +114,18 @@ class EndpointSpec(Document):
     endpoint: Name
     """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     profile: ProfileNames = ()
-    """Profiles that this spec is laid over: files in profiles/ without `.yaml`. Of several the later wins."""
+    """Profiles that this spec is laid over: files in profiles/ without `.yaml`; the last one wins."""
     owner: Owner | None = None
-    """Who looks after the endpoint."""
+    """Who owns the endpoint."""
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
-    """The environments that have the endpoint; left out: all. On this machine, `local`, every endpoint is."""
+    """The environments that have the endpoint; left out: all. The environment `local` has every endpoint."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
     """`single`: one repository, whose default model answers. `multi-model`: an archive for each target, which
     SageMaker loads when it is called. `shared-container`: one repository, all of whose models are loaded and
-    answer, each by its name."""
+    can be called by name."""
     archive_set: Annotated[ArchiveSet, Field(strict=False)] = ArchiveSet.LOCKED
-    """Multi-model: `locked`: another set of archives is another Model, so it can be rolled back. `live`: one
-    fixed prefix, in which archives come and go without a deploy."""
+    """Multi-model: `locked`: a changed set is a new Model, so it can be rolled back. `live`: one
+    fixed prefix, to which archives are added, and from which they are removed, without a deploy."""
     triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
     """Container release, in quotes: `"25.04"`."""
     image_digest: Digest | None = None
@@ -142,7 +142,7 @@ class EndpointSpec(Document):
     """Mode `shared-container`: the names that callers use, each with its model; no other model can be called.
     Left out: every model by its own name."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
-    """Model repositories; several in mode `multi-model` alone. The target model of an archive is
+    """Model repositories; several only in mode `multi-model`. The target model of an archive is
     `ARCHIVE.tar.gz`, with `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and
     so on."""
     scaling: Scaling | None = None
@@ -150,7 +150,7 @@ class EndpointSpec(Document):
     rollout: Rollout | None = None
     """Left out: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
-    """Calls that the endpoint has to answer after each deploy; else the deploy fails and is rolled back."""
+    """Calls that the endpoint must answer after each deploy; otherwise the deploy is rolled back."""
     warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
     """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent; an archive
     with a sample of status 200 is loaded by that sample."""
@@ -163,10 +163,11 @@ class EndpointSpec(Document):
     capture: Capture | None = None
     """Left out: no call is kept."""
     tags: Tags = Field(default_factory=dict)
-    """Tags of everything in the endpoint's stack, beside those of the environment; of one key these win."""
+    """Tags of everything in the endpoint's stack, added to those of the environment; they win over those
+    with the same key."""
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
-    """Further variables of the container, for what `container` has no key."""
+    """Other variables of the container, for which `container` has no key."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
@@ -212,7 +213,7 @@ class EndpointSpec(Document):
             raise ValueError(f"these are {count} archives; an endpoint has {ARCHIVES} at most")
         counts = Counter(each.name for index, model in enumerate(models) for each in model.packed(index))
         if twice := sorted(name for name, count in counts.items() if count > 1):
-            raise ValueError(f"two archives are called {twice[0]!r}: a target model's name leads to one")
+            raise ValueError(f"two archives are named {twice[0]!r}: a target model's name leads to one")
         if long := [name for name in counts if len(name) > NAME_LENGTH]:
             raise ValueError(f"{long[0]!r} is longer than {NAME_LENGTH} characters")
         return models
@@ -222,14 +223,14 @@ class EndpointSpec(Document):
     def _have_names_of_their_own(cls, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
         counts = Counter(sample.name for sample in samples)
         if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two samples are called {twice[0]!r}")
+            raise ValueError(f"two samples are named {twice[0]!r}")
         return samples
 
     @field_validator("warm")
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
-            raise ValueError(f"{twice[0]!r} is named twice")
+            raise ValueError(f"{twice[0]!r} is listed twice")
         return names
 
     @field_validator("alarms")

@@ -32,12 +32,12 @@ class EngineBuilds(Document):
     """How TensorRT engines are built: what is reserved for it, how long it may take, how many at a time."""
 
     fleets: dict[Family, FleetArn] = Field(default_factory=dict)
-    """By GPU family, `g4dn: ARN`: a CodeBuild fleet of that family, of this account and region, which builds
-    instead of what AWS sells on demand."""
+    """By GPU family, `g4dn: ARN`: a CodeBuild fleet of that family, of this account and region, used
+    instead of AWS's on-demand capacity."""
     timeout: Annotated[Seconds, Field(ge=300, le=127_800)] = 3600
-    """How long one build may take, 5m to 35h 30m: CodeBuild allows 36h, with what is before and after it."""
+    """How long one build may take, 5m to 35h 30m: CodeBuild allows 36h in total."""
     at_once: Annotated[Count, Field(le=100)] = 4
-    """So many builds a publish has under way; CodeBuild queues what is beyond the account's quota."""
+    """How many builds one publish runs at a time; CodeBuild queues those beyond the account's quota."""
 
     @field_validator("fleets")
     @classmethod

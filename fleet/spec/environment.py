@@ -97,15 +97,15 @@ class Environment(Document):
     """Tags of everything that is deployed."""
     kms_key: KeyArn | None = None
     """ARN of a symmetric KMS key of this account and region: for the artifact bucket, captured data, log
-    groups, and the volumes of instances without storage of their own. Left out: AWS's own keys."""
+    groups, and the volumes of instances without local storage. Left out: AWS's own keys."""
     artifact_bucket: BucketName | None = None
     """Name of a bucket of yours in this region, for archives, engines, captured calls and saved scalings; it
-    is neither made nor configured, and no other environment may have it. Left out: Foundation has one."""
+    is neither created nor configured, and no other environment may use it. Left out: Foundation has one."""
     permissions_boundary: BoundaryArn | None = None
     """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
     allowed_roles: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()
-    """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in place
-    of the role that the product makes; `permissions_boundary` does not bound them."""
+    """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in
+    place of the role that the product creates; `permissions_boundary` does not bound them."""
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
     """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
     SageMaker's own are always allowed."""
@@ -117,13 +117,13 @@ class Environment(Document):
     """Names and globs, such as `search-*`, of the endpoints that the environment has; left out: all whose
     `environments` has it."""
     defaults: dict[str, object] = Field(default_factory=dict)
-    """Keys of an endpoint's spec that hold where the spec itself does not have them."""
+    """Keys of an endpoint's spec that apply if the spec does not set them."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
     notifications: Notifications = Notifications()
-    """Who hears of alarms, by their severity."""
+    """Who is notified of alarms, by severity."""
     runbook: Page | None = None
-    """Where your copy of docs/runbook.md is, for links to its sections; left out: the file's name."""
+    """The address of your copy of docs/runbook.md, for links to its sections; left out: the file's name."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
     engine_builds: EngineBuilds = EngineBuilds()
@@ -167,7 +167,7 @@ class Environment(Document):
             if each is None:
                 continue
             if info.data.get("environment") == LOCAL:
-                hint = "leave `access` out: whoever starts the embedded AWS has its keys"
+                hint = "leave `access` out: whoever starts the embedded AWS has its credentials"
                 raise Mistake("no repository deploys to this machine", hint, (key,))
             if (
                 each.provider

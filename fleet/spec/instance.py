@@ -19,13 +19,13 @@ class Instance(Document):
     ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
     """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
     count: Count = 1
-    """Instances at the first deploy; with `scaling`, what runs afterwards is scaling's to decide."""
+    """Instances at the first deploy; with `scaling`, scaling sets the number afterwards."""
 
 
 class Timeouts(Document):
     """How long SageMaker waits for a new instance."""
 
     model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """For the model data to arrive, 60s to 1h."""
+    """Time to download the model data, 60s to 1h."""
     startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """For the container to answer its first ping, 60s to 1h."""
+    """Time until the container answers its first ping, 60s to 1h."""

@@ -91,7 +91,7 @@ class Layering:
         self.profile_names = cache(self._profile_names)
 
     def layers(self, spec: Source) -> tuple[Layer, ...]:
-        """All layers of a spec, the lowest first; a profile that is named twice counts where it is first.
+        """All layers of a spec, the lowest first; a profile that is listed twice counts where it is first.
 
         Raises:
             FindingsError: a profile does not exist or leads back to itself, or a file of a layer is wrong.
@@ -164,7 +164,7 @@ class Layering:
 
     def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
         if self._environments and environment not in self._environments:
-            message = f"`{path[0]}` names an environment without a file: {environment!r}"
+            message = f"`{path[0]}` names an environment that has no file: {environment!r}"
             hint = did_you_mean(environment, self._environments, list_all=True)
             raise FindingsError([finding_at(source.mark(path), "FL120", message, hint)])
 
@@ -173,7 +173,7 @@ class Layering:
         if profile in chain:
             circle = " → ".join((*chain[chain.index(profile) :], profile))
             message = f"a profile leads back to itself: {circle}"
-            raise FindingsError([finding_at(mark, "FL505", message, "take one of these `profile` out")])
+            raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
         names = self.profile_names()
         if profile not in names:
             via = f", which {' → '.join(chain)} names" if len(chain) > 1 else ""

@@ -121,7 +121,7 @@ def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator
         if tested in chain:
             circle = " → ".join((*chain, tested))
             message = f"no environment would follow the specs: {circle}"
-            yield finding_at(mark, "FL515", message, "take one `promoted_from` out")
+            yield finding_at(mark, "FL515", message, "remove one `promoted_from`")
             return
         chain.append(tested)
         try:
@@ -160,7 +160,7 @@ def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) 
     for index, pattern in enumerate(settings.endpoints or ()):
         if not any(fnmatchcase(each, pattern) for each in names):
             mark, hint = source.mark(("endpoints", index)), did_you_mean(pattern, names)
-            yield finding_at(mark, "FL120", f"no endpoint is called {pattern!r}", hint)
+            yield finding_at(mark, "FL120", f"no endpoint is named {pattern!r}", hint)
 
 
 def _elsewhere(

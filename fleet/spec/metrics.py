@@ -44,7 +44,7 @@ class Metrics(Document):
     ) = None
     """How often SageMaker publishes the utilization of the instances, 10s to 5m: 10, 30, 60, 120, 180, 240 or
     300 seconds; with `enhanced` the metrics of calls, with `detailed_observability` those of its collector as
-    well. More than 60s goes with neither `enhanced` nor `scaling` by utilization. Left out: every 60s."""
+    well. More than 60s is not possible with `enhanced` or with `scaling` by utilization. Left out: 60s."""
     triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
     """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
     shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
@@ -54,7 +54,7 @@ class Metrics(Document):
     @classmethod
     def _require_unique_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-            raise ValueError(f"{twice[0]!r} is named twice")
+            raise ValueError(f"{twice[0]!r} is listed twice")
         return names
 
     @property

@@ -14,7 +14,7 @@ SecurityGroup = Annotated[str, StringConstraints(pattern=r"^sg-([0-9a-f]{8}|[0-9
 
 
 class Network(Document):
-    """A VPC of one's own, and isolation."""
+    """Your own VPC, and isolation."""
 
     subnets: Annotated[tuple[Subnet, ...], Field(strict=False, max_length=limit("subnets"))] = ()
     """Subnets of one VPC in two availability zones or more; left out: SageMaker's own network."""
@@ -23,7 +23,7 @@ class Network(Document):
     ] = ()
     """Security groups of the containers in these subnets."""
     isolated: bool = False
-    """No call leads into or out of the container but SageMaker's own, and it has no credentials."""
+    """The container has no network access except SageMaker's own calls, and no credentials."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -34,5 +34,5 @@ class Network(Document):
             )
         for what, ids in (("subnet", self.subnets), ("security group", self.security_groups)):
             if len(set(ids)) < len(ids):
-                raise ValueError(f"a {what} is named twice")
+                raise ValueError(f"a {what} is listed twice")
         return self

@@ -41,7 +41,7 @@ def _subscriber(value: str) -> str:
 
 def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
     if twice := [value for value, count in Counter(values).items() if count > 1]:
-        raise ValueError(f"{twice[0]!r} is named twice")
+        raise ValueError(f"{twice[0]!r} is listed twice")
     return values
 
 
@@ -54,7 +54,7 @@ class OwnerNotifications(Document):
     """Email addresses, and ARNs of queues and functions, that are subscribed to a severity's topic."""
 
     warning: Subscribers = ()
-    """Who looks after the endpoints in working hours."""
+    """Who is notified of warnings."""
     critical: Subscribers = ()
     """Who is notified of critical alarms."""
 

@@ -21,7 +21,7 @@ _CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
 def _contact(value: str) -> str:
     if not _CONTACT.fullmatch(value):
         raise Mistake(
-            "nobody is reached there",
+            "this is not a way to reach anybody",
             "write an email address, `@organisation/team`, or the address of a page, `https://...`,"
             " without a key in it",
         )

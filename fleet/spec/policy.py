@@ -34,7 +34,7 @@ def _day(value: object) -> object:
         try:
             return date.fromisoformat(value)
         except ValueError as error:
-            raise Mistake("the calendar has no such day", "write a day as `2027-03-31`") from error
+            raise Mistake("this day does not exist in the calendar", "write a day as `2027-03-31`") from error
     raise Mistake("it is not a day", "write a day as `2027-03-31`")
 
 
@@ -64,7 +64,7 @@ Release = Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
 
 
 class When(Document):
-    """The endpoints that a statement is about: those for which each of these keys matches."""
+    """The endpoints that a statement applies to: those for which all of these keys match."""
 
     environment: Patterns | None = None
     """Names of environments; `*` stands for any text. Left out: every environment."""
@@ -78,17 +78,17 @@ class Gpus(Document):
     """The GPUs of one instance."""
 
     max: Annotated[int, Field(ge=0, le=1000)]
-    """The most GPUs of one instance; 0 allows only instances without one."""
+    """The maximum number of GPUs of one instance; 0 allows only instances without a GPU."""
 
 
 class MonthlyCost(Document):
-    """US dollars for 720 hours of the most instances, by the catalog's list prices."""
+    """US dollars for 720 hours at the maximum number of instances, at the catalog's list prices."""
 
     endpoint: Dollars | None = None
-    """The most that one endpoint may come to. Left out: any cost."""
+    """The maximum cost of one endpoint. Left out: any cost."""
     owner: Dollars | None = None
-    """The most that all endpoints of one team in one environment may come to, among those that the
-    statement is about. Left out: any cost."""
+    """The maximum total cost of one team's endpoints in one environment, among those that the statement
+    applies to. Left out: any cost."""
 
     @model_validator(mode="after")
     def _limits_a_cost(self) -> Self:
@@ -106,41 +106,41 @@ class TritonReleases(Document):
 
 
 class Requirements(Document):
-    """What an endpoint has to have; a key with `false` or 0 requires nothing."""
+    """What an endpoint must have; a key with `false` or 0 requires nothing."""
 
     owner: bool = False
     """The spec names its `owner`."""
     min_instances: Annotated[int, Field(ge=0, le=10_000)] = 0
-    """The fewest instances that `scaling.min`, schedules and `instance.count` may lead to."""
+    """The minimum number of instances that `scaling.min`, schedules and `instance.count` may result in."""
     rollout: Annotated[tuple[Annotated[Strategy, Field(strict=False)], ...], Field(strict=False)] = ()
-    """The strategies of `rollout`, of which the spec has one."""
+    """The allowed strategies of `rollout`."""
     rollback_alarms: bool = False
-    """An alarm rolls an update back: the spec has a `rollout`, whose `rollback_on` leads to an alarm."""
+    """An alarm rolls an update back: the spec has a `rollout`, whose `rollback_on` names an alarm."""
     vpc: bool = False
     """The containers are in subnets of `network`."""
     kms_key: bool = False
     """The environment has a `kms_key`."""
     samples: Annotated[int, Field(ge=0, le=1000)] = 0
-    """The fewest `samples` that each deploy sends."""
+    """The minimum number of `samples` that each deploy sends."""
     log_retention_days: Annotated[int, Field(ge=0, le=3653)] = 0
-    """The least of `logs.retention_days`."""
+    """The minimum of `logs.retention_days`."""
 
 
 class Statement(Document):
     """Endpoints, and what they are allowed. Each statement that is about an endpoint holds."""
 
     name: Name
-    """What exceptions and messages call it."""
+    """The name in exceptions and messages."""
     when: When = When()
     instances: Patterns | None = None
-    """Instance types that are allowed, such as `ml.g5.*` or `ml.*.xlarge`, those of instance pools and shadow
-    variants included. Left out: every type."""
+    """Instance types that are allowed, such as `ml.g5.*` or `ml.*.xlarge`, including those of instance
+    pools and shadow variants. Left out: every type."""
     gpus: Gpus | None = None
     """Left out: any number."""
     regions: Patterns | None = None
     """Regions in which the environment may be, such as `eu-*`. Left out: every region."""
     max_instances: Count | None = None
-    """The most that `scaling.max`, a schedule's `max` or `instance.count` may be. Left out: any number."""
+    """The maximum of `scaling.max`, a schedule's `max` and `instance.count`. Left out: any number."""
     monthly_cost: MonthlyCost | None = None
     """Left out: any cost."""
     triton: TritonReleases | None = None
@@ -148,7 +148,7 @@ class Statement(Document):
     require: Requirements | None = None
     """Left out: nothing is required."""
     tags: Annotated[tuple[TagKey, ...], Field(strict=False)] = ()
-    """Tags that the spec or the environment has to have."""
+    """Tags that the spec or the environment must have."""
 
     @model_validator(mode="after")
     def _limits_something(self) -> Self:
@@ -182,9 +182,9 @@ class PolicyException(Document):
     """The keys of the statement that they may break, such as `instances` or `require.samples`. Left out:
     all of them."""
     reason: Reason
-    """Why the endpoints may."""
+    """Why the endpoints may break the statement."""
     until: Day
-    """The last day on which they may. A week before, the exception is a warning."""
+    """The last day of the exception. From a week before, it is a warning."""
 
     @field_validator("allows")
     @classmethod
@@ -216,7 +216,7 @@ class Policy(Document):
     def _have_names_of_their_own(cls, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
         counts = Counter(each.name for each in statements)
         if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two statements are called {twice[0]!r}: exceptions could not name one")
+            raise ValueError(f"two statements are named {twice[0]!r}: exceptions could not name one")
         return statements
 
     @field_validator("exceptions")

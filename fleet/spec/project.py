@@ -202,7 +202,7 @@ def _stray_overrides(settings: Environment, source: Source, names: list[str]) ->
         if name not in names:
             mark = source.mark(("overrides", name))
             message, hint = (
-                f"`overrides` names an endpoint without a spec: {name!r}",
+                f"`overrides` names an endpoint that has no spec: {name!r}",
                 did_you_mean(name, names),
             )
             strays.append(finding_at(mark, "FL120", message, hint))

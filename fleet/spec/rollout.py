@@ -22,7 +22,7 @@ class Strategy(StrEnum):
 
 
 class Rollout(Document):
-    """A deployment of an endpoint that is serving already."""
+    """How an endpoint that is already in service is updated."""
 
     strategy: Annotated[Strategy, Field(strict=False)] = Strategy.ALL_AT_ONCE
     """`all-at-once`, `canary` and `linear` start a second fleet; `rolling` replaces instances in batches."""
@@ -35,7 +35,7 @@ class Rollout(Document):
     termination_wait: Annotated[Seconds, Field(ge=0, le=3600)] = 0
     """How long the old fleet is kept after the last step, at most 1h; not with `rolling`."""
     timeout: Annotated[Seconds, Field(ge=600, le=28800)] | None = None
-    """The longest that the whole may take, 10m to 8h; left out: what its waits need."""
+    """The maximum time for the whole rollout, 10m to 8h; left out: what its waits need."""
     rollback_on: tuple[AlarmName, ...] | None = Field(default=None, strict=False)
     """What rolls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
     `alarms` has one. `[]` deploys without any, in an emergency."""

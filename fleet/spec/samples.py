@@ -103,7 +103,7 @@ class Output(Document):
     )
     """Size of each axis, the batch's included; -1 for any size."""
     data: PerhapsData = None
-    """The elements, as of an input. NaN is wanted where "NaN" stands, and each infinity likewise."""
+    """The elements, as of an input. "NaN" and the infinities must match exactly."""
     first: (
         Annotated[
             tuple[bool | int | float | str, ...],
@@ -112,22 +112,22 @@ class Output(Document):
         ]
         | None
     ) = None
-    """In place of `data`: the first elements in row-major order, whatever the others are."""
+    """Instead of `data`: only the first elements in row-major order."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
-    """How far each element may be from the wanted one, absolutely; needed with those of floating point, for
-    whole numbers 0 unless it is given. BOOL and BYTES are compared exactly."""
+    """The maximum absolute difference of each element; required for floating point, 0 by default for
+    whole numbers. BOOL and BYTES are compared exactly."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.data is not None and self.first is not None:
-            raise ValueError("`first` is in place of `data`: leave out one of them")
+            raise ValueError("`first` replaces `data`: remove one of them")
         key, data = ("data", self.data) if self.first is None else ("first", list(self.first))
         if data is None:
             if self.tolerance is not None:
-                raise ValueError("`tolerance` is of `data` or `first`, and there is neither")
+                raise ValueError("`tolerance` applies to `data` or `first`, but there is neither")
             return self
         if self.datatype is None:
-            raise ValueError(f"`{key}` needs `datatype`, by which it is compared")
+            raise ValueError(f"`{key}` needs a `datatype` to be compared")
         if isinstance(self.data, list):
             _check_shape(self.data, self.shape)
         whole = prod(self.shape) if self.shape and ANY_SIZE not in self.shape else None
@@ -148,7 +148,7 @@ class Sample(Document):
     """One call after each deploy; where its answer is not as wanted, the deploy is rolled back."""
 
     name: Name
-    """What messages call it."""
+    """The name in messages."""
     target: ArchiveName | None = None
     """Mode `multi-model`: the archive that is called, by its name in `models`; a copy by `ARCHIVE-0`."""
     model: ModelName | None = None
@@ -158,9 +158,9 @@ class Sample(Document):
     inputs: dict[TensorName, Input]
     """The tensors that are sent, by name."""
     outputs: dict[TensorName, Output] = Field(default_factory=dict)
-    """What is wanted of the tensors that come back, by name; others may come as well."""
+    """The expected output tensors, by name; the answer may have others as well."""
     status: Annotated[int, AfterValidator(_status)] = OK
-    """The model's HTTP status; another one than 200, such as 400: it has to refuse."""
+    """The model's HTTP status; another one than 200, such as 400, expects a refusal."""
 
     @model_validator(mode="after")
     def _refused_without_outputs(self) -> Self:
@@ -206,7 +206,7 @@ def _list_shape(data: list[object]) -> list[int]:
         return [len(data)]
     below = _list_shape(lists[0])
     if len(lists) < len(data) or any(_list_shape(each) != below for each in lists[1:]):
-        raise ValueError("`data` is ragged: lists of one level are of one length")
+        raise ValueError("`data` is ragged: all lists of one level must have the same length")
     return [len(data), *below]
 
 

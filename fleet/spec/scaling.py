@@ -24,7 +24,7 @@ class Schedule(Document):
     """Another range of instances from a given time on."""
 
     name: Name
-    """What the scheduled action is called."""
+    """The name of the scheduled action."""
     at: Expression
     """When: `cron(0 8 ? * MON-FRI *)` with the fields of EventBridge, `rate(12 hours)`, or once
     `at(2026-12-24T18:00:00)`."""
@@ -38,7 +38,7 @@ class Schedule(Document):
     @model_validator(mode="after")
     def _require_change(self) -> Self:
         if self.min is None and self.max is None:
-            raise ValueError("nothing changes then: give `min`, `max` or both")
+            raise ValueError("this changes nothing: set `min`, `max` or both")
         return self
 
 
@@ -50,13 +50,13 @@ class Scaling(Document):
     max: Count
     """Most instances."""
     invocations_per_instance: Target | None = None
-    """Invocations per minute and instance to hold."""
+    """Target of invocations per minute and instance."""
     concurrent_requests: Target | None = None
-    """Requests under way and waiting at one time to hold, for each instance; measured every 10 seconds."""
+    """Target of concurrent requests, in progress and waiting, per instance; measured every 10 seconds."""
     gpu_utilization: Percent | None = None
-    """Mean utilisation of one GPU to hold, in percent."""
+    """Target of the mean utilisation of one GPU, in percent."""
     cpu_utilization: Percent | None = None
-    """Mean utilisation of one vCPU to hold, in percent."""
+    """Target of the mean utilisation of one vCPU, in percent."""
     scale_in: Cooldown = 600
     """Time to wait after removing instances, at most 24h."""
     scale_out: Cooldown = 200
@@ -101,8 +101,8 @@ class Scaling(Document):
             raise ValueError(f"`min` is {self.min} and `max` is {self.max}: `min` must not exceed `max`")
         if not self.targets and not self.schedules:
             named = ", ".join(f"`{measure}`" for measure in MEASURES)
-            raise ValueError(f"nothing to scale on: give one or more of {named}, `schedules`")
+            raise ValueError(f"nothing to scale on: set one or more of {named}, `schedules`")
         counts = Counter(schedule.name for schedule in self.schedules)
         if twice := [name for name, count in counts.items() if count > 1]:
-            raise ValueError(f"two schedules are called {twice[0]!r}")
+            raise ValueError(f"two schedules are named {twice[0]!r}")
         return self

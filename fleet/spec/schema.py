@@ -23,7 +23,7 @@ _DEFINITION = "#/$defs/"
 
 
 class _AsWritten(GenerateJsonSchema):
-    """Defaults as a file has them: `600s`, where pydantic has the number of seconds; and the description of each key."""
+    """Defaults as a file has them, `600s` where pydantic has a number of seconds; keys with descriptions."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)

@@ -14,7 +14,7 @@ def _plain(text: str) -> str:
     for character in text:
         if character not in _SIGNS and unicodedata.category(character)[0] not in "LNZ":
             raise ValueError(
-                f"{character!r} does not belong into a tag: it has letters, digits, spaces and _.:/=+-@"
+                f"{character!r} does not belong in a tag: it has letters, digits, spaces and _.:/=+-@"
             )
     return text
 

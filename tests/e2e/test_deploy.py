@@ -56,7 +56,7 @@ def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(
     for wanted, number, stacks in INTERRUPTIONS:
         code, said = account.interrupt(wanted, number)
         assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
-        assert ("not begun" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
+        assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
         account.settle()
         assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
         assert account.keys("releases/") == []

@@ -217,5 +217,5 @@ def test_an_endpoint_that_was_deleted_is_not_skipped(
 ) -> None:
     back_by_itself(stacks, host, "gone")
     access.client("sagemaker").delete_endpoint(EndpointName="gone")
-    with pytest.raises(CannotRunError, match="the endpoint gone does not exist any more"):
+    with pytest.raises(CannotRunError, match="the endpoint gone no longer exists"):
         ready_stack(access, "gone", refusing)

@@ -82,7 +82,7 @@ def test_a_python_model_without_its_code_is_refused_in_place_of_a_load_that_neve
     zoo.upload("codeless.tar.gz", files | {"times/1/notes": "x"})
     status, words = status_and_words(refused(zoo, "codeless.tar.gz"))
     assert status == 400
-    assert words.startswith("codeless.tar.gz: model 'times' is of the Python backend and has no model.py")
+    assert words.startswith("codeless.tar.gz: model 'times' uses the Python backend and has no model.py")
 
 
 def test_a_target_that_failed_is_loaded_once_its_archive_is_mended(zoo: Zoo) -> None:

@@ -101,7 +101,7 @@ class NewSpecs:
         return open_project(self.fleet.root, environment, [NAME]).load(NAME).spec
 
     def findings(self) -> list[Finding]:
-        """What `fleet check` finds in all environments, but for the lock that is not there yet."""
+        """What `fleet check` finds in all environments, except the lock that is not there yet."""
         found = [
             each
             for name in environment_names(self.fleet.root)

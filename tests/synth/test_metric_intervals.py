@@ -39,7 +39,7 @@ def alarms(folder: FleetFolder, seconds: int) -> dict[str, dict[str, Any]]:
 
 
 def looks(alarm: dict[str, Any]) -> tuple[int, int, int]:
-    """Seconds of a period, periods that an alarm looks at, and in how many of them it has to be too much."""
+    """Seconds of a period, periods that an alarm evaluates, and in how many of them it has to be too much."""
     return alarm["Period"], alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]
 
 

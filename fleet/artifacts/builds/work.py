@@ -260,7 +260,7 @@ class BuildWork(Generic[Result]):
         while True:
             build = self._look(id)
             if build is None:
-                raise CannotRunError(f"CodeBuild has no build {id} any more", "run the command again")
+                raise CannotRunError(f"CodeBuild no longer has build {id}", "run the command again")
             with suppress(ClientError, BotoCoreError):  # the build does not need its log
                 self._tell(self._log.read(build) or build.phase.lower())
             if build.is_over:

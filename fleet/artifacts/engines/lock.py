@@ -96,7 +96,7 @@ def require_models(loaded: LoadedSpec) -> None:
         folder = repository_of(loaded, index)
         if not (folder / engine.model).is_dir():
             known = [each.name for each in folder.iterdir() if each.is_dir() and belongs(each.name)]
-            message = f"the repository holds no model {engine.model!r} for this engine"
+            message = f"the repository has no model {engine.model!r} for this engine"
             mark = loaded.source.mark((*path, "model"))
             findings.append(finding_at(mark, UNKNOWN_MODEL, message, did_you_mean(engine.model, known)))
     if findings:

@@ -51,7 +51,10 @@ class OnnxFile:
             problem = f"{self.file} {'is not a file' if self.file.exists() else 'does not exist'}"
         except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links
             problem = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
-        hint = f"a path is relative to {self.mark.file.parent}; if a script creates the file, run it first"
+        hint = (
+            f"a path is relative to {self.mark.file.parent}; if a script creates the file, run the script"
+            " first"
+        )
         raise FindingsError([finding_at(self.mark, MISSING, problem, hint)])
 
     def require_fit(self) -> None:

@@ -20,7 +20,7 @@ class BacklogEntry:
 
     Attributes:
         name: The endpoint.
-        state: What a promotion is to the endpoint: `new`, `changed`, or `removed` where main has it no more.
+        state: What a promotion is to the endpoint: `new`, `changed`, or `removed` if main no longer has it.
         spec: Keys that differ from main, each with the environment's value and main's.
         tested: Keys that differ from the environment before, where that does not follow main itself.
         content: Archives, engines and images that differ from the environment before, in words.

@@ -95,7 +95,7 @@ class Prune:
         """Remove the planned objects and images that are still unused and unchanged; return what was removed.
 
         Raises:
-            FindingsError: a lock or a release cannot be read any more; nothing was removed.
+            FindingsError: a lock or a release can no longer be read; nothing was removed.
             CannotRunError: S3 or ECR refused to remove some of it, or the clocks differ, and nothing was
                 removed.
             ClientError: access is denied; nothing was removed, or only images were not.

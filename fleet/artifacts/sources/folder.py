@@ -57,7 +57,7 @@ def file_entry(file: Path, name: str, size: int | None) -> Entry:
     for a file in Git LFS.
 
     Raises:
-        FindingsError: the file is text, and does not exist any more, or cannot be read.
+        FindingsError: the file is text, and no longer exists, or cannot be read.
     """
     if size is None:
         return Entry(name)

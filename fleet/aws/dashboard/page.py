@@ -120,7 +120,7 @@ def _log(page: Page) -> str:
     if page.is_local:
         command = f"<code>fleet local logs {escape(page.endpoint)}</code>"
         return f"Logs are not kept in the embedded AWS: {command} prints them"
-    return "The CloudWatch console shows this table: each look is a paid query of the log"
+    return "The CloudWatch console shows this table: each view is a paid query of the log"
 
 
 def _empty(text: str) -> str:

@@ -58,7 +58,7 @@ class EndpointState:
     def __str__(self) -> str:
         """As a sentence."""
         if not self.status:
-            return f"the endpoint {self.name} does not exist any more"
+            return f"the endpoint {self.name} no longer exists"
         runs = f"{self.name} is {self.status} with the configuration {self.runs}"
         if self.is_back:
             aside = "; it does not scale until the rollback is continued" if self.is_scaling_aside else ""

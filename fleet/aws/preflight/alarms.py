@@ -22,7 +22,9 @@ OF_ONE_CONFIGURATION = "EndpointConfigName"
 """The dimension that only rollback alarms have."""
 NAMES = 100
 """The most names in a DescribeAlarms call; source: botocore, AlarmNames."""
-ROLLED_BACK = "a new configuration has its own alarms, so this one does not roll back a deploy that fixes it"
+ROLLED_BACK = (
+    "a new configuration has its own alarms: this one does not roll back a deploy that fixes the cause"
+)
 LOOK = "see docs/runbook.md, unless this deploy is the fix"
 
 

@@ -25,7 +25,7 @@ def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
         with aws_errors_as_findings():
             return _headroom(access, endpoints)
     except CannotRunError as error:
-        notice = f"second fleets are not held to the quotas, which cannot be read: {error.problem}"
+        notice = f"second fleets are not limited by the quotas, which cannot be read: {error.problem}"
         return Headroom(notices=(notice,))
 
 

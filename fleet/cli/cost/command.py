@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli.arguments import Endpoints, TableFormat
+from fleet.cli.arguments import Endpoints, Environments, TableFormat
 from fleet.cli.cost.document import cost_document, groups_document
 from fleet.cli.cost.lines import print_cost, print_groups
 from fleet.cli.output import say
@@ -23,25 +23,19 @@ from fleet.spec.project import LoadedSpec
 
 
 def cost(
-    env: Annotated[
-        list[str],
-        typer.Option(
-            "--env", help="Environment name: a file in environments/ without .yaml. Repeat it for more."
-        ),
-    ],
+    env: Environments,
     endpoints: Endpoints = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by", metavar="KEY", help="Add up by `owner`, `tag:NAME`, `profile` or `environment`."
-        ),
+        typer.Option("--by", metavar="KEY", help="Add up by owner, tag:NAME, profile or environment."),
     ] = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """Show what endpoints cost per hour and month, at their minimum and maximum number of instances.
+    """Show what endpoints cost per hour and month.
 
-    The prices are the catalog's list prices, with their date; multi-model endpoints show what they save.
-    A price that the catalog lacks is reported and does not change the exit code.
+    Costs are given for the minimum and maximum number of instances, at the catalog's dated list prices. For a
+    multi-model endpoint, the saving over one endpoint per model is shown. A price that the catalog lacks is
+    reported and does not change the exit code.
     """
     labels = labels_by(by) if by is not None else None
     is_table = format is TableFormat.TABLE and labels is None

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from fleet.catalog.prices import price_list
 from fleet.cli.output import say
-from fleet.cli.show.lines import WIDTH_OF_A_PIPE
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import unfolded_console
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 from fleet.report.cost_groups import CostGroup
 
@@ -23,10 +22,17 @@ NOT_COUNTED = (
 
 def print_cost(found: FleetCost) -> None:
     """Print a table, then what the numbers mean, what they leave out, and their source."""
-    console, place = _console(), found.environment
+    console, place = unfolded_console(), found.environment
     title = f"{place.environment}: account {place.account}, {place.region}; US dollars\n"
     console.print(Text(title, "bold"), soft_wrap=True)
-    console.print(_table(found))
+    has_owners = any(each.owner for each in found.endpoints)
+    console.print_fitting(
+        [
+            _table(found, owners=has_owners, hourly=True),
+            _table(found, owners=False, hourly=True),
+            _table(found, owners=False, hourly=False),
+        ]
+    )
     say("")
     for line in _lines(found):
         say(line)
@@ -34,7 +40,7 @@ def print_cost(found: FleetCost) -> None:
 
 def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> None:
     """Print a table of the groups, the most expensive first, then what the numbers mean."""
-    console, prices = _console(), price_list()
+    console, prices = unfolded_console(), price_list()
     names = ", ".join(each.environment.environment for each in fleets)
     console.print(Text(f"{names}: by {by}; US dollars\n", "bold"), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
@@ -58,38 +64,31 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say(f"a month is {MONTH} hours (24 x 30); on-demand prices of {prices.date}, as `fleet cost` lists them")
 
 
-def _console() -> OutputConsole:
-    console = OutputConsole()
-    if not console.is_terminal:
-        console.width = WIDTH_OF_A_PIPE
-    return console
-
-
-def _table(found: FleetCost) -> Table:
-    has_owners = any(each.owner for each in found.endpoints)
+def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("endpoint", overflow="fold")
-    if has_owners:
+    if owners:
         table.add_column("owner", overflow="fold")
     table.add_column("instance type", overflow="fold")
-    for heading in _HEADINGS:
+    for heading in (each for each in _HEADINGS if hourly or each != "an hour"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in found.endpoints:
         sign = _sign(found, each)
         table.add_row(
             Text(each.endpoint, "bold"),
-            *([each.owner or "-"] if has_owners else []),
+            *([each.owner or "-"] if owners else []),
             each.instance_type,
             str(each.least),
-            *_cells(each.at_least, sign),
+            *_cells(each.at_least, sign, hourly=hourly),
             str(each.most),
-            *_cells(each.at_most, sign),
+            *_cells(each.at_most, sign, hourly=hourly),
         )
     if len(found.endpoints) > 1:
         sign = max(_sign(found, each) for each in found.endpoints)
-        sums = ["", *_cells(found.at_least, sign), "", *_cells(found.at_most, sign)]
+        least, most = (_cells(each, sign, hourly=hourly) for each in (found.at_least, found.at_most))
+        sums = ["", *least, "", *most]
         table.add_section()
-        table.add_row(Text("total", "bold"), *([""] if has_owners else []), "", *sums)
+        table.add_row(Text("total", "bold"), *([""] if owners else []), "", *sums)
     return table
 
 
@@ -97,10 +96,10 @@ def _sign(found: FleetCost, each: EndpointCost) -> str:
     return "" if each.price is None or found.certain(each) else "~"
 
 
-def _cells(cost: Cost | None, sign: str) -> tuple[str, str]:
+def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, ...]:
     if cost is None:
-        return "unknown", "unknown"
-    return f"{sign}{cost.hourly:,.4f}", f"{sign}{cost.monthly:,}"
+        return ("unknown",) * (1 + hourly)
+    return (*([f"{sign}{cost.hourly:,.4f}"] if hourly else []), f"{sign}{cost.monthly:,}")
 
 
 def _lines(found: FleetCost) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -26,14 +27,21 @@ from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.findings import FindingsError
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
 from fleet.spec.project import open_project
 
+HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
+OMITTED = ("TensorRT", "built (UTC)")
+"""What a narrow terminal does not show."""
+
 
 def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Build the engines that the locks name and the bucket lacks; nothing is published."""
+    """Build the engines that the bucket lacks.
+
+    Builds what the locks name and publishes nothing.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -60,9 +68,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """List the engines in the bucket: what each was built with, and which locks need it."""
+    """List the engines in the bucket and the locks that need them."""
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
@@ -71,15 +79,16 @@ def ls(
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
-        OutputConsole().print(_table(found))
+        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
         say(f"s3://{place.bucket} has no engines")
 
 
-def _table(engines: list[HeldEngine]) -> Table:
+def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by"):
-        table.add_column(heading, overflow="fold")
+    for heading in HEADINGS:
+        if heading not in omitted:
+            table.add_column(heading, overflow="fold")
     for each in engines:
         cells = (
             each.key.removeprefix("sha256:")[:12],
@@ -90,7 +99,8 @@ def _table(engines: list[HeldEngine]) -> Table:
             f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
             _users_text(each) or "no lock",
         )
-        table.add_row(*(Text(visible(cell)) for cell in cells))
+        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
+        table.add_row(*(Text(visible(cell)) for cell in shown))
     return table
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fleet.cli.arguments import Endpoints, Env, OutputFormat
+from fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from fleet.cli.engines.builds import build, ls
 from fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from fleet.cli.output import say
@@ -22,7 +22,7 @@ from fleet.spec.problems import did_you_mean
 from fleet.spec.project import Project, open_project
 
 app = typer.Typer(
-    help="TensorRT engines: sources, trtexec's command lines, and what builds them.",
+    help="Plan, build and explain TensorRT engines.",
     no_args_is_help=True,
 )
 
@@ -35,11 +35,9 @@ for command in (build, ls):
 def plan(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show each engine: its key, what builds it and why, and trtexec's command line; nothing is built."""
+    """Show each engine's key, builder and trtexec command line."""
     is_json = format is OutputFormat.JSON
     project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
     planned = [
@@ -58,11 +56,11 @@ def plan(
 
 @app.command()
 def explain(
-    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
-    model: Annotated[str, typer.Argument(help="The model that the engine is for.")],
+    endpoint: Endpoint,
+    model: Annotated[str, typer.Argument(help="The name of the model in the repository.")],
     env: Env,
 ) -> None:
-    """Explain an engine: each argument of trtexec with reason and cost, and what its key depends on."""
+    """Explain an engine's trtexec arguments and its key."""
     project = open_project(project_root(Path.cwd()), env, [endpoint])
     decided = _endpoint_context(project, endpoint)
     found = [each for each in planned_engines(decided) if each.model == model]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.text import Text
 
 from fleet.catalog.data_file import data_file
-from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
+from fleet.cli.show.lines import Line, print_lines
 from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import EndpointEngine, command_line, named_model
 from fleet.engines.lock import locked_engine
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import unfolded_console
 from fleet.printers.sanitizer import visible
 
 
@@ -38,7 +38,7 @@ def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[s
 
 def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
     """Print an engine in a few lines."""
-    console = _console()
+    console = unfolded_console()
     title = f"{decided.spec.endpoint} / {named_model(decided, planned)}"
     console.print(Text(visible(title), "bold"), soft_wrap=True)
     runner = planned.runner
@@ -57,7 +57,7 @@ def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
 def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None:
     """Print an engine with the reason of each decision."""
     print_plan(decided, planned)
-    console = _console()
+    console = unfolded_console()
     console.print(Text("\nArguments of trtexec", "bold"))
     print_lines(
         console,
@@ -103,10 +103,3 @@ def _key(decided: EndpointContext, planned: EndpointEngine) -> str:
 
 def _labelled_value(what: str, value: str) -> Text:
     return Text.assemble(f"  {what}: ", (visible(value), "bold"))
-
-
-def _console() -> OutputConsole:
-    console = OutputConsole()
-    if not console.is_terminal:
-        console.width = WIDTH_OF_A_PIPE
-    return console

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -26,15 +26,22 @@ from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
 from fleet.spec.project import open_project
 
+HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
+OMITTED = ("CUDA", "TensorRT")
+"""What a narrow terminal does not show."""
+
 
 def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
-    """Build and push the images that the repository lacks; `fleet lock` then records them."""
+    """Build and push the images that the repository lacks.
+
+    `fleet lock` then records them.
+    """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -70,9 +77,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 def ls(
     env: Env,
     profile: Profile = None,
-    format: Annotated[TableFormat, typer.Option("--format", help="A table, or JSON.")] = TableFormat.TABLE,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
-    """List the images that were built: what is inside, and which locks need each."""
+    """List the built images, their contents and the locks that need them."""
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
     access = connect(root, place, profile)
@@ -83,7 +90,7 @@ def ls(
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:
-        OutputConsole().print(_table(found))
+        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
         say(f"{place.image_repository} has no images that `fleet images build` made")
     for line in former_lines(former):
@@ -99,10 +106,11 @@ def former_lines(former: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _table(images: list[HeldImage]) -> Table:
+def _table(images: list[HeldImage], omitted: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by"):
-        table.add_column(heading, overflow="fold")
+    for heading in HEADINGS:
+        if heading not in omitted:
+            table.add_column(heading, overflow="fold")
     for each in images:
         cells = (
             each.key.removeprefix("sha256:")[:12],
@@ -114,5 +122,6 @@ def _table(images: list[HeldImage]) -> Table:
             each.built[:16].replace("T", " "),
             ", ".join(each.needed_by) or "no lock",
         )
-        table.add_row(*(Text(visible(cell)) for cell in cells))
+        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
+        table.add_row(*(Text(visible(cell)) for cell in shown))
     return table

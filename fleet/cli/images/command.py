@@ -1,4 +1,4 @@
-"""`fleet images`: container images of one's own."""
+"""`fleet images`: your own container images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fleet.cli.images.builds import build, ls
 from fleet.cli.images.inspect import inspect
 from fleet.cli.images.plan import explain, plan
 
-app = typer.Typer(help="Container images of your own, in Amazon ECR.", no_args_is_help=True)
+app = typer.Typer(help="Plan, build and inspect your own container images.", no_args_is_help=True)
 
 for command in (build, explain, inspect, ls, plan):
     app.command()(command)

@@ -48,23 +48,21 @@ def inspect(
     ],
     env: Annotated[
         str | None,
-        typer.Option(
-            "--env",
-            help="Environment whose AWS is asked: a file in environments/ without .yaml. Default: none.",
-        ),
+        typer.Option("--env", help="Use the access of this environment. Default: your AWS settings."),
     ] = None,
     profile: Profile = None,
     layers: Annotated[
         bool,
         typer.Option(
-            "--layers", help="Also download all layers, for backends and packages; nothing is kept."
+            "--layers", help="Also download the layers, to list backends and packages; they are not kept."
         ),
     ] = False,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show what an image in Amazon ECR holds, and its digest, ready to paste; no Docker is needed."""
+    """Show the contents and digest of an image in Amazon ECR.
+
+    Needs no Docker.
+    """
     image = image_reference(uri)
     found = read_image(_client(image, env, profile), image, layers=layers)
     if format is OutputFormat.JSON:

@@ -11,7 +11,7 @@ from fleet.artifacts.images.base import known_base
 from fleet.artifacts.images.lock import image_difference
 from fleet.artifacts.images.source import ImageSource, image_sources
 from fleet.artifacts.progress import shown_size
-from fleet.cli.arguments import Endpoints, Env, OutputFormat
+from fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from fleet.cli.images.inspect import LABELS, shown_fact
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -31,11 +31,9 @@ UNKNOWN_KEY = "known once `fleet images build` and `fleet lock` have read the di
 def plan(
     env: Env,
     endpoints: Endpoints = None,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show each image: its key, its folder, and the release that it is built on; nothing is built."""
+    """Show each image's key, folder and base release."""
     is_json = format is OutputFormat.JSON
     project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
     sources = image_sources(project)
@@ -52,10 +50,13 @@ def plan(
 
 
 def explain(
-    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
+    endpoint: Endpoint,
     env: Env,
 ) -> None:
-    """Show what the key of an image follows from, file by file, and what the lock knows of the image."""
+    """Show what the key of an image depends on, file by file.
+
+    Also shows what the lock records of the image.
+    """
     project = open_project(project_root(Path.cwd()), env, [endpoint])
     sources = image_sources(project)
     if not sources:

@@ -12,7 +12,7 @@ import typer
 from botocore.exceptions import BotoCoreError
 
 from fleet.aws.api.emulator import local_session
-from fleet.cli.arguments import Env
+from fleet.cli.arguments import Endpoint, Env
 from fleet.cli.invoke.destination import Destination
 from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.cli.output import say
@@ -35,30 +35,36 @@ OTHER_TYPE = "data-type is"
 """Part of Triton's error for an input whose type is not the model's."""
 Inputs = Annotated[
     list[str] | None,
-    typer.Option("--input", metavar="NAME[:TYPE]=VALUE", help="JSON, @FILE.json or @FILE.npy; repeatable."),
+    typer.Option(
+        "--input", metavar="NAME[:TYPE]=VALUE", help="An input as JSON, @FILE.json or @FILE.npy; repeatable."
+    ),
 ]
 Outputs = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="NAME", help="An output to request; repeatable. Default: all."),
 ]
-Sample = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Send a sample of the spec: its inputs to its target.")
-]
+Sample = Annotated[str | None, typer.Option(metavar="NAME", help="Send a sample request of the spec.")]
 Target = Annotated[
-    str | None, typer.Option(metavar="TARGET_MODEL", help="The archive of a multi-model endpoint.")
+    str | None, typer.Option(metavar="TARGET_MODEL", help="The archive to invoke on a multi-model endpoint.")
 ]
-Model = Annotated[str | None, typer.Option(metavar="ROUTE", help="The model of a shared container.")]
-Version = Annotated[int | None, typer.Option(metavar="N", min=0, help="Its version. Default: the newest.")]
+Model = Annotated[
+    str | None, typer.Option(metavar="ROUTE", help="The model to invoke in a shared container.")
+]
+Version = Annotated[
+    int | None, typer.Option(metavar="N", min=0, help="With --model: its version. Default: the newest.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Send inputs as JSON. Default: binary+json.")]
 Save = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write each output to FOLDER/NAME.npy.")]
-Body = Annotated[Path | None, typer.Option(help="A request body, sent unchanged. Default: stdin.")]
+Body = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A request body, sent unchanged. Default: stdin.")
+]
 ContentType = Annotated[
     str | None, typer.Option(metavar="TYPE", help=f"Content-Type of the body. Default: {JSON}.")
 ]
 
 
 def invoke(
-    endpoint: Annotated[str, typer.Argument(help="The endpoint's name.")],
+    endpoint: Endpoint,
     env: Env = LOCAL,
     inputs: Inputs = None,
     sample: Sample = None,
@@ -71,7 +77,10 @@ def invoke(
     body: Body = None,
     content_type: ContentType = None,
 ) -> None:
-    """Invoke an endpoint and print its answer; exit code 1 if the endpoint answers with an error."""
+    """Invoke an endpoint and print its answer.
+
+    Exit code 1: the endpoint answered with an error.
+    """
     of_inputs = {"--output": bool(outputs), "--json": json, "--save": save is not None}
     of_body = {"--body": body is not None, "--content-type": content_type is not None}
     route = Destination(target=target, model=model, version=version)
@@ -159,7 +168,7 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint
 def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     supervisor = LocalState(root).supervisor()
     if supervisor is None:
-        raise CannotRunError("nothing runs on this machine", "run `fleet local up` first")
+        raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     return local_session(region, supervisor.keys), supervisor.url
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fleet.cli.arguments import Env, OutputFormat
-from fleet.cli.show.lines import WIDTH_OF_A_PIPE, Line, print_lines
+from fleet.cli.arguments import Endpoint, Env, OutputFormat
+from fleet.cli.show.lines import Line, print_lines
 from fleet.cli.show.spec import spec_lines
 from fleet.core.project_root import project_root
 from fleet.endpoint.context.context import EndpointContext
@@ -19,7 +19,7 @@ from fleet.endpoint.locks import read_lock
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.explain.effective_spec import EffectiveSpec, effective_spec
-from fleet.printers.console import OutputConsole
+from fleet.printers.console import unfolded_console
 from fleet.printers.file_names import place_in
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
@@ -32,13 +32,14 @@ VERSION = 1
 
 
 def show(
-    endpoint: Annotated[str, typer.Argument(help="Endpoint name: a file in model_specs/ without .yaml.")],
+    endpoint: Endpoint,
     env: Env,
-    format: Annotated[
-        OutputFormat, typer.Option("--format", help="For a person, or JSON.")
-    ] = OutputFormat.HUMAN,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show an endpoint's effective spec with the source of each key, and each decision with its reason."""
+    """Show an endpoint's effective spec, and why it is so.
+
+    Each key has the file and line that it comes from, and each decision its reason.
+    """
     root = project_root(Path.cwd())
     project = open_project(root, env, [endpoint])
     loaded = project.load(endpoint)
@@ -48,9 +49,7 @@ def show(
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, root))
         return
-    console = OutputConsole()
-    if not console.is_terminal:
-        console.width = WIDTH_OF_A_PIPE
+    console = unfolded_console()
     where = project.environment
     title = f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n"
     console.print(Text(title, "bold"), soft_wrap=True)

@@ -10,8 +10,6 @@ from rich.text import Text
 from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import visible
 
-WIDTH_OF_A_PIPE = 10_000
-"""In a pipe, lines are not folded."""
 WIDEST = 60
 """The column of comments begins at most here, also on a wider terminal."""
 

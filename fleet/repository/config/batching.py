@@ -30,7 +30,7 @@ def batching(config: ParsedConfig) -> Iterator[Finding]:
         if message.max_batch_size == 0:
             reason = "`dynamic_batching` does nothing while `max_batch_size` is 0"
             hint = (
-                "write the largest batch that the model takes as `max_batch_size`, or leave the batcher out"
+                "write the largest batch that the model accepts as `max_batch_size`, or leave the batcher out"
             )
             yield config.finding("FL432", reason, DYNAMIC, hint=hint, severity=Severity.WARNING)
 

@@ -62,7 +62,7 @@ def _wrong_number(parameter: Parameter, value: str, model: str, release: str | N
     if not rest.strip():
         return None
     message = f"{parameter.name} is {value!r}, of which only {value.removesuffix(rest).strip()} is read"
-    return Wrong(message, "write the number alone", Severity.WARNING)
+    return Wrong(message, "write only the number", Severity.WARNING)
 
 
 def _number(parameter: Parameter, value: str) -> tuple[Decimal | None, str]:

@@ -64,7 +64,7 @@ def _parameter(config: ParsedConfig, facts: Backend, key: str, release: str | No
             f"parameter '{key}' is read by the {facts.backend} backend from Triton {known.since} on;"
             f" the image is {release}"
         )
-        hint = "leave it out, or take a later image"
+        hint = "leave it out, or choose a later image"
     else:
         yield from _value(config, known, release)
         return

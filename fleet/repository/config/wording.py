@@ -99,7 +99,7 @@ def _expectation(what: str, token: str, field: str) -> str:
 
 def _of_template(line: str) -> str:
     template = TEMPLATE.search(line)
-    return "this is a template: fill its placeholders in, and check what comes of it" if template else ""
+    return "this is a template: fill in its placeholders, then check the result" if template else ""
 
 
 def _fields(message: str) -> list[str]:

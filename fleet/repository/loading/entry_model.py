@@ -119,7 +119,7 @@ def _of_archive(
         message = (
             f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
         )
-        hint = "give each ensemble an archive of its own"
+        hint = "put each ensemble into its own archive"
         return EntryModel(None, (Finding(code="FL409", message=message, hint=hint, file=contents.place),))
     if len(folders) == 1:
         return EntryModel(folders[0])
@@ -163,9 +163,9 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
     if len(models) > 1:
         message = (
             f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}: any of them"
-            " would be loaded, and the others not"
+            " would be loaded, but not the others"
         )
-        hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"
+        hint = f"put each into its own archive; an ensemble is recognised by the literal `{LITERAL}`"
         return Finding(code="FL408", message=message, hint=hint, file=contents.place)
     message = (
         f"the archive holds {', '.join(strays)} beside its model: the container may load that as the model"

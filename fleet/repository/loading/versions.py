@@ -123,7 +123,7 @@ def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequen
 
 def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
     folder = contents.path(model, "1")
-    hint = f"put its files into {folder}/; where a script makes them, run it first"
+    hint = f"put its files into {folder}/; if a script creates them, run the script first"
     if config.message.platform == "ensemble":
         hint = f"its empty one was lost, as in git, S3 and some archives: put a file into {folder}/"
     elif named_backend(config.message) == "tensorrt":

@@ -48,7 +48,7 @@ def _missing_file(model: Path, *, packed: bool) -> str:
 
 def _without_code(model: Path, wanted: str) -> Finding:
     message = (
-        f"model {model.name!r} is of the Python backend and has no {wanted} in the version that is loaded"
+        f"model {model.name!r} uses the Python backend and has no {wanted} in the version that is loaded"
     )
     hint = f"put its code into {wanted} beside the version's other files"
     return Finding(code="FL410", message=message, hint=hint, file=model)

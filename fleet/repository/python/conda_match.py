@@ -67,7 +67,7 @@ def _environment_findings(
         hint = (
             f"the model has {', '.join(packed)}"
             if packed
-            else "put it there; where a script makes it, run it first"
+            else "put it there; if a script creates it, run the script first"
         )
         yield config.finding("FL448", message, *PLACE, hint=hint)
     elif entry is None or entry.kind is EntryKind.FOLDER:

@@ -18,9 +18,9 @@ from fleet.repository.reading.tar import Member, members
 OTHERS = {
     b"PK\3\4": "a zip archive",
     b"PK\5\6": "a zip archive",
-    b"BZh": "compressed by bzip2",
-    b"\xfd7zXZ\0": "compressed by xz",
-    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ\0": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
 }
 """First bytes of what SageMaker does not unpack."""
@@ -50,7 +50,7 @@ def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
             raise _refusal(file, f"it is {what}")
     gathered, bounds = Collector(file, archive=True), Bounds(packed=size)
     if not head.startswith(MAGIC):
-        message = "the archive is not compressed by gzip, as SageMaker has it"
+        message = "the archive is not compressed with gzip, which SageMaker requires"
         gathered.notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
     _Archive(gathered, gunzip(packed, bounds), bounds).read()
     return gathered.contents()
@@ -88,7 +88,7 @@ class _Archive:
         try:
             while rest := self._stream.read(PIECE):
                 if rest.count(0) != len(rest):
-                    message = "the archive has data after its end, which is not unpacked"
+                    message = "the archive has data after its end, which is ignored"
                     self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
                     return
         except CutOffError as error:
@@ -96,7 +96,7 @@ class _Archive:
         except TooLargeError as error:
             self._notes.add("FL443", f"the rest of the archive is not checked: {error}", hint=ANEW)
         except UnreadableError as error:
-            message = f"what follows the end of the archive is damaged: {error}"
+            message = f"the data after the end of the archive is damaged: {error}"
             self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
 
     def _take(self, member: Member) -> None:
@@ -107,7 +107,7 @@ class _Archive:
         elif member.what:
             kind = EntryKind.LINK if "link" in member.what else EntryKind.OTHER
             if self._gathered.add(path, Entry(kind)):
-                message = f"{path!r} is {member.what}, and only folders and files are trusted"
+                message = f"{path!r} is {member.what}; only folders and files are trusted"
                 self._notes.add("FL403", message, path, "put the file itself there")
         elif member.is_folder:
             if path:

@@ -12,7 +12,7 @@ def path_problem(path: str) -> str:
     """What is wrong with a path, to be put behind it; "" if it is one on Linux and stays below its root."""
     parts = path.split("/")
     if NO_TEXT.search(path):
-        return "holds control characters or is not in UTF-8"
+        return "contains control characters or is not in UTF-8"
     if path.startswith("/"):
         return "is an absolute path"
     if ".." in parts:
@@ -20,5 +20,5 @@ def path_problem(path: str) -> str:
     if "\\" in path:
         return "holds a backslash, which separates no folders on Linux"
     if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
-        return f"is longer than Linux takes: {MAX_NAME} bytes a name, {MAX_PATH} a path"
+        return f"is longer than Linux allows: {MAX_NAME} bytes a name, {MAX_PATH} a path"
     return ""

@@ -66,7 +66,7 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
         if left_out and packed:
             continue
         if NO_TEXT.search(each.name):
-            message = f"the name {each.name!r} holds control characters or is not in UTF-8"
+            message = f"the name {each.name!r} contains control characters or is not in UTF-8"
             gathered.notes.add("FL414", message, folder, "rename it")
             continue
         entry = _entry(each)

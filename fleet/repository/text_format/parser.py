@@ -52,7 +52,7 @@ class Parser:
             items.items.append(self._parse_value(name, self._tokens.starts[self._next], depth))
             goes_on = self._skip((",",))
             if goes_on == (self._kinds[self._next] == "]"):
-                raise self._error("the items of a list are parted by single commas")
+                raise self._error("the items of a list are separated by single commas")
         self._advance()
         return items
 

@@ -19,7 +19,7 @@ INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 
 @rule("FL311", source=METRICS)
 def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm is on a metric that the endpoint has.
+    """An alarm uses a metric that the endpoint publishes.
 
     The alarm would never fire. In an environment's file, which is for all its endpoints, it is a warning
     only: endpoints that lack the metric get no alarm.
@@ -68,9 +68,9 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
 def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm is quiet while scaling works as configured.
+    """An alarm does not fire while scaling works as configured.
 
-    One at the utilisation that scaling targets, or on a `max` that equals `min`, fires all the time.
+    An alarm at the utilisation that scaling targets, or on a `max` that equals `min`, fires all the time.
     """
     scaling = endpoint.spec.scaling
     if scaling is None:

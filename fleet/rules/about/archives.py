@@ -42,7 +42,7 @@ def unknown_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     there, named = _single_models(endpoint), endpoint.spec.default_model
     if there and named is not None and named not in there:
-        message = f"`default_model` is {named!r}, which the repository does not hold"
+        message = f"`default_model` is {named!r}, which the repository does not contain"
         yield Problem(("default_model",), message, did_you_mean(named, there))
 
 
@@ -53,7 +53,7 @@ def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]
         return
     hint = "leave it out; callers pass TargetModel"
     if endpoint.spec.default_model is not None:
-        message = "`default_model` means nothing to a multi-model endpoint: each call names its target"
+        message = "`default_model` has no effect on a multi-model endpoint: each call names its target"
         yield Problem(("default_model",), message, hint)
     if DEFAULT_MODEL in endpoint.spec.environment:
         message = f"`environment` sets {DEFAULT_MODEL}, which a multi-model endpoint does not load"
@@ -62,7 +62,7 @@ def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]
 
 @rule("FL245", Severity.WARNING, source=START)
 def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The ensemble of a repository is what answers, not one of its parts.
+    """The ensemble of a repository answers calls, not one of its parts.
 
     Only the default model is loaded, and what it depends on: an ensemble that is not the default is not
     loaded.
@@ -95,16 +95,16 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
         for part in dict.fromkeys(each.facts.steps):
             if part not in there[each.archive]:
                 message = (
-                    f"the ensemble {each.name!r} calls {part!r}, which archive {each.archive!r} does not hold"
+                    f"the ensemble {each.name!r} calls {part!r}, which is not in archive {each.archive!r}"
                 )
                 yield Problem(("models", each.index), message, did_you_mean(part, there[each.archive]))
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
 def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No two archives of an endpoint hold a model of the same name.
+    """No two archives of an endpoint contain a model of the same name.
 
-    Both work, in namespaces of their own, but Triton's metrics add them up under the one name.
+    Both work, in separate namespaces, but Triton's metrics add them up under the one name.
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
         message = (
@@ -118,7 +118,7 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
 )
 def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A model's `name`, where its config.pbtxt has one, is its directory's.
+    """A model's `name`, if its config.pbtxt has one, is the name of its directory.
 
     Triton ends with "Directory name must equal model name". Only the main model of a multi-model archive may
     have any name, because it is served under the target's.
@@ -135,19 +135,20 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
 def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Before namespaces, which came with 23.04, no two archives of an endpoint hold a model of the same name.
+    """Before Triton 23.04, no two archives of an endpoint contain a model of the same name.
 
-    The second target that is called is "not unique across all model repositories".
+    Namespaces came with 23.04: without them, the second target that is called is "not unique across all
+    model repositories".
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
-        message = f"archives {other!r} and {each.archive!r} both hold a model {each.name!r}"
-        hint = f"rename one of them, or take Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
+        message = f"archives {other!r} and {each.archive!r} both contain a model {each.name!r}"
+        hint = f"rename one of them, or use Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
         yield Problem(("models", each.index), message, hint)
 
 
 @rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
 def unsupported_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A multi-model endpoint has ensembles with Triton 23.01 or newer."""
+    """Ensembles on a multi-model endpoint need Triton 23.01 or newer."""
     if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
         for each in endpoint.models:
             if each.facts.backend == "ensemble":
@@ -184,15 +185,15 @@ def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL218", source=ARTIFACTS, needed=True)
 def archive_key_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Copies belong to a multi-model endpoint, a compression to a single one.
+    """Only a multi-model endpoint has `copies`, only a single one a `compression`.
 
-    SageMaker takes uncompressed files for one repository only, and a single endpoint needs no copies.
+    SageMaker accepts uncompressed files for one repository only, and a single endpoint needs no copies.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
     key = "compression" if multi else "copies"
     for index, model in enumerate(endpoint.spec.models):
         if getattr(model, key) is not None and key in model.model_fields_set:
-            message = f"`{key}` means nothing in mode {endpoint.spec.mode.value!r}"
+            message = f"`{key}` has no effect in mode {endpoint.spec.mode.value!r}"
             yield Problem(("models", index, key), message, "leave it out")
 
 
@@ -206,7 +207,9 @@ def out_of_memory_archive_name(endpoint: EndpointContext) -> Iterator[Problem]:
     for index, model in enumerate(endpoint.spec.models if endpoint.spec.mode is Mode.MULTI_MODEL else ()):
         for word in out_of_memory():
             if word in model.archive:
-                message = f"{model.archive!r} holds {word!r}: all its errors would pass for a lack of memory"
+                message = (
+                    f"{model.archive!r} holds {word!r}: all its errors would be treated as a lack of memory"
+                )
                 yield Problem(("models", index, "archive"), message, "choose another name")
 
 
@@ -220,7 +223,7 @@ def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL220", source=ARTIFACTS, needed=True)
 def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A repository in S3 is named with the digest of its content, a folder without.
+    """A repository in S3 has the digest of its content; a folder has none.
 
     The content of S3 may change without a review.
     """

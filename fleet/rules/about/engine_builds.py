@@ -27,7 +27,7 @@ MIN_PYTHON = "3.10"
 
 @rule("FL295", source=COMPUTE)
 def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Engines can be built on the endpoint's GPU: one of AWS's services has it in the region, for the image.
+    """Engines can be built on the endpoint's GPU: an AWS service has it in the region, for the image.
 
     CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
     same instance type, or on a CodeBuild fleet that the environment names.
@@ -46,7 +46,7 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"TensorRT {there} of Triton {image.release} cannot build for a {machine.gpu}"
                 f" ({machine.type}): TensorRT {until} dropped it"
             )
-            yield Problem(path, message, "take another family, or an older release")
+            yield Problem(path, message, "choose another family, or an older release")
 
 
 @rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
@@ -72,10 +72,10 @@ def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL391", source=ENGINES, needed=True, at_deploy=True)
 def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The lock's engines are those that the spec leads to in this environment.
+    """The lock's engines match the spec in this environment.
 
-    Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine of another
-    key would not be the one that was reviewed, or not load.
+    Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine with
+    another key was not reviewed, or may not load.
     """
     lock = endpoint.lock
     if lock is None or not lock.is_measured:
@@ -154,7 +154,7 @@ def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL397", source=ENGINES, needed=True)
 def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An ONNX model in S3 is named with the digest of its content, a file without.
+    """An ONNX model in S3 has the digest of its content; a local file has none.
 
     The content of S3 may change without a review.
     """
@@ -196,9 +196,10 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL981", source="docs/images.md")
 def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Engines are built in the release's image, or in one of the environment's own repository.
+    """Engines are built in the release's image, or in one from the environment's repository.
 
-    The role of builds pulls no other image: an engine for another TensorRT needs an image that is built.
+    The build role can pull no other image: an engine for another TensorRT needs an image built by
+    `fleet images build`.
     """
     image, own = endpoint.engine_image, endpoint.spec.own_image
     if image is None or not image.is_own or own is None or own.uri is None:

@@ -31,20 +31,20 @@ BODY_FLAG = "--http-max-input-size"
 def single_model_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model container gets no flags that load models or turn their namespaces off.
 
-    It starts with an empty repository, and SageMaker loads each target when it is asked for.
+    It starts with an empty repository, and SageMaker loads each target when it is first called.
     """
     for path, flag in _flags(endpoint) if endpoint.spec.mode is Mode.MULTI_MODEL else ():
         if flag.startswith(flags_of_single_mode()):
             message = f"`additional_args` has {flag}, with which a multi-model container does not work"
-            yield Problem(path, message, "leave it out; SageMaker loads each target when it is asked for")
+            yield Problem(path, message, "leave it out; SageMaker loads each target when it is first called")
 
 
 @rule("FL243", source=SERVE)
 def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
     """Further flags do not repeat those of the container's start script.
 
-    The start script always loads one model by name; `--load-model=*` must be the only such flag, so it ends
-    the server as well.
+    The start script always loads one model by name; `--load-model=*` must be the only such flag, so the
+    server exits then as well.
     """
     single, shared = (endpoint.spec.mode is each for each in (Mode.SINGLE, Mode.SHARED_CONTAINER))
     own = flags_of_the_shared_container() if shared else flags_of_the_start_script()
@@ -84,7 +84,7 @@ def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL285", source="https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
 )
 def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Tritonserver takes the flag: one that it does not know ends it at its start."""
+    """Tritonserver has the flag: with an unknown one it exits at its start."""
     for path, flag in _flags(endpoint):
         name = flag.partition("=")[0]
         if name not in flags():
@@ -101,7 +101,7 @@ def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
     for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
         name, _, model = flag.partition("=")
         if name == LOAD and model not in (*there, "*"):
-            message = f"`additional_args` loads {model!r}, which the repository does not hold"
+            message = f"`additional_args` loads {model!r}, which the repository does not contain"
             yield Problem(path, message, did_you_mean(model, there))
 
 

@@ -42,7 +42,7 @@ def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
 def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release's image is in the environment's region.
 
-    The registry account differs by release and region, and some regions got, or kept, only some releases:
+    The registry account differs by release and region, and some regions have only some of the releases:
     China has none after 25.04.
     """
     wanted, region = endpoint.spec.triton, endpoint.region
@@ -69,9 +69,9 @@ def unlisted_image(endpoint: EndpointContext) -> Iterator[Problem]:
 def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     """A host image has a driver for the container's CUDA version on this instance family.
 
-    SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
-    the drivers for CUDA 12 do not know the Blackwell GPUs of g7, g7e and p6. Such an endpoint fails after a
-    quarter of an hour, with an empty log.
+    SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer
+    starts; the drivers for CUDA 12 do not support the Blackwell GPUs of g7, g7e and p6. Such an endpoint
+    fails after 15 minutes, with an empty log.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU or machine.retired:
@@ -106,7 +106,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
 def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker accepts the host image with the instance's family.
 
-    SageMaker refuses some pairs ("Invalid combination"); which ones, AWS does not publish in full.
+    SageMaker refuses some pairs ("Invalid combination"); AWS publishes no complete list of them.
     """
     chosen, machine = endpoint.ami, endpoint.machine
     if chosen is None or machine is None or not chosen.name or (chosen.gpu is False and machine.gpus):
@@ -129,11 +129,11 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
 def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The host image that is named has the driver of the container's CUDA version.
+    """The configured host image has the driver for the container's CUDA version.
 
-    A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. Host and container of two CUDA
-    generations end in CannotStartContainerError, or in an endpoint that stays in Creating. No source states
-    this for a container for CUDA 11 on a newer driver.
+    A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. A host and a container of
+    different CUDA generations end in CannotStartContainerError, or in an endpoint that stays in Creating.
+    No source states this for a container for CUDA 11 on a newer driver.
     """
     named, image = endpoint.named_ami, endpoint.image
     chosen = endpoint.ami
@@ -162,9 +162,9 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)
 def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The GPU is not older than the release supports.
+    """The release supports the GPU's compute capability.
 
-    Each release names the least compute capability that its CUDA libraries and TensorRT run on.
+    Each release states the lowest compute capability on which its CUDA libraries and TensorRT run.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
@@ -175,12 +175,12 @@ def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
             f"{machine.type} ({machine.gpu}) has compute capability {machine.compute_capability};"
             f" Triton {image.release} needs {least} or newer"
         )
-        yield Problem(TYPE, message, "take a newer GPU, such as ml.g5.xlarge")
+        yield Problem(TYPE, message, "choose a newer GPU, such as ml.g5.xlarge")
 
 
 def _leave(named: bool) -> str:
     return (
-        "leave `ami` out: it is chosen by release and family" if named else "take another family or release"
+        "leave `ami` out: it is chosen by release and family" if named else "choose another family or release"
     )
 
 

@@ -34,7 +34,7 @@ NO_TRITON = {
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """The instance type is one that SageMaker hosts endpoints on.
 
-    The types of EC2, of training and of notebooks are not all among them.
+    Some types of EC2, training and notebooks cannot host endpoints.
     """
     wanted = endpoint.instance_type
     if wanted not in instance_types():
@@ -69,7 +69,7 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
-    The API knows types that no region has a price for any more.
+    The API still accepts types that are in no region's price list.
     """
     machine = endpoint.machine
     if machine is not None and machine.retired:
@@ -81,7 +81,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
-    By the price list; an account's quota is another matter, and may be 0.
+    Checked with the price list; the account's quota may still be 0.
     """
     machine, region = endpoint.machine, endpoint.region
     if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
@@ -121,7 +121,7 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
     found = multi_model_support(machine)
     if found.support is not Support.YES:
         hint = (
-            "take a g4dn or g5 with one GPU, or try it once and write"
+            "choose a g4dn or g5 with one GPU, or try it once and write"
             ' `allow: {unlisted-multi-model-instance: "tried on …"}`'
         )
         yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
@@ -133,7 +133,7 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
     scope=Scope.MACHINE,
 )
 def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The API takes the instance type for an endpoint.
+    """The API accepts the instance type for an endpoint.
 
     Price lists name a few types that the API's own list does not have.
     """
@@ -160,4 +160,4 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _gpu_hint() -> str:
-    return "take a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"
+    return "choose a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"

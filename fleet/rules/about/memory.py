@@ -23,8 +23,8 @@ DIGITS = 19
 def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The instances of Python models fit into the instance's shared memory.
 
-    Each takes its region of /dev/shm at the start, 16 MiB by default, and SageMaker gives a
-    container half of the machine's memory as /dev/shm.
+    Each reserves its region of /dev/shm at the start, 16 MiB by default, and SageMaker gives a container
+    half of the machine's memory as /dev/shm.
     """
     machine = endpoint.machine
     if machine is None:
@@ -54,8 +54,8 @@ def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
 def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
 
-    Each instance of an ONNX model has weights of its own. What a model needs to compute comes on top, and is
-    not counted here.
+    Each instance of an ONNX model has its own weights. The memory for computing comes on top and is not
+    counted.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -77,7 +77,7 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                     f" {(sure if sure > memory else at_most) / GIB:.1f} GiB;"
                     f" GPU {number} of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
                 )
-                hint = "take fewer instances in instance_group, a larger GPU, or a smaller precision"
+                hint = "configure fewer instances in instance_group, a larger GPU, or a smaller precision"
                 yield Problem(("models", here[0].index), message, hint, certain=sure > memory)
                 break
 
@@ -90,7 +90,7 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
 def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """An archive fits unpacked onto the instance's local storage.
 
-    Instances with NVMe storage keep their models there, and take no other volume.
+    Instances with NVMe storage keep their models there and accept no other volume.
     """
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
@@ -102,7 +102,7 @@ def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"archive {each.name!r} is {archive.size / GB:.0f} GB unpacked;"
                 f" {machine.type} has {machine.nvme_gb} GB of local storage"
             )
-            yield Problem(("models", each.index), message, "take a larger instance")
+            yield Problem(("models", each.index), message, "choose a larger instance")
 
 
 def _instances(facts: LockedModel, machine: Instance) -> int:

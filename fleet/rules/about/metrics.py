@@ -21,8 +21,8 @@ def dimensions_without_metrics(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     metrics, message = endpoint.spec.metrics, ""
     if metrics.triton_dimensions and not metrics.triton:
-        message = "`triton_dimensions` means nothing with `triton: false`: none are published"
+        message = "`triton_dimensions` has no effect with `triton: false`: none are published"
     elif metrics.triton_dimensions and endpoint.spec.mode is Mode.SHARED_CONTAINER:
-        message = "`triton_dimensions` means nothing to a shared container, which publishes Triton's labels"
+        message = "`triton_dimensions` has no effect on a shared container, which publishes Triton's labels"
     if message:
         yield Problem(("metrics", "triton_dimensions"), message, "leave it out")

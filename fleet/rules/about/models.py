@@ -40,7 +40,7 @@ def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
                 f" the image is {endpoint.image.release}"
             )
             yield Problem(
-                _entry(each), message, f"convert the model to ONNX, or take a release before {since}"
+                _entry(each), message, f"convert the model to ONNX, or choose a release before {since}"
             )
 
 
@@ -73,7 +73,7 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
 def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Models that need a GPU are on an instance with a GPU.
 
-    On a machine without one, KIND_GPU, GPU numbers and TensorRT fail the load.
+    On a machine without one, models with KIND_GPU, GPU numbers or TensorRT do not load.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.CPU:
@@ -86,14 +86,14 @@ def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             wants = f"the {each.facts.backend} backend"
         if wants:
             message = f"model {each.name!r} asks for {wants}; {machine.type} has no GPU"
-            yield Problem(("instance", "type"), message, "take a GPU instance, or change its config.pbtxt")
+            yield Problem(("instance", "type"), message, "choose a GPU instance, or change its config.pbtxt")
 
 
 @rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
 def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
     """The GPUs that a model names exist.
 
-    They are numbered from 0, and a number too high fails the load.
+    They are numbered from 0; with a higher number the load fails.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -105,7 +105,7 @@ def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
             has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
             message = f"model {each.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"
             yield Problem(
-                _entry(each), message, "leave `gpus` out of its instance_group, or take a larger instance"
+                _entry(each), message, "leave `gpus` out of its instance_group, or choose a larger instance"
             )
 
 
@@ -145,14 +145,14 @@ def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md",
 )
 def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A model that caches its responses has a cache in the server.
+    """The server has a cache for a model that caches its responses.
 
     Without --cache-config the model's setting has no effect.
     """
     flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
     for each in endpoint.loaded_models():
         if each.facts.response_cache and "--cache-config" not in flags:
-            message = f"model {each.name!r} caches its responses, and the server has no cache"
+            message = f"model {each.name!r} caches its responses, but the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
             yield Problem(_entry(each), message, hint)
 
@@ -164,7 +164,7 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
 def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
     """A request of one item fits the body of a call.
 
-    InvokeEndpoint takes 6 MiB, whatever Triton would take.
+    InvokeEndpoint accepts 6 MiB, whatever Triton accepts.
     """
     most = limit("invoke_body_bytes")
     for each in endpoint.called_models():

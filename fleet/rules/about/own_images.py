@@ -18,7 +18,7 @@ BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
 @rule("FL971", source=ADAPT, needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is of the environment's account, or of one that the environment allows."""
+    """The image is in the environment's account, or in one that the environment allows."""
     own, uri = endpoint.spec.own_image, _uri(endpoint)
     if own is None or uri is None:
         return
@@ -51,11 +51,11 @@ def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL974", Severity.WARNING, source="docs/images.md")
 def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
-    """What is inside of the image is known: rules about drivers, engines and Python depend on it."""
+    """The contents of the image are known: rules about drivers, engines and Python depend on them."""
     own, lock = endpoint.spec.own_image, endpoint.lock
     locked = lock.image if lock is not None else None
     if own is not None and own.uri is not None and locked is not None and locked.facts is None:
-        message = "nobody could read the image: its CUDA, TensorRT, Python and backends are unknown"
+        message = "the image could not be read: its CUDA, TensorRT, Python and backends are unknown"
         command = endpoint.environment.lock_command(endpoint.spec.endpoint)
         hint = f"run {command} with credentials that may pull it"
         yield Problem(URI, message, hint)
@@ -63,16 +63,16 @@ def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL975", source="docs/images.md")
 def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image holds the release that `triton` names."""
+    """The image contains the release that `triton` names."""
     facts, wanted = _facts(endpoint), endpoint.spec.triton
     if facts is not None and facts.triton not in (None, wanted):
-        message = f"the image holds Triton {facts.triton}, and `triton` is {wanted}"
+        message = f"the image holds Triton {facts.triton}, but `triton` is {wanted}"
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
 @rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
 def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image's manifest is of Docker's type: SageMaker refuses the OCI's when it makes the Model."""
+    """The image has a Docker manifest: SageMaker refuses an OCI manifest when it creates the Model."""
     facts = _facts(endpoint)
     if facts is not None and facts.media_type not in (None, DOCKER_MANIFEST):
         message = f"the image's manifest is of the type {facts.media_type}, which SageMaker refuses"

@@ -20,7 +20,7 @@ VERSION_COMPATIBLE = "version-compatible=true"
 
 @rule("FL256", source=TRT)
 def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A plan in the repository was built with the very TensorRT of the image.
+    """A plan in the repository was built with exactly the TensorRT of the image.
 
     A plan loads only in the version that built it, down to the build number, unless plan and server are set
     to be version compatible.
@@ -51,10 +51,10 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     scope=Scope.CONTAINER,
 )
 def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Among plans for several GPUs, one is for the instance's.
+    """One of several plans is for the instance's GPU.
 
     `cc_model_filenames` names them by compute capability; without a match Triton loads the default file,
-    which does not exist then.
+    which then does not exist.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -77,7 +77,9 @@ def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"model {each.name!r} has plans for compute capability {', '.join(sorted(named))};"
                 f" {machine.type} ({machine.gpu}) is {machine.compute_capability}"
             )
-            hint = f"add a plan that was built on {machine.type}, or take an instance with one of those GPUs"
+            hint = (
+                f"add a plan that was built on {machine.type}, or choose an instance with one of those GPUs"
+            )
             yield Problem(("models", each.index), message, hint)
 
 
@@ -104,14 +106,14 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"{archive.built_on} is not an instance type that the catalog has"
             yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
         elif index in known - with_plans:
-            message = f"{archive.archive!r} holds no TensorRT plan: `built_on` means nothing"
+            message = f"{archive.archive!r} holds no TensorRT plan: `built_on` has no effect"
             yield Problem(path, message, "leave it out", certain=False)
         elif (builder := instance(archive.built_on)).gpu != machine.gpu:
             message = (
                 f"the plans of {archive.archive!r} were built on {_machine_text(builder)}, and"
                 f" {_machine_text(machine)} has to load them"
             )
-            other = f", or take an instance with the GPU {builder.gpu}" if builder.gpu else ""
+            other = f", or choose an instance with the GPU {builder.gpu}" if builder.gpu else ""
             yield Problem(path, message, f"build them on {machine.type}{other}")
 
 

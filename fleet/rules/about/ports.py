@@ -23,7 +23,7 @@ CHECK = "https://github.com/triton-inference-server/server/blob/main/src/command
 
 @rule("FL241", source="https://github.com/triton-inference-server/server/issues/3264")
 def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Invocations, metrics, gRPC and HTTP answer at different ports.
+    """Invocations, metrics, gRPC and HTTP use different ports.
 
     The server refuses to start when two of its services share one.
     """
@@ -39,7 +39,7 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL321", source=CHECK)
 def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Metrics, gRPC and HTTP answer at ports that SageMaker lets a container bind.
+    """Metrics, gRPC and HTTP use ports that SageMaker lets a container bind.
 
     SageMaker passes the range to the container, and the server does not start with another port: the endpoint
     fails its health check. Triton's own ports, 8000 to 8002, are not among them. AWS documents that its image

@@ -27,11 +27,11 @@ NO_MODEL = "which is not the name of a Model in the template"
 
 @rule("FL232", source=CONTAINER)
 def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw property names what exists for the endpoint: a model of its stack, an image of its region.
+    """A raw property refers to what exists: a model in the endpoint's stack, an image in its region.
 
-    The stack makes one Model, for which CloudFormation chooses a new name at every change; SageMaker refuses
-    the name of a model that does not exist. It pulls images only from its own region, and a capacity
-    reservation is of one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt`
+    The stack has one Model, which CloudFormation renames on every change; SageMaker refuses the name of a
+    model that does not exist. It pulls images only from its own region, and a capacity reservation
+    belongs to one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt`
     computes is not checked.
     """
     yield from _models(endpoint)
@@ -47,9 +47,9 @@ def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
 def custom_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
-    The CUDA version, the backends and the TensorRT of a custom image are unknown: the rules go by `triton`,
-    and do not check that the host's driver runs the image, or that its models load. `disallowed-registry`
-    (FL349) checks which registry it comes from.
+    The CUDA version, the backends and the TensorRT of a custom image are unknown: the rules rely on
+    `triton` and cannot check that the host's driver runs the image or that its models load.
+    `disallowed-registry` (FL349) checks which registry it comes from.
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
         message = "a custom image: its CUDA, driver and backends are not checked"
@@ -93,7 +93,7 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
         found = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
         if found is not None and (found["region"], found["dns"]) != (region, partition_of(region).dns):
             message = (
-                f"the image is in {found['region']} ({found['dns']}), and the endpoint in {region}:"
+                f"the image is in {found['region']} ({found['dns']}), but the endpoint is in {region}:"
                 " SageMaker pulls images only from its own region"
             )
             here = registry_host(found["account"], region)

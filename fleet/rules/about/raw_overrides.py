@@ -18,11 +18,11 @@ OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
 
 @rule("FL263", source="docs/check.md")
 def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
-    """What follows from the spec is not set as a raw property.
+    """A property that the spec determines is not set as a raw property.
 
-    Rules, scaling, the dashboard and `fleet show` go by the spec, and would be about another endpoint than
-    the deployed one; for a host image and for time-outs this is only a warning. An endpoint has one model
-    with one container.
+    Rules, scaling, the dashboard and `fleet show` rely on the spec and would describe another endpoint
+    than the deployed one; for a host image and for time-outs this is only a warning. An endpoint has one
+    model with one container.
     """
     for resource in RESOURCES:
         members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}

@@ -23,9 +23,9 @@ ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 @rule("FL346", source="docs/security.md", needed=True)
 def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The endpoint's role is the one that the product makes, or one that the environment allows.
+    """The endpoint's role is the one that the product creates, or one that the environment allows.
 
-    With another role, a spec would run its models with whatever the account grants that role, past the
+    With another role, a spec could run its models with any permissions of that role, outside the
     environment's `permissions_boundary`; SageMaker cannot assume a role of another account.
     `allowed_roles` of the environment names the exceptions.
     """
@@ -44,10 +44,10 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL349", source="docs/security.md", needed=True)
 def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The container's image is of a registry of SageMaker's own, or of one that the environment allows.
+    """The container's image is from SageMaker's registry, or from one that the environment allows.
 
-    What the image brings runs with the endpoint's role, on every call. The registry is read from the name of
-    the image: a name that CloudFormation computes, or that a model package brings, is refused.
+    The code in the image runs with the endpoint's role on every call. The registry is read from the name
+    of the image: a name that CloudFormation computes, or that comes from a model package, is refused.
     `allowed_registries` of the environment names the exceptions, and the role may pull from them.
     """
     reported = set[KeyPath]()

@@ -32,8 +32,8 @@ def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
 def fixed_resource_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """Model and endpoint configuration keep the names that CloudFormation chooses.
 
-    Both are replaced on every change, and a second one of the same name cannot be made: the next deploy
-    fails.
+    Both are replaced on every change, and a second resource of the same name cannot be created: the next
+    deploy fails.
     """
     for name, resource in NAMES.items():
         for raw in raw_properties(endpoint.spec, resource):

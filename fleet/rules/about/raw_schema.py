@@ -24,9 +24,9 @@ LISTS = ("ProductionVariants", "Tags")
 
 @rule("FL268", source=SCHEMAS)
 def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
-    """CloudFormation has the raw property, and lets it be set.
+    """The raw property exists in CloudFormation and can be set.
 
-    It refuses a name that it does not know, and CDK drops some paths silently: a key with dots below
+    CloudFormation refuses an unknown name, and CDK drops some paths silently: a key with dots below
     another key, an item of a list that is not in the template.
     """
     for resource in RESOURCES:
@@ -41,7 +41,7 @@ def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL269", source=SCHEMAS)
 def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw value is of the type and within the limits that CloudFormation sets, and nothing is missing.
+    """A raw value has the type and limits that CloudFormation requires, and no required property is missing.
 
     What an intrinsic function such as `Ref` computes is not checked.
     """
@@ -55,7 +55,7 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
                 hint = f"write `{raw.name}` as one key to remove it"
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
             else:
-                message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not take"
+                message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not accept"
                 yield Problem(raw.path, message + _in_the_api(raw), f"write {known.accepted_values}")
         yield from _incomplete(resource, raws)
 
@@ -89,7 +89,7 @@ def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
     if not reached.property.names:
         return (
             f"{of} is {reached.property.accepted_values}: there is no `{name}` in it",
-            f"write a value for `{outer}`",
+            f"set a value for `{outer}`",
         )
     message = f"{of} has no property `{name}` as of {properties_date()}"
     return message, did_you_mean(name, reached.property.names)

@@ -21,7 +21,7 @@ from fleet.rules.rule import Problem, Scope, rule
     scope=Scope.MACHINE,
 )
 def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No volume size is given for instances that have NVMe storage of their own.
+    """No volume size is set for instances with NVMe storage.
 
     SageMaker refuses it: "VolumeSize parameter is not allowed for the selected Instance type".
     """
@@ -30,9 +30,8 @@ def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Prob
         return
     raw = endpoint.raw_variants.get(endpoint.variant, {}).get(("VolumeSizeInGB",))
     if raw is not None:
-        message = (
-            f"{machine.type} has {machine.nvme_gb} GB of local storage: SageMaker takes no volume size for it"
-        )
+        storage = f"{machine.type} has {machine.nvme_gb} GB of local storage"
+        message = f"{storage}: SageMaker accepts no volume size for it"
         yield Problem(raw.path, message, "leave it out", certain=takes_no_volume(machine))
 
 
@@ -42,9 +41,9 @@ def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Prob
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
 )
 def volume_key_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No KMS key is given for the storage of instances that encrypt it by hardware.
+    """No KMS key is set for instances whose local storage is encrypted by hardware.
 
-    SageMaker takes it, and does not encrypt local storage with it.
+    SageMaker accepts the key but does not encrypt local storage with it.
     """
     machine = endpoint.machine
     if machine is None or machines_with_volume(endpoint):

@@ -43,11 +43,11 @@ PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 
 @rule("FL347", source=HETEROGENEOUS)
 def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Instance pools and shadow variants go with the mode and the instance type of the spec.
+    """Instance pools and shadow variants fit the mode and the instance type of the spec.
 
-    SageMaker accepts neither with multi-model endpoints, and pools only in place of an instance type. Image,
-    engines, alarms and costs go by `instance.type`, which has to be the first pool's. An intrinsic function
-    in place of pools or shadow variants adds instance types that no rule checks.
+    SageMaker accepts neither with multi-model endpoints, and pools only in place of an instance type.
+    Image, engines, alarms and costs are based on `instance.type`, which must be the first pool's. An
+    intrinsic function in place of pools or shadow variants adds instance types that no rule checks.
     """
     for raw in judged_properties(endpoint, "EndpointConfig"):
         if raw.general in WRITTEN_OUT and is_intrinsic(raw.value):
@@ -59,8 +59,8 @@ def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
             yield from _instance_type(variant, raws)
     shadow = next(iter(_shadows(endpoint)), None)
     if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
-        message = "SageMaker takes no shadow variant for a multi-model endpoint"
-        yield Problem(_place(shadow), message, "leave it out, or take `mode: single`")
+        message = "SageMaker accepts no shadow variant for a multi-model endpoint"
+        yield Problem(_place(shadow), message, "leave it out, or use `mode: single`")
 
 
 @rule("FL348", source=METRICS, scope=Scope.POOL)
@@ -90,10 +90,10 @@ def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL350", source=CONFIG, needed=True)
 def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An endpoint has one variant, one shadow variant at most, and five instance pools at most in each.
+    """An endpoint has one variant, at most one shadow variant, and at most five instance pools in each.
 
-    The product scales and watches one variant. SageMaker takes no second shadow variant and no sixth pool.
-    Anything beyond is not checked, so a spec cannot allow itself more.
+    The product scales and watches one variant. SageMaker accepts no second shadow variant and no sixth
+    pool. More than that is not checked, so it cannot be allowed.
     """
     found = dict[str, KeyPath]()
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
@@ -102,11 +102,13 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     for variant, path in found.items():
         yield Problem(path, "an endpoint has one variant", f"remove {variant}")
     for raws in _shadows(endpoint)[1:]:
-        yield Problem(_place(raws), "SageMaker takes one shadow variant, beside one variant", "leave it out")
+        yield Problem(
+            _place(raws), "SageMaker accepts one shadow variant, beside one variant", "leave it out"
+        )
     for variant, raws in endpoint.raw_variants.items():
         there = pools(raws)
         if len(there) > MAX_POOLS:
-            message = f"{variant} has {len(there)} instance pools, and SageMaker takes {MAX_POOLS}"
+            message = f"{variant} has {len(there)} instance pools; SageMaker accepts at most {MAX_POOLS}"
             yield Problem(there[MAX_POOLS].path, message, "leave the others out")
 
 
@@ -134,8 +136,8 @@ def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iter
     if not found:
         return
     if endpoint.spec.mode is Mode.MULTI_MODEL:
-        message = "SageMaker takes no instance pools for a multi-model endpoint"
-        yield Problem(found[0].path, message, "leave them out, or take `mode: single`")
+        message = "SageMaker accepts no instance pools for a multi-model endpoint"
+        yield Problem(found[0].path, message, "leave them out, or use `mode: single`")
     single = raws.get(("InstanceType",))
     if single is not None and single.value is not None:
         message = f"{variant} has {POOLS}, which replace an InstanceType"

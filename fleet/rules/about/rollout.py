@@ -93,7 +93,7 @@ def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
         message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout takes {least}% to {most}%"
         yield Problem(("rollout", key), message, f"write `{key}:` and a share in between")
     elif size is not None and not size.is_integer():
-        message = f"`{key}` is {size:g}%; SageMaker takes whole percents"
+        message = f"`{key}` is {size:g}%; SageMaker accepts whole percentages only"
         yield Problem(("rollout", key), message, f"write `{key}: {round(size)}%`")
 
 
@@ -113,9 +113,9 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     for key in ("canary", "step"):
         if key != wanted and getattr(rollout, key) is not None:
             hint = f"leave it out; where an environment gives it, write `{key}: null`"
-            yield Problem(("rollout", key), f"`{key}` means nothing to a rollout {strategy}", hint)
+            yield Problem(("rollout", key), f"`{key}` has no effect on a rollout {strategy}", hint)
     if rollout.strategy is Strategy.ROLLING and rollout.termination_wait:
-        message = "`termination_wait` means nothing to a rolling rollout: it has no second fleet"
+        message = "`termination_wait` has no effect on a rolling rollout: it has no second fleet"
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
 
 
@@ -128,14 +128,14 @@ def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Probl
     machine = endpoint.machine
     if endpoint.spec.rollout is not None and machine is not None and machine.family == "inf1":
         message = f"{machine.type} cannot be rolled out by SageMaker's deployment guardrails"
-        yield Problem(("rollout",), message, "leave `rollout` out, or take an instance with a GPU")
+        yield Problem(("rollout",), message, "leave `rollout` out, or choose an instance with a GPU")
 
 
 @rule("FL283", source=API, needed=True)
 def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout that is rolled back for its latency has a threshold for the latency.
 
-    For errors the default of `alarms` is one percent; no latency is right for all models.
+    For errors the default of `alarms` is one percent; no default latency suits all models.
     """
     rollout, alarms = endpoint.spec.rollout, endpoint.spec.alarms
     if rollout is None or "latency" not in (rollout.rollback_on or ()):
@@ -149,11 +149,11 @@ def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
     """A step bakes as long as its alarms need to fire.
 
-    They look at three minutes; a shorter bake ends before they can roll the update back.
+    They evaluate three minutes; a shorter bake ends before they can roll the update back.
     """
     rollout, watched = endpoint.spec.rollout, PERIOD * PERIODS
     if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < watched:
-        message = f"`bake` is {rollout.bake}s; the alarms look at {watched}s"
+        message = f"`bake` is {rollout.bake}s; the alarms evaluate {watched}s"
         yield Problem(("rollout", "bake"), message, f"write `bake: {watched}s` or more")
 
 
@@ -165,5 +165,5 @@ def rollout_without_alarms(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     rollout = endpoint.spec.rollout
     if rollout is not None and rollout.rollback_on == ():
-        message = "`rollback_on` is empty: nothing rolls this update back"
+        message = "`rollback_on` is empty: this update is never rolled back"
         yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")

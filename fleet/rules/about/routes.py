@@ -24,7 +24,7 @@ def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
     there = sorted(each.name for each in endpoint.models)
     for route, model in endpoint.spec.routes.items() if there else ():
         if model not in there:
-            message = f"the route {route!r} leads to {model!r}, which the repository does not hold"
+            message = f"the route {route!r} leads to {model!r}, which the repository does not contain"
             yield Problem(("routes", route), message, did_you_mean(model, there, list_all=True))
 
 
@@ -33,7 +33,7 @@ def unknown_default_route(endpoint: EndpointContext) -> Iterator[Problem]:
     """The default model of a shared container is one of its routes: a call that names none goes there."""
     named, routes = endpoint.spec.default_model, endpoint.routes
     if routes and named is not None and named not in routes:
-        message = f"`default_model` is {named!r}, which no route is called"
+        message = f"`default_model` is {named!r}, but no route has that name"
         yield Problem(("default_model",), message, did_you_mean(named, list(routes), list_all=True))
 
 
@@ -45,7 +45,7 @@ def routes_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     hint = "leave it out, or write `mode: shared-container`"
     if spec.routes:
-        yield Problem(("routes",), f"`routes` means nothing in mode {spec.mode.value!r}", hint)
+        yield Problem(("routes",), f"`routes` has no effect in mode {spec.mode.value!r}", hint)
     for index, sample in enumerate(spec.samples):
         for key in ("model", "version"):
             if getattr(sample, key) is not None:
@@ -69,7 +69,7 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"sample {sample.name!r} names no model, and there is no `default_model`"
             yield Problem(place, message, f"write `model:` and one of {', '.join(routes)}")
         elif name not in routes:
-            message = f"sample {sample.name!r} calls {name!r}, which no route is called"
+            message = f"sample {sample.name!r} calls {name!r}, but no route has that name"
             yield Problem((*place, "model"), message, did_you_mean(name, list(routes), list_all=True))
         elif sample.version is not None and str(sample.version) not in routes[name].versions:
             served = ", ".join(routes[name].versions)

@@ -22,7 +22,7 @@ REST_OF_THE_EVENT = 8192
 
 @rule("FL326", source="docs/updates.md", needed=True)
 def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples and `warm` name archives of the spec; on other than multi-model endpoints they name none.
+    """Samples and `warm` name archives of the spec; for other endpoints they name none.
 
     A call of a multi-model endpoint names its target model; SageMaker refuses it for any other endpoint, and
     the deploy would fail at its end.
@@ -35,7 +35,7 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
     known = target_models(spec)
     for path, name in wanted:
         if spec.mode is not Mode.MULTI_MODEL and name is not None:
-            message = f"{name!r} is named as a target, and mode `{spec.mode.value}` has none"
+            message = f"{name!r} is named as a target, but mode `{spec.mode.value}` has none"
             shared = spec.mode is Mode.SHARED_CONTAINER
             hint = "write `model: ROUTE`" if shared else "leave it out: the default model answers"
             yield Problem(path, message, hint)
@@ -44,14 +44,14 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
         elif spec.mode is Mode.MULTI_MODEL and name not in known:
             copies = [each.name for each in spec.packed if spec.models[each.index].archive == name]
-            message = f"{name!r} has copies" if copies else f"no archive of `models` is called {name!r}"
+            message = f"{name!r} has copies" if copies else f"no archive in `models` is named {name!r}"
             hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), known)
             yield Problem(path, message, hint)
 
 
 @rule("FL860", Severity.WARNING, source="docs/dashboard.md")
 def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An archive of `warm` has a sample that is to be answered.
+    """Each archive in `warm` has a sample with an expected answer.
 
     Without one it is loaded by a call that its model refuses. SageMaker counts that as a failure of the
     model, so graphs and alarms on errors show failures after a deploy that no caller has seen.
@@ -82,7 +82,9 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     fill = "name fewer, or write one value as `data`: it fills the whole shape"
     most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
     if (size := event_bytes(spec)) > most:
-        message = f"`samples` and `warm` take {size} bytes of an update's event, and it has room for {most}"
+        message = (
+            f"`samples` and `warm` take {size} bytes of an update's event, which can have at most {most}"
+        )
         yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
     most = limit("invoke_body_bytes")
     for index, sample in enumerate(spec.samples):
@@ -90,7 +92,7 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
             message = (
                 f"the request of sample {sample.name!r} has {size / MIB:.1f} MiB; a call takes {most / MIB:g}"
             )
-            yield Problem(("samples", index, "inputs"), message, "take a smaller shape, such as one item")
+            yield Problem(("samples", index, "inputs"), message, "use a smaller shape, such as one item")
 
 
 @rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
@@ -101,5 +103,5 @@ def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     kind = endpoint.settings.get(INFERENCE_TYPE, "")
     if endpoint.spec.samples and kind.startswith("generate"):
-        message = "samples are sent as tensors, and the endpoint accepts the bodies of `generate`"
+        message = "samples are sent as tensors, but the endpoint accepts only `generate` bodies"
         yield Problem(("samples",), message, "leave `samples` out, or `container.inference_type`")

@@ -35,9 +35,9 @@ def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL271", Severity.WARNING, source=SCALING)
 def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The first number of instances is one that scaling would keep.
+    """The initial number of instances is within the range of scaling.
 
-    Outside of its range scaling changes it at once, after the instances were billed.
+    Scaling changes a number outside of its range at once, after the instances were billed.
     """
     scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
     if scaling is not None and not scaling.min <= count <= scaling.max:
@@ -70,9 +70,9 @@ def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem
     """
     machine = endpoint.machine
     if endpoint.spec.scaling is not None and machine is not None and machine.burstable:
-        message = f"{machine.type} is burstable, which SageMaker does not scale"
+        message = f"{machine.type} is burstable; SageMaker does not scale burstable instances"
         yield Problem(
-            ("scaling",), message, "leave `scaling` out, or take another type", machine.family == "t2"
+            ("scaling",), message, "leave `scaling` out, or choose another type", machine.family == "t2"
         )
 
 
@@ -81,7 +81,7 @@ def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """`min` of scaling is less than its `max`."""
     scaling = endpoint.spec.scaling
     if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
-        message = f"`min` and `max` are both {scaling.max}: nothing is ever scaled"
+        message = f"`min` and `max` are both {scaling.max}: it never scales"
         yield Problem(
             ("scaling", "max"), message, f"leave `scaling` out and write `count: {max(scaling.max, 1)}`"
         )
@@ -109,7 +109,7 @@ def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL224", Severity.WARNING, source="https://github.com/hashicorp/terraform-provider-aws/issues/13995")
 def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A cron expression leaves one of its two days open, by `?`.
+    """A cron expression has `?` for one of its two days.
 
     AWS's guide shows one with `*` for both; Application Auto Scaling has refused one like that.
     """
@@ -143,9 +143,9 @@ def concurrency_target_in_multi_model(endpoint: EndpointContext) -> Iterator[Pro
 
 @rule("FL296", source=ASYNC)
 def real_time_target_of_async_endpoint(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An asynchronous endpoint is not scaled on calls that it does not get.
+    """An asynchronous endpoint is not scaled on real-time calls, which it does not receive.
 
-    Its requests wait in a queue, and are counted by the length of that queue alone.
+    Its requests wait in a queue, and only the length of that queue counts them.
     """
     scaling = endpoint.spec.scaling
     names = {raw.parts[0] for raw in raw_properties(endpoint.spec, "EndpointConfig")}
@@ -164,5 +164,5 @@ def fraction_as_percent(endpoint: EndpointContext) -> Iterator[Problem]:
     scaling = endpoint.spec.scaling
     for measure, wanted in (scaling.targets if scaling else {}).items():
         if endpoint_metric(measure).unit == "Percent" and wanted < 1:
-            message = f"`{measure}` is {wanted:g} percent: nearly any call would start instances"
+            message = f"`{measure}` is {wanted:g} percent: almost any call would start instances"
             yield Problem(("scaling", measure), message, f"write {wanted * 100:g}, if that is meant")

@@ -12,14 +12,15 @@ from fleet.rules.rule import Problem, rule
 
 @rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
 def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The tags of spec, environment and product together are within the limit of a resource.
+    """The spec, the environment and the product together set no more tags than a resource accepts.
 
     SageMaker and IAM accept 50.
     """
     count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
     if endpoint.spec.tags and count > most:
         message = (
-            f"with those of the environment and the product there are {count} tags; a resource takes {most}"
+            f"with those of the environment and the product there are {count} tags;"
+            f" a resource accepts at most {most}"
         )
         yield Problem(("tags",), message, "leave some out")
 
@@ -28,7 +29,7 @@ def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
 def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
     """No two tags differ only in upper and lower case.
 
-    To IAM, `Team` and `team` are one key, and it refuses a role that has both.
+    IAM treats `Team` and `team` as one key and refuses a role that has both.
     """
     known: dict[str, str] = {key.lower(): key for key in endpoint.environment.tags}
     for key in endpoint.spec.tags:

@@ -37,10 +37,10 @@ def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"leave it out, or change `{setting.key}`, from which it follows; it is {setting.value!r} now"
             )
             yield Problem(
-                path, f"`environment` sets {name}, which another key of the spec decides already", hint
+                path, f"`environment` sets {name}, which another key of the spec already decides", hint
             )
         elif name.startswith(OWN_PREFIX) and endpoint.spec.mode is Mode.SHARED_CONTAINER:
-            message = f"`environment` sets {name}, and the container's own variables begin so"
+            message = f"`environment` sets {name}, whose prefix is reserved for the container's own variables"
             yield Problem(path, message, "leave it out: keys of the spec decide them")
 
 
@@ -48,7 +48,7 @@ def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL233", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
 def platform_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Variables that SageMaker sets itself are left to it."""
+    """The spec does not set variables that SageMaker sets."""
     for path, name, _ in _environment_entries(endpoint):
         if name in variables() and variables()[name].set_by == "platform":
             hint = "choose `mode` instead" if name == "SAGEMAKER_MULTI_MODEL" else "leave it out"
@@ -63,13 +63,13 @@ def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     for path, name, value in _environment_entries(endpoint):
         if not value.strip():
-            message = f"`environment` sets {name} to nothing: the server treats an empty value as a value"
+            message = f"`environment` sets {name} to an empty value: the server uses the empty value"
             yield Problem(path, message, "leave it out")
 
 
 @rule("FL235", source=SERVE)
 def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The container's own settings hold no white space.
+    """The container's own settings contain no white space.
 
     Its start script does not quote the values, so the text after a space becomes another option of
     tritonserver. Options have a key of their own: `container.additional_args`.
@@ -89,8 +89,8 @@ def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
 def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """Something in the container reads the variable.
 
-    Names that begin with SAGEMAKER_TRITON_ and mean nothing are typing errors, or were copied from an example
-    that never worked.
+    Unknown names that begin with SAGEMAKER_TRITON_ are typing errors, or were copied from an example that
+    never worked.
     """
     known = variables()
     for path, name, value in _environment_entries(endpoint):
@@ -111,7 +111,7 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
     """The value is one that tritonserver accepts.
 
-    Anything else ends the server at its start, and the endpoint fails its health check.
+    With anything else the server exits at its start, and the endpoint fails its health check.
     """
     for path, name, value in _environment_entries(endpoint):
         about = variables().get(name)
@@ -132,7 +132,7 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         and endpoint.spec.metrics.triton
         and release < (variables()[PUBLISH_METRICS].since or "")
     ):
-        message = f"`metrics.triton` means nothing to Triton {release}: its image publishes nothing"
+        message = f"`metrics.triton` has no effect on Triton {release}: its image publishes nothing"
         is_given = "metrics" in endpoint.source.data
         yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=is_given)
     for name, path in set_by_spec(endpoint.spec).items():
@@ -142,24 +142,24 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         shown = f"`{path[1]}`" if path[0] == "container" else name
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
-            yield Problem(path, f"{shown} means nothing to Triton {release}", hint, about.certain)
+            yield Problem(path, f"{shown} has no effect on Triton {release}", hint, about.certain)
         value = endpoint.settings.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
             message = f"{shown} is {value!r}, which was removed in {about.values_until[value]}"
-            yield Problem(path, message, "leave it out, or take an older release", about.certain)
+            yield Problem(path, message, "leave it out, or choose an older release", about.certain)
         if about.until and release >= about.until:
-            message = f"{shown} means nothing to Triton {release}: it was removed in {about.until}"
+            message = f"{shown} has no effect on Triton {release}: it was removed in {about.until}"
             yield Problem(
-                path, message, f"leave it out, or take a release before {about.until}", about.certain
+                path, message, f"leave it out, or choose a release before {about.until}", about.certain
             )
 
 
 @rule("FL239", source=SERVE)
 def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Model namespaces are turned off, if at all, by the value that turns them off.
+    """DISABLE_MODEL_NAMESPACING is set, if at all, to the value that turns namespaces off.
 
-    DISABLE_MODEL_NAMESPACING is passed as the value of --model-namespacing: `true` keeps namespaces on. A
-    multi-model endpoint needs them, because two archives may hold models of the same name.
+    It is passed as the value of --model-namespacing: `true` keeps namespaces on. A multi-model endpoint
+    needs them, because two archives may contain models of the same name.
     """
     value = endpoint.spec.environment.get(NAMESPACING, "").lower()
     path = ("environment", NAMESPACING)
@@ -178,8 +178,8 @@ def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
 def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
     """The mode of /ping is set by two variables, or not at all.
 
-    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so only a PING_MODE
-    that is set already is changed, and alone each has no effect.
+    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so it changes only a
+    PING_MODE that is already set; neither has an effect by itself.
     """
     given = [name for name in PING if name in endpoint.spec.environment]
     if len(given) == 1 and endpoint.spec.mode is Mode.SINGLE:
@@ -188,7 +188,7 @@ def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
         if value == USUAL_PING:
             return
         yield Problem(
-            ("environment", given[0]), f"{given[0]} alone has no effect", f"set {other}: {value} as well"
+            ("environment", given[0]), f"{given[0]} has no effect by itself", f"set {other}: {value} as well"
         )
 
 
@@ -202,13 +202,14 @@ def oversized_environment(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"the variable {name[:80]} is longer than SageMaker's {characters} characters"
             yield Problem(key, message, "shorten its name or its value")
     if len(endpoint.variables) > entries:
-        message = f"the container gets {len(endpoint.variables)} variables; SageMaker takes {entries}"
+        message = (
+            f"the container gets {len(endpoint.variables)} variables; SageMaker accepts at most {entries}"
+        )
         yield Problem(("environment",), message, "leave some out")
     total = sum(len(f"{name}{value}".encode()) for name, value in endpoint.variables.items())
     if total > limit("environment_bytes"):
-        message = (
-            f"the container's variables take {total} bytes; SageMaker takes {limit('environment_bytes')}"
-        )
+        accepted = limit("environment_bytes")
+        message = f"the container's variables take {total} bytes; SageMaker accepts at most {accepted}"
         yield Problem(("environment",), message, "leave some out")
 
 
@@ -222,7 +223,7 @@ def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     if endpoint.spec.container.log_verbose:
         message = "`log_verbose` writes several lines to CloudWatch Logs for each call"
-        yield Problem(("container", "log_verbose"), message, "turn it on only to look for a fault")
+        yield Problem(("container", "log_verbose"), message, "turn it on only to debug a problem")
 
 
 def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:

@@ -51,5 +51,7 @@ def test_where_the_quotas_cannot_be_read_it_is_said_and_nothing_is_held_back(
     account.deny("ListServiceQuotas", "servicequotas:ListServiceQuotas")
     found = asked(account, sentences="{type: ml.g5.xlarge}")
     (notice,) = found.notices
-    assert notice.startswith("second fleets are not held to the quotas, which cannot be read: AWS refuses: ")
+    assert notice.startswith(
+        "second fleets are not limited by the quotas, which cannot be read: AWS refuses: "
+    )
     assert (found.needs, found.free) == ({}, {})

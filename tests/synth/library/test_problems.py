@@ -42,7 +42,7 @@ def test_all_endpoints_are_told_at_their_paths_with_all_their_mistakes() -> None
     assert "[Host/Props] scaling" in told and "`min` is 4 and `max` is 2" in told
     assert (
         "[Host/Twice] model.archives: FL112 `model.archives` is" in told
-        and "two archives are called 'a'" in told
+        and "two archives are named 'a'" in told
     )
     assert all("Traceback" not in line for line in problems)
 

@@ -64,7 +64,9 @@ def test_an_endpoint_that_was_never_promoted(fleet: FleetFolder, capsys: pytest.
 
 def test_an_endpoint_that_main_has_no_more(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     (fleet.root / "model_specs/sentences.yaml").unlink()
-    assert said(capsys) == ["sentences: main has it no more; `fleet destroy sentences --env prod` removes it"]
+    assert said(capsys) == [
+        "sentences: main no longer has it; `fleet destroy sentences --env prod` removes it"
+    ]
 
 
 def test_a_value_that_looks_like_a_secret_is_not_shown(

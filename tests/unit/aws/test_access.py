@@ -170,7 +170,7 @@ def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -
     local = replace(PLACE, environment="local")
     with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
         connect(tmp_path, local, "deployer")
-    with pytest.raises(CannotRunError, match="nothing runs on this machine") as told:
+    with pytest.raises(CannotRunError, match="no local fleet is running") as told:
         connect(tmp_path, local, None)
     assert told.value.remedy == "run `fleet local up` first"
 

@@ -163,7 +163,7 @@ def test_missing_weights_are_named_with_their_size_and_never_locked_away(
 ) -> None:
     other = clone(origin, tmp_path)
     message = f"the file is missing in this clone, and {LOCK} lists it; model 'embed' lacks 3.0 MiB"
-    remedy = "run the script that makes it, or copy it from where the lock was written"
+    remedy = "run the script that creates it, or copy it from where the lock was written"
     assert lines(stale(other)) == [f"FL840 {message} | {remedy}"]
     before = (other.root / LOCK).read_text()
     with pytest.raises(FindingsError, match="FL840") as refused:

@@ -189,8 +189,8 @@ def test_a_path_that_leads_nowhere_is_told_beside_what_is_found_elsewhere(tmp_pa
     assert done.returncode == 1
     told = [line.partition(": ")[2] for line in done.stderr.splitlines() if ": error[" in line]
     assert told == [
-        "error[uncheckable-path] FL126: 'empty' holds nothing that can be checked",
-        "error[uncheckable-path] FL126: 'models.zip' holds nothing that can be checked",
+        "error[uncheckable-path] FL126: 'empty' contains nothing to check",
+        "error[uncheckable-path] FL126: 'models.zip' contains nothing to check",
         "error[uncheckable-path] FL126: 'nowhere' does not exist",
         "error[invalid-batch-size] FL421: 'max_batch_size' must be non-negative value for resnet",
     ]

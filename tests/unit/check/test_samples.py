@@ -49,8 +49,11 @@ class TestDataThatDoesNotFit:
                 "the shape [2, 2] takes 4 elements, and `data`",
             ),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2]]", "`data` has the shape [1, 2], and `shape` is"),
-            ("datatype: FP32, shape: [2, 2], data: [[1, 2], [3]]", "`data` is ragged: lists of one level"),
-            ("datatype: FP32, shape: [2, 2], data: [[1, 2], 3]", "`data` is ragged: lists of one level"),
+            (
+                "datatype: FP32, shape: [2, 2], data: [[1, 2], [3]]",
+                "`data` is ragged: all lists of one level",
+            ),
+            ("datatype: FP32, shape: [2, 2], data: [[1, 2], 3]", "`data` is ragged: all lists of one level"),
             ("datatype: FP32, shape: [1], data: one", "`data` has 'one', which is not a number or one of"),
             ("datatype: FP32, shape: [1], data: true", "`data` has True, which is not a number: not FP32"),
             ("datatype: FP16, shape: [1], data: 70000", "`data` has 70000, which is too large: not FP16"),
@@ -77,15 +80,15 @@ class TestDataThatDoesNotFit:
     @pytest.mark.parametrize(
         ("tensor", "words"),
         [
-            ("tolerance: 1", "`tolerance` is of `data` or `first`, and there is neither"),
-            ("data: 1", "`data` needs `datatype`"),
+            ("tolerance: 1", "`tolerance` applies to `data` or `first`, but there is neither"),
+            ("data: 1", "`data` needs a `datatype`"),
             ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
             ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
             (
                 "datatype: INT8, shape: [-1, 2], data: [1, 2, 3]",
                 "takes a multiple of 2 elements, and `data` has",
             ),
-            ("datatype: INT8, data: 1, first: [1]", "`first` is in place of `data`"),
+            ("datatype: INT8, data: 1, first: [1]", "`first` replaces `data`"),
             ("datatype: FP32, first: [1]", "`first` of floating point needs `tolerance`"),
             ("datatype: INT8, first: [a]", "`first` has 'a', which is not a whole number: not INT8"),
             ("datatype: INT8, shape: [1, 2], first: [1, 2, 3]", "`first` has 3 elements, and `shape` 2"),
@@ -134,7 +137,7 @@ class TestDataThatDoesNotFit:
 
     def test_two_samples_have_two_names(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\n  - name: one\n    {INPUT}")
-        assert "two samples are called 'one'" in finding
+        assert "two samples are named 'one'" in finding
 
 
 class TestTargets:
@@ -151,7 +154,7 @@ class TestTargets:
             ),
             (
                 f"target: paragraphs\n    {INPUT}\nwarm: [pictures]",
-                "12 FL326 no archive of `models` is called",
+                "12 FL326 no archive in `models` is named",
             ),
         ],
     )
@@ -168,12 +171,12 @@ class TestTargets:
         (finding,) = said(
             folder, f"target: paragraphs\n    {INPUT}\nwarm: [paragraphs, paragraphs]", base=ZOO
         )
-        assert "'paragraphs' is named twice" in finding
+        assert "'paragraphs' is listed twice" in finding
 
     @pytest.mark.parametrize("sample", [f"target: sentences\n    {INPUT}", f"{INPUT}\nwarm: [sentences]"])
     def test_of_a_single_endpoint_there_are_none(self, folder: FleetFolder, sample: str) -> None:
         (finding,) = said(folder, sample)
-        assert "FL326 'sentences' is named as a target, and mode `single` has none" in finding
+        assert "FL326 'sentences' is named as a target, but mode `single` has none" in finding
 
     def test_an_archive_with_an_answered_sample_is_loaded_by_it(self, folder: FleetFolder) -> None:
         samples = f"samples: [{{name: one, target: paragraphs, {INPUT}}}]\n"
@@ -206,7 +209,7 @@ class TestSizes:
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
-        assert "of an update's event, and it has room for 90112" in finding
+        assert "of an update's event, which can have at most 90112" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
 
     def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(

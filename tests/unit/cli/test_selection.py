@@ -93,8 +93,8 @@ class TestCheck:
         (two.root / "model_specs/images.yaml").unlink()
         done = typed("check", "--env", "dev", "model_specs/images.yaml")
         assert done.code == 1
-        assert "images has no spec any more: `fleet destroy --env dev images`" in done.err
-        assert "`overrides` names an endpoint without a spec" in done.err
+        assert "images no longer has a spec: `fleet destroy --env dev images`" in done.err
+        assert "`overrides` names an endpoint that has no spec" in done.err
 
     def test_a_deleted_configuration_selects_its_endpoints(self, typed: Typed, two: FleetFolder) -> None:
         (two.root / "repository/embed/config.pbtxt").unlink()
@@ -141,7 +141,7 @@ class TestOtherCommands:
         done = typed(*command.split(), "--env", "dev", "model_specs/images.yaml")
         assert (done.code, done.out) == (0, "")
         assert done.err.splitlines() == [
-            "images has no spec any more: `fleet destroy --env dev images` removes the endpoint, if it is deployed",
+            "images no longer has a spec: `fleet destroy --env dev images` removes the endpoint, if it is deployed",
             "dev: no endpoint is selected",
         ]
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.main import get_group
 
-from fleet.cli.commands import COMMANDS, GROUPS, app
+from fleet.cli.commands import COMMANDS, app
 
 PROGRAM = """\
 import sys
@@ -38,7 +38,7 @@ def test_no_command_loads_the_aws_client_before_it_calls_aws(command: str) -> No
     assert loaded_by(command, "--help") == "['pydantic']"
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_each_name_leads_to_a_command_of_that_name(name: str) -> None:
     found = get_group(app).commands[name]
     assert found.name == name

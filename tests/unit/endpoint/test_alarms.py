@@ -171,7 +171,7 @@ class TestMistakes:
             ),
             ("errors: {worse: 1%}", "unknown key `alarms.errors.worse`"),
             ("errors: {}", "`alarms.errors`: it has no threshold"),
-            ("at_capacity: 90s", '`alarms.at_capacity` is "90s": alarms look at whole minutes'),
+            ("at_capacity: 90s", '`alarms.at_capacity` is "90s": alarms evaluate whole minutes'),
             (
                 "gpu_memory: 90",
                 "`alarms.gpu_memory` is 90: write a number above 0 and up to 100 with its sign",

@@ -38,16 +38,16 @@ class TestMismatch:
     @pytest.mark.parametrize(
         ("keys", "locked", "expected"),
         [
-            ("", {"key": KEY}, f"the lock names an image, and the spec none | {LOCK}"),
+            ("", {"key": KEY}, f"the lock names an image, but the spec does not | {LOCK}"),
             (BUILT, None, f"the lock does not name the image of the spec | {BUILD_AND_LOCK}"),
             (FOUND, None, f"the lock does not name the image of the spec | {LOCK}"),
             (
                 FOUND,
                 {"digest": OTHER},
-                f"the lock names the image {OTHER}, and the spec another one | {LOCK}",
+                f"the lock names the image {OTHER}, but the spec names another | {LOCK}",
             ),
-            (FOUND, {"key": KEY}, f"the lock names the image {DIGEST}, and the spec another one | {LOCK}"),
-            (BUILT, {}, f"the lock names the image {DIGEST}, and the spec another one | {LOCK}"),
+            (FOUND, {"key": KEY}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
+            (BUILT, {}, f"the lock names the image {DIGEST}, but the spec names another | {LOCK}"),
         ],
         ids=[
             "an image that the spec does not name",

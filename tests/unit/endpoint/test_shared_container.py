@@ -146,8 +146,8 @@ class TestModel:
     ("keys", "expected"),
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
-        ("default_model: resnt", "FL731 `default_model` is 'resnt', which no route is called"),
-        ("warm: [sentences]", "FL326 'sentences' is named as a target, and mode `shared-container` has none"),
+        ("default_model: resnt", "FL731 `default_model` is 'resnt', but no route has that name"),
+        ("warm: [sentences]", "FL326 'sentences' is named as a target, but mode `shared-container` has none"),
         (
             "container: {inference_type: generate}",
             "FL210 `inference_type` means nothing to a shared-container",
@@ -159,7 +159,7 @@ class TestModel:
         ),
         (
             "environment: {TRITON_FLEET_ROUTES_1: x}",
-            "FL207 `environment` sets TRITON_FLEET_ROUTES_1, and the",
+            "FL207 `environment` sets TRITON_FLEET_ROUTES_1, whose",
         ),
         (
             "environment: {SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: resnet}",
@@ -167,7 +167,7 @@ class TestModel:
         ),
         (
             "environment: {TRITON_FLEET_ROUTES: x}",
-            "FL207 `environment` sets TRITON_FLEET_ROUTES, which another key of the spec decides already",
+            "FL207 `environment` sets TRITON_FLEET_ROUTES, which another key of the spec already decides",
         ),
     ],
 )
@@ -184,7 +184,7 @@ SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data
     ("keys", "expected"),
     [
         ("", "FL733 sample 'one' names no model, and there is no `default_model`"),
-        (", model: resnt", "FL733 sample 'one' calls 'resnt', which no route is called"),
+        (", model: resnt", "FL733 sample 'one' calls 'resnt', but no route has that name"),
         (
             ", model: resnet, version: 3",
             "FL733 sample 'one' calls version 3 of 'resnet', which answers with 1, 2",

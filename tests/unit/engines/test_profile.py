@@ -102,7 +102,7 @@ def test_a_config_that_leaves_its_inputs_to_triton_is_completed_by_the_onnx_mode
 
 def test_a_model_that_batches_needs_shapes_even_if_nothing_names_its_inputs() -> None:
     assert of_profile("max_batch_size: 8") == [
-        ("model 'bert' has max_batch_size 8, and its engine no `shapes`", True)
+        ("model 'bert' has max_batch_size 8 but its engine has no `shapes`", True)
     ]
 
 
@@ -126,7 +126,7 @@ def test_a_reshape_is_what_the_plan_has() -> None:
         ("8", []),
         (
             "4",
-            [("the engine is made fast for batches of 8; model 'bert' prefers 4", False)],
+            [("the engine is optimised for batches of 8; model 'bert' prefers 4", False)],
         ),
         ("4, 8", []),
         (

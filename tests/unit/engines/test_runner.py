@@ -91,8 +91,8 @@ def test_a_fleet_of_the_family_comes_first() -> None:
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        ("ml.p3.2xlarge", "no AWS service builds engines for ml.p3.2xlarge"),
-        ("ml.p2.xlarge", "no AWS service builds engines for ml.p2.xlarge"),
+        ("ml.p3.2xlarge", "no AWS service can build engines for ml.p3.2xlarge"),
+        ("ml.p2.xlarge", "no AWS service can build engines for ml.p2.xlarge"),
         ("ml.p6e-gb200.36xlarge", "has a CPU of arm64, on which Triton's image does not run"),
     ],
 )

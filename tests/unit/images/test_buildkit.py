@@ -73,18 +73,42 @@ class TestAccess:
     @pytest.mark.parametrize(
         ("run", "message"),
         [
-            ("RUN --mount=type=secret,id=token x", "RUN mounts a secret, and builds get none"),
-            ("RUN --mount=Type=Secret,id=a,target=/a x", "RUN mounts a secret, and builds get none"),
-            ("RUN --mount=type=ssh x", "RUN mounts an SSH agent, and builds get none"),
-            ("ARG KIND=ssh\nRUN --mount=type=$KIND x", "RUN mounts an SSH agent, and builds get none"),
-            ("RUN --network=host x", "RUN asks for the network of the host, which builds do not get"),
-            ("RUN --security=insecure x", "RUN asks for a privileged container, which builds do not get"),
-            ("RUN --device=nvidia.com/gpu=all x", "RUN asks for a device, which builds do not get"),
-            ("RUN --device=vendor.com/a,required x", "RUN asks for a device, which builds do not get"),
-            ("ONBUILD RUN --network=host x", "RUN asks for the network of the host, which builds do not get"),
-            ("onbuild run --device=a/b=c x", "RUN asks for a device, which builds do not get"),
-            ("ONBUILD RUN --mount=type=secret,id=a x", "RUN mounts a secret, and builds get none"),
-            ("ONBUILD RUN --mount=type=ssh \\\n  x", "RUN mounts an SSH agent, and builds get none"),
+            ("RUN --mount=type=secret,id=token x", "RUN mounts a secret, which is not available to builds"),
+            (
+                "RUN --mount=Type=Secret,id=a,target=/a x",
+                "RUN mounts a secret, which is not available to builds",
+            ),
+            ("RUN --mount=type=ssh x", "RUN mounts an SSH agent, which is not available to builds"),
+            (
+                "ARG KIND=ssh\nRUN --mount=type=$KIND x",
+                "RUN mounts an SSH agent, which is not available to builds",
+            ),
+            (
+                "RUN --network=host x",
+                "RUN asks for the network of the host, which is not available to builds",
+            ),
+            (
+                "RUN --security=insecure x",
+                "RUN asks for a privileged container, which is not available to builds",
+            ),
+            ("RUN --device=nvidia.com/gpu=all x", "RUN asks for a device, which is not available to builds"),
+            (
+                "RUN --device=vendor.com/a,required x",
+                "RUN asks for a device, which is not available to builds",
+            ),
+            (
+                "ONBUILD RUN --network=host x",
+                "RUN asks for the network of the host, which is not available to builds",
+            ),
+            ("onbuild run --device=a/b=c x", "RUN asks for a device, which is not available to builds"),
+            (
+                "ONBUILD RUN --mount=type=secret,id=a x",
+                "RUN mounts a secret, which is not available to builds",
+            ),
+            (
+                "ONBUILD RUN --mount=type=ssh \\\n  x",
+                "RUN mounts an SSH agent, which is not available to builds",
+            ),
         ],
     )
     def test_what_builds_do_not_have_is_an_error(self, tmp_path: Path, run: str, message: str) -> None:

@@ -38,7 +38,7 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
         (HEAD + "    require: {rollout: [cannary]}\n", "it must be 'all-at-once', 'canary', 'linear' or"),
         (HEAD + "    triton: {releases: {25.4: null}}\n", "5 FL112"),
         (HEAD + '    triton: {releases: {"25.04": soon}}\n', "it is not a day | write a day as `2027-03-31`"),
-        (GOOD + "  - {name: affordable, gpus: {max: 1}}\n", "two statements are called 'affordable'"),
+        (GOOD + "  - {name: affordable, gpus: {max: 1}}\n", "two statements are named 'affordable'"),
         (GOOD + EXCEPTION.replace("03-31", "02-30"), "7 FL112 `exceptions[0].until`"),
         (GOOD + EXCEPTION.replace("2027-03-31", "never"), "it is not a day"),
         (GOOD + EXCEPTION.replace(", until: 2027-03-31", ""), "the key `exceptions[0].until` is missing"),

@@ -147,4 +147,4 @@ class TestSarif:
         (run,) = json.loads(as_sarif(found, tmp_path))["runs"]
         assert [each["level"] for each in run["results"]] == ["error"] * 3 + ["warning"] * 2
         (notice,) = run["invocations"][0]["toolExecutionNotifications"]
-        assert notice["message"]["text"].startswith("4 more findings are left out")
+        assert notice["message"]["text"].startswith("4 more findings are omitted")

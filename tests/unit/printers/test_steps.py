@@ -134,4 +134,4 @@ def test_the_summary_fits_eighty_columns_and_tells_done_failed_interrupted_and_n
     assert re.search(r"-dev-a +nothing to do +0\.0\n", table)
     assert re.search(r"-dev-b +failed: AWS::SageMaker::Endpoint of", table)
     assert re.search(r"-dev-c +interrupted +0\.0\n", table)
-    assert re.search(r"-dev-d +not begun *\n", table)
+    assert re.search(r"-dev-d +not started *\n", table)

@@ -87,7 +87,7 @@ def test_an_onnx_model_beside_a_model_without_plan_becomes_its_engine(new: NewSp
     onnx = new.fleet.root / "model_specs" / engine.onnx
     assert (engine.model, onnx.resolve()) == ("bert", (new.models / place).resolve())
     assert engine.shapes == {"x": ("1x2", "4x2", "8x2")}
-    assert "bert is of the TensorRT backend and has no plan" in new.said(text)
+    assert "bert uses the TensorRT backend and has no plan" in new.said(text)
     assert new.passes(text)
 
 

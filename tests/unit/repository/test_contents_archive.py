@@ -82,7 +82,9 @@ def test_what_tar_programs_write_is_read(tmp_path: Path, kind: int, prefix: str)
 def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
     contents = read_bytes(tmp_path, tar_of(FILES), "model.tar")
     assert contents.is_file("m/1/model.py")
-    assert told(contents) == ["warning FL440: the archive is not compressed by gzip, as SageMaker has it"]
+    assert told(contents) == [
+        "warning FL440: the archive is not compressed with gzip, which SageMaker requires"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,12 +94,12 @@ def test_a_tar_file_without_gzip_is_read_and_told(tmp_path: Path) -> None:
         (file("a/../../b"), "error FL441: 'a/../../b' leads out of its folder"),
         (extended(record("path", "../x")) + file("x"), "error FL441: '../x' leads out of its folder"),
         (file("a\\b"), "error FL441: 'a\\\\b' holds a backslash, which separates no folders on Linux"),
-        (extended(record("path", "x" * 256)) + file("x"), "is longer than Linux takes"),
-        (extended(record("path", "x/" * 2048 + "x")) + file("x"), "is longer than Linux takes"),
-        (file("a\nb"), "error FL414: 'a\\nb' holds control characters or is not in UTF-8"),
+        (extended(record("path", "x" * 256)) + file("x"), "is longer than Linux allows"),
+        (extended(record("path", "x/" * 2048 + "x")) + file("x"), "is longer than Linux allows"),
+        (file("a\nb"), "error FL414: 'a\\nb' contains control characters or is not in UTF-8"),
         (extended(b"9 path=\xff\n") + file("x"), "error FL414"),
-        (header("l", kind=tarfile.SYMTYPE, link="/etc"), "error FL403: 'l' is a symbolic link, and only"),
-        (header("l", kind=tarfile.LNKTYPE, link="x"), "error FL403: 'l' is a hard link, and only"),
+        (header("l", kind=tarfile.SYMTYPE, link="/etc"), "error FL403: 'l' is a symbolic link; only"),
+        (header("l", kind=tarfile.LNKTYPE, link="x"), "error FL403: 'l' is a hard link; only"),
         (header("d", kind=tarfile.CHRTYPE), "error FL403: 'd' is a device"),
         (header("p", kind=tarfile.FIFOTYPE), "error FL403: 'p' is a pipe"),
         (header("s", kind=tarfile.GNUTYPE_SPARSE), "error FL403: 's' is a sparse file"),
@@ -152,8 +154,8 @@ def test_an_archive_that_is_cut_off_is_judged_as_far_as_it_goes(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("after", "severity", "said"),
     [
-        (b"garbage", "warning", "what follows the end of the archive is damaged: it is not gzip"),
-        (zipped(file("b") + END), "warning", "has data after its end, which is not unpacked"),
+        (b"garbage", "warning", "the data after the end of the archive is damaged: it is not gzip"),
+        (zipped(file("b") + END), "warning", "has data after its end, which is ignored"),
         (zipped(b"")[:-3], "error", "cannot be read to its end: it is cut off"),
     ],
 )
@@ -205,8 +207,8 @@ def zip_file() -> bytes:
     ("content", "said"),
     [
         (zip_file(), "it is a zip archive"),
-        (bz2.compress(tar_of(FILES)), "it is compressed by bzip2"),
-        (lzma.compress(tar_of(FILES)), "it is compressed by xz"),
+        (bz2.compress(tar_of(FILES)), "it is compressed with bzip2"),
+        (lzma.compress(tar_of(FILES)), "it is compressed with xz"),
         (b"", "it is empty"),
         (zipped(b""), "it is empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "run `git lfs pull`"),

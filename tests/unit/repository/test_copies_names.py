@@ -88,8 +88,8 @@ def test_names_of_models_are_renamed_and_what_looks_like_them_is_not(config: str
         ("input {", 1, "the name of a field is expected, not the end"),
         ("input { >", 1, "the name of a field is expected, not '>'"),
         ("}", 1, "the name of a field is expected, not '}'"),
-        ("dims: [ 1 2 ]", 1, "parted by single commas"),
-        ("dims: [ 1, ]", 1, "parted by single commas"),
+        ("dims: [ 1 2 ]", 1, "separated by single commas"),
+        ("dims: [ 1, ]", 1, "separated by single commas"),
         ("dims: [ [ 1 ] ]", 1, "a value is expected, not '['"),
     ],
 )

@@ -113,7 +113,7 @@ def test_an_archive_that_leaves_its_folder_by_links_is_refused_wherever_it_is_re
         (file("m/../../outside"), "'m/../../outside' leads out of its folder"),
         (extended(record("path", "../x")) + file("x"), "'../x' leads out of its folder"),
         (file("m\\x"), "holds a backslash"),
-        (file("m/a\x1bb"), "holds control characters"),
+        (file("m/a\x1bb"), "contains control characters"),
         (file("m"), "'m' is in the archive as a folder and as something else"),
         (file("m/1/model.py/x"), "'m/1/model.py' is in the archive as a folder and as something else"),
         (file("m/x", b"cut")[:-1], "cut off"),

@@ -83,7 +83,7 @@ class TestTargets:
     @pytest.mark.parametrize(
         ("machine", "region", "triton", "message"),
         [
-            ("ml.p3.2xlarge", REGION, "24.09", "no AWS service builds engines for ml.p3.2xlarge"),
+            ("ml.p3.2xlarge", REGION, "24.09", "no AWS service can build engines for ml.p3.2xlarge"),
             ("ml.p6e-gb200.36xlarge", REGION, "25.09", "has a CPU of arm64"),
         ],
     )

@@ -272,5 +272,5 @@ class TestVariants:
         assert said(scaled, "FL273") == []
         pooled_too = pooled(G6, "ml.t2.medium", scaling=scaled["scaling"])
         assert said(pooled_too, "FL273") == [
-            "instance pool 2: ml.t2.medium is burstable, which SageMaker does not scale"
+            "instance pool 2: ml.t2.medium is burstable; SageMaker does not scale burstable instances"
         ]

@@ -13,17 +13,23 @@ ISSUER = "token.actions.githubusercontent.com"
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("github: {repository: '*'}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: example/*}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: example/flee?}", "a wildcard would trust whatever fits it"),
+        ("github: {repository: '*'}", "a wildcard would trust everything that matches it"),
+        ("github: {repository: example/*}", "a wildcard would trust everything that matches it"),
+        ("github: {repository: example/flee?}", "a wildcard would trust everything that matches it"),
         ("github: {repository: 'example/fleet:ref'}", "`:` separates the parts of what is trusted"),
         ("github: {repository: example}", "it is not one repository of GitHub"),
-        ("github: {repository: a/b, environment: '*'}", "a wildcard would trust whatever fits it"),
+        ("github: {repository: a/b, environment: '*'}", "a wildcard would trust everything that matches it"),
         ("github: {repository: a/b, environment: 'prod:x'}", "`:` separates the parts of what is trusted"),
-        ("github: {repository: a/b, branch: 'release/*'}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: a/b, promotes_to: ['*']}", "a wildcard would trust whatever fits it"),
+        (
+            "github: {repository: a/b, branch: 'release/*'}",
+            "a wildcard would trust everything that matches it",
+        ),
+        (
+            "github: {repository: a/b, promotes_to: ['*']}",
+            "a wildcard would trust everything that matches it",
+        ),
         ("github: {repository: a/b, provider: 'arn:aws:iam::1:x'}", "it is not the ARN of an OIDC provider"),
-        ("gitlab: {project: 'example/*'}", "a wildcard would trust whatever fits it"),
+        ("gitlab: {project: 'example/*'}", "a wildcard would trust everything that matches it"),
         ("gitlab: {project: fleet}", "it is not one project of GitLab with its groups"),
     ],
 )
@@ -50,7 +56,7 @@ def test_an_invoker_is_one_role(folder: FleetFolder, invoker: str) -> None:
 def test_an_invoker_is_named_once(folder: FleetFolder) -> None:
     role = "arn:aws:iam::444455556666:role/search"
     folder.spec(f"access: {{invokers: ['{role}', '{role}']}}\n")
-    assert "is named twice" in folder.findings()[0].message
+    assert "is listed twice" in folder.findings()[0].message
 
 
 def test_a_provider_of_another_account_is_refused(folder: FleetFolder) -> None:
@@ -58,7 +64,7 @@ def test_a_provider_of_another_account_is_refused(folder: FleetFolder) -> None:
     folder.environment(f"{GITHUB}    provider: {arn}\n")
     (found,) = folder.findings()
     assert (found.code, found.line) == ("FL112", 7)
-    assert "it is of account 444455556666, and the environment of 111122223333" in found.message
+    assert "it belongs to account 444455556666, but the environment to 111122223333" in found.message
 
 
 def test_no_repository_deploys_to_this_machine(folder: FleetFolder) -> None:

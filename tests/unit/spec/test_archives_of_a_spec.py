@@ -41,7 +41,7 @@ def test_a_copy_that_the_lock_lacks_is_named(folder: FleetFolder) -> None:
     (finding,) = folder.findings()
     assert (finding.code, finding.message) == (
         "FL302",
-        "the lock holds no archive 'sentences-1'; it was written for another spec",
+        "the lock has no archive 'sentences-1'; it was written for another spec",
     )
 
 
@@ -51,7 +51,7 @@ def test_a_copy_that_the_lock_lacks_is_named(folder: FleetFolder) -> None:
         (
             f"{ENTRY}, copies: 2}}\n  - {{archive: sentences-1, repository: x",
             5,
-            "two archives are called 'sentences-1'",
+            "two archives are named 'sentences-1'",
         ),
         (f"archive: {'x' * 62}, repository: ../repository, copies: 1", 5, "is longer than 63 characters"),
         (f"{ENTRY}, copies: 0", 6, "at least 1"),
@@ -77,8 +77,8 @@ def test_uncompressed_model_data_is_a_prefix_named_by_its_content(folder: FleetF
 @pytest.mark.parametrize(
     ("base", "keys", "said"),
     [
-        (SPEC, "copies: 2", "`copies` means nothing in mode 'single'"),
-        (MULTI, "compression: none", "`compression` means nothing in mode 'multi-model'"),
+        (SPEC, "copies: 2", "`copies` has no effect in mode 'single'"),
+        (MULTI, "compression: none", "`compression` has no effect in mode 'multi-model'"),
     ],
 )
 def test_what_the_mode_has_no_use_for_is_refused(

@@ -222,7 +222,7 @@ class TestOverrides:
         folder.environment(name="prod")
         folder.spec("overrides: {prd: {}}\n")
         assert folder.said()[0] == (
-            "sentences.yaml:6 FL120 `overrides` names an environment without a file: 'prd'"
+            "sentences.yaml:6 FL120 `overrides` names an environment that has no file: 'prd'"
             " | did you mean `prod`? known: dev, prod"
         )
 

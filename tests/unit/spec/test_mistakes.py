@@ -17,7 +17,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "triton: '25.04'",
-            "sentences.yaml:6 FL102 the key `triton` is given twice; it stands in line 2 already",
+            "sentences.yaml:6 FL102 the key `triton` is given twice; it is on line 2 already",
         ),
         ("environment: {A: &a b}", "sentences.yaml:6 FL104 anchors are not read"),
         ("environment: {C: *a}", "sentences.yaml:6 FL104 aliases are not read"),
@@ -60,7 +60,7 @@ from fleet_folder import SPEC, FleetFolder
         ("language: 0", "write the spec in version 1, which docs/spec.md describes"),
         ("container: {log_verbose: 'yes'}", "sentences.yaml:6 FL112 `container.log_verbose`"),
         ("environment: {A: 1}", "sentences.yaml:6 FL112 `environment.A` is 1: it must be text"),
-        ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to nothing"),
+        ("environment:\n  A: b\n  C: ''\n", "sentences.yaml:8 FL234 `environment` sets C to an empty value"),
         ("environment: {1C: b}", 'FL112 `environment.1C` is "1C": it must match'),
         (
             "environment: {SAGEMAKER_TRITON_LOG_INFO: 'false --x'}",
@@ -107,7 +107,7 @@ from fleet_folder import SPEC, FleetFolder
         ("dashboards: false", "unknown key `dashboards` | it is a key of environments/ENV.yaml, at the top"),
         (
             "default_model: embedd",
-            "FL206 `default_model` is 'embedd', which the repository does not hold",
+            "FL206 `default_model` is 'embedd', which the repository does not contain",
         ),
     ],
 )

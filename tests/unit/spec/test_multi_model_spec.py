@@ -89,7 +89,7 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
 @pytest.mark.parametrize(
     ("text", "code", "line", "said"),
     [
-        ("default_model: cats\n", "FL215", 8, "`default_model` means nothing to a multi-model endpoint"),
+        ("default_model: cats\n", "FL215", 8, "`default_model` has no effect on a multi-model endpoint"),
         ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` means nothing"),
         (
             "environment: {SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING: 'False'}\n",
@@ -124,7 +124,7 @@ def test_what_only_a_single_model_has_is_refused(
         (ZOO.replace("archive: cats,", "archive: cats, version: 1,"), "FL213", 6, "has a version"),
         (live(version=""), "FL213", 7, "has no version"),
         (ZOO.replace("multi-model", "single"), "FL112", 5, "serves one model repository, not 2"),
-        (ZOO.replace("dogs,", "cats,"), "FL112", 5, "two archives are called 'cats'"),
+        (ZOO.replace("dogs,", "cats,"), "FL112", 5, "two archives are named 'cats'"),
         (ZOO.partition("models:")[0] + "models: []\n", "FL112", 5, "has at least one"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_python_model_without_its_code_is_not_locked(
         zoo.write(f"repository/cats/cats/{file}", "x = 1\n")
     write_models(zoo, "dogs", dogs=PYTHON)
     with pytest.raises(
-        FindingsError, match=f"FL410: model 'cats' is of the Python backend and has no {missing}"
+        FindingsError, match=f"FL410: model 'cats' uses the Python backend and has no {missing}"
     ):
         write_locks(open_project(zoo.root, "dev"))
     zoo.write(f"repository/cats/cats/10/{missing}", "x = 1\n")

@@ -35,12 +35,15 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
         ("arn:aws:sqs:us-east-1:111122223333:function:page", "write an email address"),
         (
             "arn:aws:sqs:eu-west-1:111122223333:pages",
-            "it is of region eu-west-1, and the environment of us-east-1",
+            "it is in region eu-west-1, but the environment is in us-east-1",
         ),
-        ("arn:aws:sqs:us-east-1:444455556666:pages", "it is of account 444455556666, and the environment of"),
+        (
+            "arn:aws:sqs:us-east-1:444455556666:pages",
+            "it belongs to account 444455556666, but the environment to",
+        ),
         (
             "arn:aws-cn:sqs:cn-north-1:111122223333:pages",
-            "it is of partition aws-cn, and us-east-1 is of aws",
+            "it is in partition aws-cn, but us-east-1 is in aws",
         ),
         ("arn:aws:sqs:eu-west-1:111122223333:pages.fifo", "write an email address"),
         ("+491701234567", "write an email address"),
@@ -55,14 +58,15 @@ def test_anything_else_is_refused_at_its_line(folder: FleetFolder, subscriber: s
 
 def test_nobody_is_subscribed_twice(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: [a@example.com, a@example.com]}\n")
-    assert ["'a@example.com' is named twice" in said for said in folder.said()] == [True]
+    assert ["'a@example.com' is listed twice" in said for said in folder.said()] == [True]
 
 
 def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -> None:
     folder.environment("notifications: {warning: ['arn:aws:sqs:us-east-1:444455556666:pages']}\n")
     (said,) = folder.said()
     assert (
-        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is of account' in said
+        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it belongs to account'
+        in said
     )
     assert "| subscribe it by hand, and let its owner confirm" in said
 

@@ -81,7 +81,7 @@ def test_its_time_zone_is_one_of_ianas() -> None:
 
 
 def test_it_changes_the_fewest_or_the_most() -> None:
-    assert "nothing changes then" in refused("rate(1 day)", min=None)
+    assert "this changes nothing" in refused("rate(1 day)", min=None)
 
 
 def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
@@ -102,4 +102,4 @@ def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:
 def test_two_schedules_of_one_name_are_refused(folder: FleetFolder) -> None:
     each = '{name: day, at: "rate(1 day)", min: 2}'
     folder.spec(f"scaling: {{min: 1, max: 4, schedules: [{each}, {each}]}}\n")
-    assert "two schedules are called 'day'" in folder.findings()[0].message
+    assert "two schedules are named 'day'" in folder.findings()[0].message

@@ -17,7 +17,7 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
         ("network: {subnets: [vpc-1]}", '`network.subnets[0]` is "vpc-1": it must match'),
         (f"network: {{{SUBNETS}}}", "`network`: a VPC is named by both"),
         (f"network: {{{GROUPS}}}", "give `subnets` too"),
-        (f"network: {{{SUBNETS.replace('f1', 'f0')}, {GROUPS}}}", "a subnet is named twice"),
+        (f"network: {{{SUBNETS.replace('f1', 'f0')}, {GROUPS}}}", "a subnet is listed twice"),
         (
             f"network: {{{GROUPS}, subnets: {[f'subnet-{n:08}' for n in range(17)]}}}",
             "it must have at most 16 items, and has 17",
@@ -29,7 +29,7 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
         ("capture: {sample: 0%}", "write a number above 0 and up to 100"),
         ("capture: {sample: 2.5%}", "SageMaker captures whole percents"),
         ("capture: {}", "the key `capture.sample` is missing"),
-        ("capture: {sample: 1%, requests: false, responses: false}", "`capture`: nothing is captured then"),
+        ("capture: {sample: 1%, requests: false, responses: false}", "`capture`: this captures nothing"),
         (
             "logs: {retention_days: 31}",
             "`logs.retention_days` is 31: CloudWatch accepts only 1, 3, 5, 7, 14, 30",
@@ -37,7 +37,7 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890
         ("logs: {retention_days: 0}", "`logs.retention_days` is 0"),
         ("tags: {AWS:x: y}", "tags that begin with `aws:` or `triton-fleet:` are not yours to set"),
         ("tags: {triton-fleet:endpoint: y}", "are not yours to set"),
-        ('tags: {team: "a*"}', "'*' does not belong into a tag"),
+        ('tags: {team: "a*"}', "'*' does not belong in a tag"),
         ("tags: {team: 1}", "it must be text"),
     ],
 )
@@ -51,21 +51,24 @@ def test_a_mistake_in_a_spec_is_told_at_its_line(folder: FleetFolder, keys: str,
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        (f"kms_key: {KEY.replace('111122223333', '444455556666')}", "it is of account 444455556666, and the"),
+        (
+            f"kms_key: {KEY.replace('111122223333', '444455556666')}",
+            "it belongs to account 444455556666, but the",
+        ),
         (
             f"kms_key: {KEY.replace('us-east-1', 'eu-west-1')}",
-            "it is of region eu-west-1, and the environment",
+            "it is in region eu-west-1, but the environment",
         ),
         (
             f"kms_key: {KEY.replace('aws:', 'aws-cn:', 1)}",
-            "it is of partition aws-cn, and us-east-1 is of aws",
+            "it is in partition aws-cn, but us-east-1 is in aws",
         ),
         ("kms_key: alias/models", '"alias/models": an alias is not accepted | write the key\'s own ARN'),
         ("kms_key: alias/models", "aws kms describe-key --key-id alias/models --query KeyMetadata.Arn"),
         (f"kms_key: {KEY.replace('key/', 'alias/')}", "an alias is not accepted"),
         ("kms_key: 1234abcd", "it is not the ARN of a KMS key"),
-        ("permissions_boundary: arn:aws:iam::444455556666:policy/a", "it is of account 444455556666"),
-        ("allowed_roles: [arn:aws:iam::444455556666:role/a]", "it is of account 444455556666"),
+        ("permissions_boundary: arn:aws:iam::444455556666:policy/a", "it belongs to account 444455556666"),
+        ("allowed_roles: [arn:aws:iam::444455556666:role/a]", "it belongs to account 444455556666"),
         ("allowed_roles: ['arn:aws:iam::111122223333:role/*']", "it is not the ARN of an IAM role"),
         ("allowed_registries: ['*']", "it is neither an AWS account nor the host of a registry"),
         ("allowed_registries: [library]", "it is neither an AWS account nor the host of a registry"),

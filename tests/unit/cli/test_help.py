@@ -1,0 +1,51 @@
+"""Help on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
+from typer.testing import CliRunner
+
+from fleet.cli.commands import COMMANDS, app
+
+COLUMNS = {"COLUMNS": "80"}
+COMMAND_LINE = re.compile(r"│ (\S+) +(.*?) *│")
+
+
+def help_of(*words: str) -> str:
+    return CliRunner().invoke(app, [*words, "--help"], prog_name="fleet", env=COLUMNS).output
+
+
+def paths() -> list[tuple[str, ...]]:
+    group, found = get_group(app), list[tuple[str, ...]]()
+    for name in COMMANDS:
+        command = group.commands[name]
+        inner = command.commands if isinstance(command, TyperGroup) else ()
+        found += [(name,), *((name, each) for each in inner)]
+    return found
+
+
+def test_the_overview_has_one_line_for_each_command_under_a_heading() -> None:
+    shown = CliRunner().invoke(app, [], prog_name="fleet", env=COLUMNS).output
+    listed = dict(COMMAND_LINE.findall(shown))
+    assert {name: listed.get(name) for name in COMMANDS} == {
+        name: command.summary for name, command in COMMANDS.items()
+    }
+    assert all(f"─ {command.panel} ─" in shown for command in COMMANDS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_begins_with_its_line_of_the_overview(name: str) -> None:
+    assert (get_group(app).commands[name].help or "").split("\n")[0] == COMMANDS[name].summary
+
+
+@pytest.mark.parametrize("words", paths(), ids=" ".join)
+def test_help_fits_without_python_types_or_cut_words(words: tuple[str, ...]) -> None:
+    shown = help_of(*words)
+    assert shown.startswith("\n") or "Usage: fleet" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+    assert not re.search(r"<(bool|str|int|path|list)|\[\[|\]\.\.\.\]", shown)
