@@ -1,9 +1,12 @@
 """The router of a shared container: what it costs beside Triton alone, and beside gunicorn and Flask.
 
-`make bench NAME=router`. wrk with one thread and eight connections sends a tensor of four numbers in six
+`make bench NAME=router`. wrk with one thread and eight connections sends a tensor of four numbers in seven
 ways that take turns: to Triton itself, to the container by header, by a header that only its script reads,
-and by `modelname` in the body, and to the two forms of router_reference.py. All of them ask one Triton for
-one model that answers with its input; it is in Python, as the wheel has no other backend. Then bodies just
+and by `modelname` in the body, and to the three forms of router_reference.py. All of them ask one Triton for
+one model that answers with its input; it is in Python, as the wheel has no other backend. The reference's
+requests/s are those of calls that are spread evenly over the post's three models, of which two are asked by
+gRPC. What the router adds to the median latency is measured on one connection: with eight on a few cores,
+requests wait for wrk, nginx and Triton to share these, which is printed too. Then bodies just
 below SageMaker's limit pass the container on many connections at once, and nginx's memory is sampled.
 
 Exits with 1 where the router answers less than 8 times as many requests as the reference or less than 0.6
@@ -93,8 +96,9 @@ def measured() -> int:
         _check_answers(ways)
         before = os.getloadavg()[0]
         rounds = [_round(ways, number) for number in range(ROUNDS)]
+        alone = [_alone(ways, number) for number in range(ROUNDS)]
         _print_rounds(rounds, before)
-        told = _compared(rounds)
+        told = _compared(rounds, alone)
         processes = [nginx, *nginx.children()]
         for form, request in _large_requests().items():
             told |= _memory(form, request, processes)
@@ -119,7 +123,8 @@ def _ways() -> dict[str, Request]:
         "router": Request(router, small_body(), json_type | HEADER),
         "script": Request(router, small_body(), json_type | SCRIPT),
         "named": Request(router, named, json_type),
-        "reference": Request(reference, named, json_type),
+        "text client": Request(reference, named, json_type),
+        "image client": Request(f"{reference}/image", named, json_type),
         "kept client": Request(f"{reference}/kept", named, json_type),
     }
 
@@ -146,21 +151,38 @@ def _round(ways: dict[str, Request], number: int) -> dict[str, Load]:
     }
 
 
+def _alone(ways: dict[str, Request], number: int) -> float:
+    """The milliseconds that the router adds to the median latency, on one connection."""
+    names = ("triton", "router")[:: 1 if number % 2 else -1]
+    found = {name: run_wrk(ways[name], connections=1, seconds=SECONDS).median_ms for name in names}
+    return found["router"] - found["triton"]
+
+
 def _print_rounds(rounds: list[dict[str, Load]], load: float) -> None:
     print(
         f"{CONNECTIONS} connections, medians of {ROUNDS} rounds of {SECONDS} s, load {load:.1f} before them"
     )
-    print(f"{'':<12}{'requests/s':>12}{'lowest':>10}{'highest':>10}{'p50 ms':>10}")
+    print(f"{'':<14}{'requests/s':>12}{'lowest':>10}{'highest':>10}{'p50 ms':>10}")
     for name in rounds[0]:
         speeds = [each[name].requests_per_second for each in rounds]
         median_ms = statistics.median(each[name].median_ms for each in rounds)
         speed = statistics.median(speeds)
-        print(f"{name:<12}{speed:>12,.0f}{min(speeds):>10,.0f}{max(speeds):>10,.0f}{median_ms:>10.3f}")
+        print(f"{name:<14}{speed:>12,.0f}{min(speeds):>10,.0f}{max(speeds):>10,.0f}{median_ms:>10.3f}")
 
 
-def _compared(rounds: list[dict[str, Load]]) -> dict[str, float]:
+def _reference_speed(found: dict[str, Load]) -> float:
+    """Requests/s where every third call is of the text model, and the others of the image models."""
+    text, image = (found[name].requests_per_second for name in ("text client", "image client"))
+    return 3 / (1 / text + 2 / image)
+
+
+def _compared(rounds: list[dict[str, Load]], alone: list[float]) -> dict[str, float]:
     def ratio(one: str, other: str) -> float:
-        each = [found[one].requests_per_second / found[other].requests_per_second for found in rounds]
+        each = [
+            found[one].requests_per_second
+            / (_reference_speed(found) if other == "reference" else found[other].requests_per_second)
+            for found in rounds
+        ]
         return round(statistics.median(each), 2)
 
     def added(name: str) -> float:
@@ -169,16 +191,20 @@ def _compared(rounds: list[dict[str, Load]]) -> dict[str, float]:
 
     return {
         "router_to_reference": ratio("router", "reference"),
+        "router_to_text_client": ratio("router", "text client"),
+        "router_to_image_client": ratio("router", "image client"),
         "router_to_kept_client": ratio("router", "kept client"),
         "router_to_triton": ratio("router", "triton"),
-        "router_added_ms": added("router"),
+        "router_added_ms": round(statistics.median(alone), 3),
+        "router_added_ms_of_eight": added("router"),
         "script_to_reference": ratio("script", "reference"),
         "script_to_triton": ratio("script", "triton"),
         "script_added_ms": added("script"),
         "named_to_reference": ratio("named", "reference"),
         "named_to_triton": ratio("named", "triton"),
         "named_added_ms": added("named"),
-        "reference_added_ms": added("reference"),
+        "text_client_added_ms": added("text client"),
+        "image_client_added_ms": added("image client"),
     }
 
 

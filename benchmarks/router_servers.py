@@ -19,7 +19,7 @@ from urllib3.exceptions import HTTPError
 from fleet.core.sources import source_path
 from fleet.local.triton.runtime import TritonRuntime
 
-PORT, REFERENCE_PORT, TRITON_PORT = 8080, 8081, 23000
+PORT, REFERENCE_PORT, TRITON_PORT, GRPC_PORT = 8080, 8081, 23000, 23001
 SECONDS_TO_START = 60
 ROUTES = {"routes": {MODEL: {"model": MODEL, "versions": ["1"]}}}
 _NGINX = """\
@@ -68,6 +68,7 @@ def container(folder: Path, runtime: TritonRuntime) -> Iterator[psutil.Process]:
         f"--folder={folder / 'run'}",
         f"--triton-option=--backend-directory={runtime.backend_directory}",
         f"--triton-option=--cache-directory={runtime.cache_directory}",
+        *(f"--triton-option={each}" for each in ("--allow-grpc=true", f"--grpc-port={GRPC_PORT}")),
     ]
     variables = {
         **runtime.environment(),
@@ -92,7 +93,7 @@ def reference(folder: Path, nginx: str) -> Iterator[None]:
         *("--worker-class=gevent", f"--workers={len(os.sched_getaffinity(0))}", "--timeout=60"),
         f"--bind=unix:{folder / 'gunicorn.sock'}",
     ]
-    variables = {"TRITON": f"127.0.0.1:{TRITON_PORT}"}
+    variables = {"TRITON": f"127.0.0.1:{TRITON_PORT}", "TRITON_GRPC": f"127.0.0.1:{GRPC_PORT}"}
     front = [nginx, "-p", str(folder), "-e", "stderr", "-c", str(config)]
     with (
         _process(gunicorn, variables, folder, "gunicorn.log"),
