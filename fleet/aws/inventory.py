@@ -23,7 +23,7 @@ from fleet.spec.project import Project, load_lock
 from fleet.upgrade.areas import differing_areas
 from fleet.upgrade.comparison import Template
 from fleet.upgrade.installation import installation
-from fleet.upgrade.synthesis import THIS, settings, synthesise
+from fleet.upgrade.synthesis import THIS, project_templates
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -125,15 +125,13 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    context = {**settings(project.root), "endpoints": ",".join(endpoints)}
-    environment, place = project.environment.environment, place_of(project.environment)
-    wanted = synthesise(installation(THIS), project.root, environment, context)
+    wanted, place = project_templates(installation(THIS), project, endpoints), place_of(project.environment)
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(place, name)
         body: Any = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
         deployed: Template = body if isinstance(body, dict) else {}
-        return differing_areas(deployed, wanted[stack])
+        return differing_areas(deployed, wanted[name])
 
     return dict(zip(endpoints, all_in_parallel(endpoints, compare, DESCRIBED_AT_ONCE), strict=True))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass
 from functools import cache
+
+from fleet.core.digests import canonical_digest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,5 +36,4 @@ class EngineBuild:
 @cache
 def _key(build: EngineBuild) -> str:
     """Thousands of copies may share one."""
-    text = json.dumps(asdict(build), sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return canonical_digest(asdict(build))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 
+from fleet.core.digests import canonical_digest
 from fleet.spec.image import PLATFORM
 
 FORMAT_VERSION = 1
@@ -27,5 +26,4 @@ def image_key(context_digest: str, base: str, arguments: Mapping[str, str]) -> s
         "context": context_digest,
         "format": FORMAT_VERSION,
     }
-    canonical = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+    return canonical_digest(inputs)

@@ -10,8 +10,7 @@ from pathlib import Path
 from fleet.check.run import all_findings
 from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved_endpoint import stack_of
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, FindingsError
 from fleet.report.endpoint_change import Revision
 from fleet.selection.inputs import FleetInputs
@@ -20,7 +19,7 @@ from fleet.spec.environment import Environment
 from fleet.spec.project import Project, environment_names, open_project
 from fleet.upgrade.comparison import Template
 from fleet.upgrade.installation import Installation
-from fleet.upgrade.synthesis import settings, synthesise
+from fleet.upgrade.synthesis import project_templates
 
 OF_ENDPOINTS = ("overrides", "defaults", "endpoints")
 """Keys of an environment whose effect is in the specs of its endpoints."""
@@ -84,11 +83,7 @@ class EnvironmentSide:
         """
         if self.project is None or environment_findings(self.project):
             return {}
-        place = place_of(self.project.environment)
-        only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
-        found = synthesise(python, self.root, place.environment, {**settings(self.root), **only})
-        stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
-        return {name: found[stack] for name, stack in stacks.items()}
+        return project_templates(python, self.project, names)
 
     def findings(self, names: Sequence[str], today: date) -> list[Finding]:
         """What is wrong or doubtful, with files relative to the fleet; repositories are not read."""

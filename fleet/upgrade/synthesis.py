@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
+from fleet.spec.project import Project
 from fleet.upgrade.installation import Installation, isolated
 
 THIS = Path(sys.executable)
@@ -58,6 +61,20 @@ def upgraded(context: Mapping[str, Any], this: Installation, other: Installation
     """The CDK context after an upgrade: what the other version ships, and the keys that the owner added."""
     own = {key: value for key, value in context.items() if key not in this.context}
     return {**own, **other.context}
+
+
+def project_templates(
+    version: Installation, project: Project, endpoints: Iterable[str]
+) -> Mapping[str, Mapping[str, Any]]:
+    """The templates of some endpoints of an environment by their names, and that of what they share under "".
+
+    Raises:
+        CannotRunError: the app failed; with what it reported.
+    """
+    place, names = place_of(project.environment), list(endpoints)
+    only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
+    found = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
+    return {"": found[place.stack], **{name: found[stack_of(place, name)] for name in names}}
 
 
 def synthesise(

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from fleet.artifacts.promote.lock import inputs_digest
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import stack_of
+from fleet.core.digests import canonical_digest
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.lock import Lock
 from fleet.spec.project import Project, load_lock
 from fleet.upgrade.installation import installation
-from fleet.upgrade.synthesis import THIS, settings, synthesise
+from fleet.upgrade.synthesis import THIS, project_templates
 
 CODE = "FL844"
 
@@ -30,11 +27,8 @@ def template_digests(project: Project, endpoints: Sequence[str]) -> tuple[str, M
     Raises:
         CannotRunError: the app failed; with what it reported.
     """
-    context = {**settings(project.root), "endpoints": ",".join(endpoints)}
-    environment = project.environment.environment
-    templates = synthesise(installation(THIS), project.root, environment, context)
-    place = place_of(project.environment)
-    return product_version(), {name: _digest(templates[stack_of(place, name)]) for name in endpoints}
+    templates = project_templates(installation(THIS), project, endpoints)
+    return product_version(), {name: canonical_digest(templates[name]) for name in endpoints}
 
 
 def template_changes(project: Project) -> list[Finding]:
@@ -72,8 +66,3 @@ def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
     if lock.template is None or lock.product in (None, product_version()):
         return None
     return lock if lock.inputs == inputs_digest(project, loaded, lock) else None
-
-
-def _digest(template: Mapping[str, object]) -> str:
-    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fleet.artifacts.engines.lock import archive_engines
 from fleet.artifacts.promote.spec import PromotedSpec, promoted_spec_of
 from fleet.catalog.images import Image
+from fleet.core.digests import canonical_digest
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.engines.endpoint_engines import EndpointEngine
@@ -60,8 +59,7 @@ def inputs_digest(project: Project, loaded: LoadedSpec, lock: Lock) -> str:
         key: value for key, value in project.environment_source.data.items() if key not in NOT_OF_ONE_ENDPOINT
     }
     whole = [loaded.source.data, settings, lock.model_dump(mode="json", include={"archives", "image"})]
-    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    return canonical_digest(whole)
 
 
 def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock:
