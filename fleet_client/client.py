@@ -39,7 +39,7 @@ class TritonEndpoint:
 
     A call that is refused as the model is still being loaded, or as there are too many calls, is repeated
     after random, growing pauses of at most 10 s, for the last time when `patience` seconds have passed since
-    it began (default 120; 0: it is never repeated). Nothing else is repeated: an inference may have effects.
+    it began (default 360; 0: it is never repeated). Nothing else is repeated: an inference may have effects.
 
     `pause` waits for the seconds it is given; where it returns true, as `threading.Event().wait` does once
     the event is set, the call ends with the refusal. `clock` returns seconds.

@@ -67,11 +67,11 @@ TABLE = {
 TYPES = {"Boolean": {"bool", "log-level", "choice"}, "String": {"text", "choice", "flags", "int", "float"}}
 """What ours calls a Boolean of theirs: LOG_VERBOSE takes a level too, MULTI_MODEL `true` alone."""
 BY_NAME = {
-    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "by `environment` alone",
-    "SAGEMAKER_TRITON_ALLOW_GRPC": "by `environment` alone",
-    "SAGEMAKER_TRITON_GRPC_PORT": "by `environment` alone",
+    "SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING": "only in `environment`",
+    "SAGEMAKER_TRITON_ALLOW_GRPC": "only in `environment`",
+    "SAGEMAKER_TRITON_GRPC_PORT": "only in `environment`",
     "SAGEMAKER_TRITON_ALLOW_METRICS": "follows from `metrics.triton`",
-    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "by `environment` alone",
+    "SAGEMAKER_TRITON_TENSORFLOW_VERSION": "only in `environment`",
 }
 """Without a typed key; `environment` sets them, and `fleet check` reads them by their types."""
 UNBATCHED = {"resnet50", "inception_v1", "image_ensemble", "image_tensor", "image_inception"}
