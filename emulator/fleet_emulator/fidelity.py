@@ -18,14 +18,22 @@ INTRO = """\
 
 # What the embedded AWS reproduces
 
-`fleet local up` and the tests deploy to an AWS that lives in one process. These are the behaviours of AWS
-that it reproduces, and those in which it differs on purpose, as of {date}. [unverified.md](unverified.md) has
-what no public source settles, [emulator/README.md](../emulator/README.md) how the embedded AWS works.
+`fleet local up` and the tests deploy to an AWS in one process. This page lists the behaviours of AWS that it
+reproduces, and those in which it differs on purpose, as of {date}. What no public source settles is in
+[unverified.md](unverified.md). How the embedded AWS works is in [emulator/README.md](../emulator/README.md).
 
-- **Beside AWS**: `same`; `stricter` refuses what AWS takes; `kinder` takes what AWS refuses, or leaves it
-  out.
-- **Evidence**: `measured`: run on AWS, with a published answer; `documented`: AWS's own text;
-  `source`: code that runs there; `schema`: botocore or cfn-lint; `inferred`.
+An entry without a mark behaves as on AWS. The marks are:
+
+- **Stricter**: it refuses something that AWS accepts.
+- **Kinder**: it accepts something that AWS refuses, or leaves it out.
+
+After the behaviour, each entry names its evidence, and the test that fails without the behaviour:
+
+- *Measured*: somebody ran it on AWS and published the answer.
+- *Documented*: AWS's own text states it.
+- *Source*: the code that runs there does it.
+- *Schema*: botocore or cfn-lint has it.
+- *Inferred*: it follows from what is named.
 """
 Relation = Literal["same", "stricter", "kinder"]
 Evidence = Literal["measured", "documented", "source", "schema", "inferred"]
@@ -81,23 +89,18 @@ def fidelity_page() -> str:
     for about, rows in behaviours().items():
         if not rows:
             continue
-        parts += [
-            f"## {about}\n",
-            "| behaviour | beside AWS | evidence | test |",
-            "| --- | --- | --- | --- |",
-        ]
-        parts += [*map(_row, rows), ""]
+        parts += [f"## {about}\n", *map(_entry, rows), ""]
     return "\n".join(parts)
 
 
-def _row(behaviour: Behaviour) -> str:
+def _entry(behaviour: Behaviour) -> str:
+    mark = "" if behaviour.beside_aws == "same" else f"**{behaviour.beside_aws.capitalize()}:** "
     words = f": “{behaviour.words}”" if behaviour.words else ""
+    end = "" if behaviour.words.endswith(".") else "."
     file, _, test = behaviour.test.partition("::")
-    linked = f"[`{test}`](../{file})" if test else ""
-    evidence = f"{behaviour.evidence}: {behaviour.source}"
-    return f"| {behaviour.behaviour}{words} | {behaviour.beside_aws} | {evidence} | {linked} |".replace(
-        "\n", " "
-    )
+    linked = f" [`{test}`](../{file})" if test else ""
+    evidence = f"*{behaviour.evidence.capitalize()}:* {behaviour.source}."
+    return f"- {mark}{behaviour.behaviour}{words}{end} {evidence}{linked}".replace("\n", " ")
 
 
 def _data() -> dict[str, Any]:

@@ -102,24 +102,24 @@ def here(endpoint: str) -> dict[str, Different]:
     return {
         "endpoint": Different(
             endpoint,
-            "the name is fixed: an update keeps it, and a time in it would make a new endpoint of each",
+            "a fixed name survives updates; with a time in it, each update would create an endpoint",
         ),
         "account": Different(
             "763104351884", "images from 23.12 on are in the registry of AWS's deep learning containers"
         ),
         "prefix": Different(
             f"endpoints/{endpoint}/HASH/",
-            "each set of archives has a prefix of its own, so that a rollback finds the one before",
+            "each set of archives has its own prefix, so a rollback finds the previous one",
         ),
         "variables": Different(
             variables,
             "Triton's metrics are published, the log is short, and one archive that fails does not fail the instance",
         ),
         "host image": Different(
-            "al2-ami-sagemaker-inference-gpu-3-1", "its driver is one that the CUDA of the image takes"
+            "al2-ami-sagemaker-inference-gpu-3-1", "its driver supports the image's CUDA"
         ),
         "routing": Different(
-            "LEAST_OUTSTANDING_REQUESTS", "calls take unequal times, and most of all those that load a model"
+            "LEAST_OUTSTANDING_REQUESTS", "calls take unequal times, above all those that load a model"
         ),
         "waits": Different([600, 600], "an instance that does not come up fails the deploy in minutes"),
     }

@@ -45,11 +45,11 @@ SOURCE: dict[str, Any] = {
 DIFFERENT = here("bert-trt") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3",
-        "25.04 is the newest whose driver g5 instances get, and engines take an image with Python 3.10 or newer",
+        "25.04 is the newest whose driver g5 instances get, and engines need an image with Python 3.10 or newer",
     ),
     "models": Different(
         [f"bert_{number}" for number in range(6)],
-        "the source means to number them and its replacement finds nothing, so Triton's metrics mix them up",
+        "the source tries to number them, but its replacement matches nothing, so Triton's metrics mix them up",
     ),
     **TRTEXEC,
 }

@@ -152,16 +152,16 @@ SOURCE: dict[str, Any] = {
 DIFFERENT = here("gpu-ensembles") | {
     "image": Different(
         "sagemaker-tritonserver:25.04-py3",
-        "25.04 is the newest whose driver g4dn instances are known to get, and engines take an image with Python 3.10"
+        "25.04 is the newest whose driver g4dn instances are known to get, and engines need an image with Python 3.10"
         " or newer",
     ),
     "archives": Different(
         ["model-tf-dali", "model-trt-python"],
-        "it is our rule that names of archives are letters, digits and inner hyphens, as those of endpoints",
+        "archive names have letters, digits and inner hyphens here, like endpoint names",
     ),
     "inception": Different(
         ("inception_onnx", "onnxruntime_onnx"),
-        "TensorFlow's backend left Triton at 25.03, so the graph is in ONNX form",
+        "Triton 25.03 removed TensorFlow's backend, so the graph is in ONNX form",
     ),
     **TRTEXEC,
 }

@@ -57,14 +57,14 @@ DIFFERENT = here("resnet-pt") | {
     ),
     "archives": Different(
         ["resnet-pt-v0"],
-        "it is our rule that names of archives are letters, digits and inner hyphens, as those of endpoints",
+        "archive names have letters, digits and inner hyphens here, like endpoint names",
     ),
     "scaling: fewest": Different(
-        2, "one instance would be in one zone; the source's text asks for two, its notebook starts one"
+        2, "one instance would be in one zone; the source's text asks for two, but its notebook starts one"
     ),
     "config: parameters": Different(
         set(PARAMETERS) - {"ENABLE_NVFUSER"},
-        "Triton reads ENABLE_NVFUSER no more since 23.12, and `fleet check` warns of it",
+        "Triton has not read ENABLE_NVFUSER since 23.12, and `fleet check` warns about it",
     ),
 }
 """Where we differ on purpose, and why."""

@@ -1,4 +1,4 @@
-"""The threat model of docs/security.md: each row names what stops somebody, and a test that exists."""
+"""The threat model of docs/security.md: each entry names what stops somebody, and a test that exists."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ import pytest
 
 from fleet_folder import ROOT
 
-TEXT = (ROOT / "docs" / "security.md").read_text().split("## Threat model\n")[1].split("\n## ")[0]
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split(" | ")]
-    for line in TEXT.splitlines()
-    if line.startswith("| ") and not line.startswith("| ---")
-][1:]
+TEXT = (
+    (ROOT / "docs" / "security.md").read_text().split("## Threat model\n")[1].split("\n### What remains")[0]
+)
+ENTRIES = {
+    actor: [" ".join(entry.split()) for entry in re.split(r"^- ", entries, flags=re.MULTILINE)[1:]]
+    for actor, entries in re.findall(r"^### (.+?)\n\n(.+?)(?=^### |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+}
 TESTS = re.findall(r"`(tests/[a-z0-9_/]+\.py)::(test_\w+)`", TEXT)
 ACTORS = (
-    "author of a model",
-    "author of a spec",
-    "author of a pull request from a fork",
-    "who names an object in S3, or what a service or a model's log contains",
-    "another user of the machine",
-    "another machine of the network",
-    "a web page",
-    "a container in production",
-    "an engine build",
+    "The author of a model",
+    "The author of a spec",
+    "The author of a pull request from a fork",
+    "Whoever names an object in S3, or writes to the log of a service or a model",
+    "Another user of the machine",
+    "Another machine of the network",
+    "A web page",
+    "A container in production",
+    "An engine build",
 )
 
 
 @pytest.mark.parametrize(("file", "name"), TESTS, ids=lambda value: value)
-def test_the_test_of_a_row_exists(root: Path, file: str, name: str) -> None:
+def test_the_test_of_an_entry_exists(root: Path, file: str, name: str) -> None:
     tree = ast.parse((root / file).read_text())
     assert name in {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
 
 
-def test_each_row_says_who_what_stops_them_and_which_test_shows_it() -> None:
-    assert len(ROWS) > len(ACTORS)
-    assert [row for row in ROWS if len(row) != 4 or not all(row)] == []
-    assert [row for row in ROWS if "::test_" not in row[3] and row[3] != "review"] == []
+@pytest.mark.parametrize("actor", ENTRIES)
+def test_each_entry_states_what_is_reached_what_stops_it_and_which_test_shows_it(actor: str) -> None:
+    entry = re.compile(r"\*\*[^*]+\*\*.* \w.*\. (Tests?: `tests/.+::test_\w+`|Shown by: review)")
+    assert ENTRIES[actor]
+    assert [each for each in ENTRIES[actor] if entry.fullmatch(each) is None] == []
 
 
 @pytest.mark.parametrize("actor", ACTORS)
-def test_everybody_of_whom_the_product_is_afraid_has_a_row(actor: str) -> None:
-    assert actor in {row[0] for row in ROWS}
+def test_everybody_of_whom_the_product_is_afraid_has_an_entry(actor: str) -> None:
+    assert actor in ENTRIES

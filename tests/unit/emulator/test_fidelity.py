@@ -32,10 +32,17 @@ def test_no_behaviour_is_listed_twice() -> None:
     assert len(told) == len(set(told))
 
 
-def test_each_row_of_the_page_has_the_columns_of_its_table() -> None:
-    rows = [line for line in fidelity_page().splitlines() if line.startswith("|")]
-    assert rows
-    assert {line.count(" | ") for line in rows if not line.startswith("| ---")} == {3}
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)
+def test_the_page_has_an_entry_with_evidence_and_test_for_each_behaviour(row: Behaviour) -> None:
+    (entry,) = (line for line in fidelity_page().splitlines() if f" {row.behaviour}" in line)
+    assert f"*{row.evidence.capitalize()}:* {row.source}" in entry
+    assert f"[`{row.test.partition('::')[2]}`]" in entry or not row.test
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.behaviour)
+def test_a_difference_from_aws_is_marked_at_the_begin_of_its_entry(row: Behaviour) -> None:
+    marked = f"- **{row.beside_aws.capitalize()}:** {row.behaviour}" in fidelity_page()
+    assert marked is (row.beside_aws != "same")
 
 
 def test_a_behaviour_of_unknown_evidence_is_refused() -> None:
