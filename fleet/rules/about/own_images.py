@@ -18,20 +18,20 @@ BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
 @rule("FL971", source=ADAPT, needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is of the environment's account, or of one that the environment allows."""
+    """The image is in the environment's account, or in one that the environment allows."""
     own, uri = endpoint.spec.own_image, _uri(endpoint)
     if own is None or uri is None:
         return
     account = ecr_account(uri, endpoint.region)
     if account is not None and not is_own_or_allowed(uri, endpoint.environment):
-        message = f"the image is of account {account}, which the environment does not allow"
+        message = f"the image is in account {account}, which the environment does not allow"
         hint = f'write `allowed_registries: ["{account}"]` into the environment\'s file'
         yield Problem(URI, message, hint)
 
 
 @rule("FL972", source=ADAPT, needed=True)
 def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is in the endpoint's region: SageMaker pulls from no other one."""
+    """The image is in the endpoint's region: SageMaker does not pull from another."""
     registry = _uri(endpoint)
     if registry is not None and ecr_account(registry, endpoint.region) is None:
         message = f"{registry} is not the registry of {endpoint.region}, from which SageMaker pulls"
@@ -42,7 +42,7 @@ def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL973", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
 def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image of a multi-model endpoint has the label for several models."""
+    """The image of a multi-model endpoint has the label that SageMaker requires for several models."""
     facts = _facts(endpoint)
     if facts is not None and endpoint.spec.mode is Mode.MULTI_MODEL and not facts.multi_model:
         message = "the image has no label `com.amazonaws.sagemaker.capabilities.multi-models=true`"
@@ -51,11 +51,11 @@ def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL974", Severity.WARNING, source="docs/images.md")
 def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
-    """What is inside of the image is known: rules about drivers, engines and Python depend on it."""
+    """The image's contents are known: rules about drivers, engines and Python depend on them."""
     own, lock = endpoint.spec.own_image, endpoint.lock
     locked = lock.image if lock is not None else None
     if own is not None and own.uri is not None and locked is not None and locked.facts is None:
-        message = "nobody could read the image: its CUDA, TensorRT, Python and backends are unknown"
+        message = "the image could not be read: its CUDA, TensorRT, Python and backends are unknown"
         command = endpoint.environment.lock_command(endpoint.spec.endpoint)
         hint = f"run {command} with credentials that may pull it"
         yield Problem(URI, message, hint)
@@ -63,26 +63,26 @@ def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL975", source="docs/images.md")
 def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image holds the release that `triton` names."""
+    """The image contains the release that `triton` names."""
     facts, wanted = _facts(endpoint), endpoint.spec.triton
     if facts is not None and facts.triton not in (None, wanted):
-        message = f"the image holds Triton {facts.triton}, and `triton` is {wanted}"
+        message = f"the image contains Triton {facts.triton}, and `triton` is {wanted}"
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
 @rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
 def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image's manifest is of Docker's type: SageMaker refuses the OCI's when it makes the Model."""
+    """The image has a Docker manifest: SageMaker refuses an OCI manifest when it creates the Model."""
     facts = _facts(endpoint)
     if facts is not None and facts.media_type not in (None, DOCKER_MANIFEST):
-        message = f"the image's manifest is of the type {facts.media_type}, which SageMaker refuses"
+        message = f"the image's manifest has the type {facts.media_type}, which SageMaker refuses"
         hint = "push it with `docker buildx build --provenance=false --output type=docker`"
         yield Problem(IMAGE, message, hint)
 
 
 @rule("FL977", Severity.WARNING, source="docs/images.md")
 def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image has the backends of the models; one may also be in a model's own folder."""
+    """The image has the models' backends, except those in a model's own folder."""
     facts = _facts(endpoint)
     if facts is None or facts.backends is None:
         return
@@ -94,7 +94,7 @@ def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL978", source=ADAPT)
 def foreign_image_platform(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is for the processors of the endpoint's instances."""
+    """The image is built for the processor architecture of the endpoint's instances."""
     facts = _facts(endpoint)
     if facts is not None and facts.architecture not in (None, PLATFORM):
         message = f"the image is for {facts.architecture}, and the instances are {PLATFORM}"
@@ -114,7 +114,7 @@ def image_without_start(endpoint: EndpointContext) -> Iterator[Problem]:
 def image_without_routes(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image of a shared container has the program that routes calls to models.
 
-    AWS's image of Triton would refuse to start with several models and no default one.
+    AWS's Triton image refuses to start with several models and no default model.
     """
     facts = _facts(endpoint)
     if facts is not None and endpoint.spec.mode is Mode.SHARED_CONTAINER and not facts.routes_calls:

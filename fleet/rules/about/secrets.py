@@ -39,7 +39,7 @@ def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"{name} is resolved into the Model, and anyone who may describe the Model can read it"
             yield Problem(path, message, KEEP_IT, certain=False)
         elif SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
-            yield Problem(path, f"{name} holds a secret in plain text", KEEP_IT, confidential=True)
+            yield Problem(path, f"{name} contains a secret in plain text", KEEP_IT, confidential=True)
         elif is_plain and SECRET_NAME.search(name):
             message = f"{name} looks like a secret in plain text"
             yield Problem(path, message, KEEP_IT, certain=False, confidential=True)

@@ -106,7 +106,7 @@ def test_an_engine_of_an_unknown_model_is_told_before_the_model_that_lacks_its_p
         write_locks(open_project(engine.root, "dev"))
     [told] = refused.value.findings
     assert (told.code, told.hint) == ("FL293", "did you mean `bert`?")
-    assert told.message == "the repository holds no model 'bret' for this engine"
+    assert told.message == "the repository has no model 'bret' for this engine"
     assert told in found(engine)
     engine.write("sentences/bert/1/model.plan", "")
     assert [each for each in found(engine) if each.code == "FL293"] == [told]

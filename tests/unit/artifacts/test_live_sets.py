@@ -168,7 +168,7 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': all its errors would count as a lack of memory"),
+        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': each of its errors would read as out of memory"),
         ("a/../b", "'a/../b' is not an archive's name"),
         ("x" * 64, "at most 63"),
         ("", "'' is not an archive's name"),

@@ -143,7 +143,7 @@ class TestTargets:
         [
             (
                 INPUT,
-                "FL326 sample 'one' names no target, and each archive is one | write `target: sentences-0`",
+                "FL326 sample 'one' names no target; each archive is one | write `target: sentences-0`",
             ),
             (
                 f"target: sentences\n    {INPUT}",
@@ -206,7 +206,7 @@ class TestSizes:
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
-        assert "of an update's event, and it has room for 90112" in finding
+        assert "of an update's event, which has room for 90112" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
 
     def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(
@@ -226,7 +226,7 @@ class TestSizes:
 
     def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [1000, 1000], data: 0}}")
-        assert "FL327 the request of sample 'one' has 7.6 MiB; a call takes 6" in finding
+        assert "FL327 the request of sample 'one' has 7.6 MiB; a call accepts 6 MiB" in finding
         (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [1000000], data: grün}}")
         assert "has 8.6 MiB" in finding
 

@@ -202,8 +202,8 @@ class TestLock:
         bert.write("model_specs/sentences.yaml", SPEC.replace("g5.xlarge", "g6.xlarge"))
         [message] = findings(bert)["FL391"]
         assert message == (
-            "the lock, promoted from staging, has another engine of model 'bert' than L4,"
-            " sagemaker-tritonserver:25.04-py3 and the spec lead to"
+            "the lock, promoted from staging, has another engine of model 'bert' than the spec needs on L4"
+            " with sagemaker-tritonserver:25.04-py3"
         )
 
     def test_a_draft_has_no_keys_to_compare(self, bert: FleetFolder) -> None:

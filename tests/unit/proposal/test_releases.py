@@ -55,7 +55,7 @@ def test_a_backend_that_has_left_triton_takes_a_release_that_has_it(new: NewSpec
     new.model("inception", f'platform: "tensorflow_savedmodel" {TENSORS}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: model 'inception' is of the tensorflow backend" in new.said(text)
+    assert "not 25.04: model 'inception' has the tensorflow backend" in new.said(text)
     assert new.findings() == []
 
 

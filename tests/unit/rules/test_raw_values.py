@@ -65,7 +65,7 @@ class TestValues:
         properties = variant("VariantInstanceProvisionTimeoutInSeconds", 299)[spelling]
         message, hint = said("FL269", {"EndpointConfig": properties})
         name = "ProductionVariants.0.VariantInstanceProvisionTimeoutInSeconds"
-        assert message == f"{name} is 299, which CloudFormation does not take"
+        assert message == f"{name} is 299, which CloudFormation does not accept"
         assert hint == "write a whole number of 300 to 3600"
 
     @pytest.mark.parametrize(

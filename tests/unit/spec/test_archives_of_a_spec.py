@@ -77,8 +77,8 @@ def test_uncompressed_model_data_is_a_prefix_named_by_its_content(folder: FleetF
 @pytest.mark.parametrize(
     ("base", "keys", "said"),
     [
-        (SPEC, "copies: 2", "`copies` means nothing in mode 'single'"),
-        (MULTI, "compression: none", "`compression` means nothing in mode 'multi-model'"),
+        (SPEC, "copies: 2", "`copies` has no effect in mode 'single'"),
+        (MULTI, "compression: none", "`compression` has no effect in mode 'multi-model'"),
     ],
 )
 def test_what_the_mode_has_no_use_for_is_refused(

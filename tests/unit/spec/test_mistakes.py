@@ -74,7 +74,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "cloudformation: {Modell: {A: 1}}",
-            "FL208 `cloudformation` names 'Modell', which no endpoint has | did",
+            "FL208 `cloudformation` names 'Modell', which is not a resource of an endpoint's stack | did",
         ),
         (
             "scaling: {min: 1, max: 2, invocations_per_instance: .inf}",
@@ -107,7 +107,7 @@ from fleet_folder import SPEC, FleetFolder
         ("dashboards: false", "unknown key `dashboards` | it is a key of environments/ENV.yaml, at the top"),
         (
             "default_model: embedd",
-            "FL206 `default_model` is 'embedd', which the repository does not hold",
+            "FL206 `default_model` is 'embedd', which is not in the repository",
         ),
     ],
 )

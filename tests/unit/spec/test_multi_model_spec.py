@@ -89,8 +89,8 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
 @pytest.mark.parametrize(
     ("text", "code", "line", "said"),
     [
-        ("default_model: cats\n", "FL215", 8, "`default_model` means nothing to a multi-model endpoint"),
-        ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` means nothing"),
+        ("default_model: cats\n", "FL215", 8, "`default_model` has no effect on a multi-model endpoint"),
+        ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` has no effect"),
         (
             "environment: {SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING: 'False'}\n",
             "FL239",
@@ -148,7 +148,7 @@ def test_a_name_by_which_triton_would_tell_out_of_memory_is_refused(
     lock(zoo, {archive: DIGESTS["cats"], "dogs": DIGESTS["dogs"]})
     (finding,) = zoo.findings()
     assert (finding.code, finding.line) == ("FL214", 6)
-    assert f"{archive!r} holds {word!r}" in finding.message
+    assert f"{archive!r} contains {word!r}" in finding.message
 
 
 def test_a_single_endpoint_has_no_live_set(folder: FleetFolder) -> None:
