@@ -19,9 +19,9 @@ def _taken_by_cloudwatch(days: int) -> int:
 
 
 class Logs(Document):
-    """The endpoint's log groups: its containers' own, and that of Triton's metrics."""
+    """The endpoint's log groups: that of its containers and that of Triton's metrics."""
 
     retention_days: Annotated[
         int, AfterValidator(_taken_by_cloudwatch), WithJsonSchema({"type": "integer", "enum": list(_DAYS)})
     ] = 30
-    """Days after which what was logged is deleted: 1, 3, 5, 7, 14, 30, 60, 90 and so on, at most 3653."""
+    """Days after which log events are deleted: 1, 3, 5, 7, 14, 30, 60, 90 and so on, at most 3653."""

@@ -1,4 +1,4 @@
-"""Who hears of alarms: email addresses, queues and functions."""
+"""Who is notified of alarms: email addresses, queues and functions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OwnerNotifications(Document):
     """Email addresses, and ARNs of queues and functions, that are subscribed to a severity's topic."""
 
     warning: Subscribers = ()
-    """Who looks after the endpoints in working hours."""
+    """Who is notified of warnings, in working hours."""
     critical: Subscribers = ()
     """Who is notified of critical alarms."""
 
