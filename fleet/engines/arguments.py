@@ -11,7 +11,7 @@ from fleet.spec.values import BYTES
 
 SHAPES = {
     "smallest": "the smallest shapes that a request may have",
-    "usual": "the shapes that it is made fast for",
+    "usual": "the shapes that it is optimised for",
     "largest": "the largest shapes that a request may have",
 }
 """What each of an input's three shapes is for."""
@@ -58,8 +58,6 @@ def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
         yield Argument(
             option_spelling("workspace", tensorrt, str(size)),
             reason,
-            "ways to compute that need more are left out",
+            "tactics that need more memory are not used",
         )
-    yield Argument(
-        option_spelling("build_only", tensorrt), "nothing is measured: the plan is all that is asked for"
-    )
+    yield Argument(option_spelling("build_only", tensorrt), "only the plan is needed: nothing is measured")

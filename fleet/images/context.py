@@ -172,14 +172,14 @@ class _Walk:
         for each in listed:
             self.visited += 1
             if self.visited > MAX_VISITED:
-                raise _TooMuchError(f"the folder holds more than {MAX_VISITED} entries")
+                raise _TooMuchError(f"the folder contains more than {MAX_VISITED} entries")
             yield each
 
     def _take(self, path: str, match: IgnoreMatch, found: os.DirEntry[str]) -> None:
         if match.by and path not in ALWAYS_SENT:
             return
         if NO_TEXT.search(path):
-            message = f"the name {_shown_name(path)} holds control characters or is not in UTF-8"
+            message = f"the name {_shown_name(path)} contains control characters or is not UTF-8"
             self._add("FL938", message, hint="rename the file")
         elif found.is_symlink():
             self._take_link(path, match)
@@ -201,7 +201,7 @@ class _Walk:
             hint = "put the file itself there, or name the link in .dockerignore"
             self._add("FL938", message, path, hint)
         elif NO_TEXT.search(target):
-            self._add("FL938", "the target of the link holds control characters", path, "rename it")
+            self._add("FL938", "the target of the link contains control characters", path, "rename it")
         else:
             self.entries.append(ContextEntry(path=path, target=target, ignored_by=match.by))
 

@@ -53,14 +53,14 @@ def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
     for instruction in inputs.dockerfile.instructions:
         texts = (instruction.raw, *(each.text for each in instruction.heredocs))
         if any(SECRET_VALUE.search(text) for text in texts):
-            message = f"{instruction.keyword} holds a secret in plain text"
+            message = f"{instruction.keyword} contains a secret in plain text"
             yield _confidential(inputs.finding("FL933", message, instruction.line, REMEDY))
         elif instruction.keyword in ("ARG", "ENV"):
             yield from _check_names(inputs, instruction)
     for name, value in inputs.arguments.items():
         mark, doubt = inputs.argument_mark(name), name_severity(name, value)
         if SECRET_VALUE.search(value) or doubt is Severity.ERROR:
-            message = f"the build argument {name} holds a secret in plain text"
+            message = f"the build argument {name} contains a secret in plain text"
             yield _confidential(finding_at(mark, "FL933", message, REMEDY))
         elif doubt and value:
             found = finding_at(mark, "FL933", f"the build argument {name} looks like a secret", REMEDY)

@@ -59,7 +59,7 @@ class Exceptions:
             names = sorted(self._excused.get(index, ()))
             if each.until < self.today:
                 message = f"the exception for {listed(each.endpoints)} ended on {until}"
-                yield self._warning("FL991", (*path, "until"), message, "take it out, or set another day")
+                yield self._warning("FL991", (*path, "until"), message, "remove it, or set another day")
             elif names and (each.until - self.today).days <= EXPIRING_DAYS:
                 left, others = days_left(each.until, self.today), len(names) - MAX_NAMES
                 who = listed(names[:MAX_NAMES]) + (f" and {others} more" if others > 0 else "")
@@ -67,7 +67,7 @@ class Exceptions:
                 hint = f"change {who}, or set another day; the reason was: {each.reason}"
                 yield self._warning("FL992", (*path, "until"), message, hint)
             elif whole and not names and (why := self._unused(each, subjects)):
-                hint = "take it out, or limit it with `environment` to those that need it"
+                hint = "remove it, or limit it with `environment` to those that need it"
                 yield self._warning("FL993", path, f"the exception from `{each.statement}` {why}", hint)
 
     def _unused(self, exception: PolicyException, subjects: Collection[Subject]) -> str:

@@ -29,12 +29,12 @@ def main_model(repository: Path, models: Sequence[str]) -> str:
         return ensembles[0]
     if ensembles:
         message = (
-            f"the archive holds {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
+            f"the archive contains {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
         )
         hint = "give each ensemble an archive of its own"
         raise FindingsError([Finding(code="FL409", message=message, hint=hint, file=repository)])
     message = (
-        f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}:"
+        f"the archive contains {len(models)} models and no ensemble, {', '.join(models)}:"
         " any of them would be loaded, and the others not"
     )
     hint = f"give each an archive of its own; an ensemble is known by the literal `{LITERAL}`"

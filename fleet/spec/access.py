@@ -24,7 +24,7 @@ def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str],
     def validated(value: str) -> str:
         hint = f"write {what}, `{example}`"
         if "*" in value or "?" in value:
-            raise Mistake("a wildcard would trust whatever fits it", hint)
+            raise Mistake("a wildcard would trust everything that matches it", hint)
         if ":" in value:
             raise Mistake("`:` separates the parts of what is trusted", hint)
         if not re.fullmatch(pattern, value):

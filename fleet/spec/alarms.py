@@ -17,7 +17,7 @@ MINUTE = 60
 
 def _whole_minutes(seconds: int) -> int:
     if seconds % MINUTE:
-        raise ValueError("alarms look at whole minutes: `15m`, `1h`")
+        raise ValueError("alarms evaluate whole minutes: write `15m` or `1h`")
     return seconds
 
 

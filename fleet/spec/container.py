@@ -14,7 +14,7 @@ from fleet.spec.values import Count, Document, Text
 
 def _not_the_invocations(port: int) -> int:
     if port == INVOCATIONS_PORT:
-        raise ValueError("the container answers invocations there; take another port")
+        raise ValueError("the container answers invocations at this port; choose another")
     return port
 
 

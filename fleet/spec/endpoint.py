@@ -217,7 +217,7 @@ class EndpointSpec(Document):
                 else ""
             )
             hint = other or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
-            raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the language of specs", hint)
+            raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the spec language", hint)
         return language
 
     @field_validator("models")

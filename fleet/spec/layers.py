@@ -173,7 +173,7 @@ class Layering:
         if profile in chain:
             circle = " → ".join((*chain[chain.index(profile) :], profile))
             message = f"a profile leads back to itself: {circle}"
-            raise FindingsError([finding_at(mark, "FL505", message, "take one of these `profile` out")])
+            raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
         names = self.profile_names()
         if profile not in names:
             via = f", which {' → '.join(chain)} names" if len(chain) > 1 else ""

@@ -30,7 +30,7 @@ BY_HAND = (
 def _subscriber(value: str) -> str:
     if "://" in value:
         raise Mistake(
-            "a URL holds its key, which belongs in no file",
+            "a URL contains its key, which does not belong in a file",
             f"subscribe it by hand: {_SUBSCRIBE.format('https')}; if it was committed, have a new one made,"
             " as its key is in the history",
         )

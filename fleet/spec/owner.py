@@ -21,8 +21,8 @@ _CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
 def _contact(value: str) -> str:
     if not _CONTACT.fullmatch(value):
         raise Mistake(
-            "nobody is reached there",
-            "write an email address, `@organisation/team`, or the address of a page, `https://...`,"
+            "nobody can be reached there",
+            "write an email address, `@organisation/team`, or the URL of a page, `https://...`,"
             " without a key in it",
         )
     return value

@@ -124,7 +124,7 @@ class Output(Document):
         key, data = ("data", self.data) if self.first is None else ("first", list(self.first))
         if data is None:
             if self.tolerance is not None:
-                raise ValueError("`tolerance` is of `data` or `first`, and there is neither")
+                raise ValueError("`tolerance` needs `data` or `first`, and there is neither")
             return self
         if self.datatype is None:
             raise ValueError(f"`{key}` needs `datatype`, by which it is compared")
@@ -136,8 +136,8 @@ class Output(Document):
         _check_elements(data, self.datatype, key)
         if self.datatype.is_float and self.tolerance is None:
             raise ValueError(
-                f"`{key}` of floating point needs `tolerance`: no two kinds of GPU compute it alike; write 0"
-                " where it has to be exact"
+                f"`{key}` of floating point needs `tolerance`: GPU models compute it differently; write"
+                " 0 if it has to be exact"
             )
         if self.tolerance is not None and self.datatype in (Datatype.BOOL, Datatype.BYTES):
             raise ValueError(f"{self.datatype} is compared exactly: leave out `tolerance`")
@@ -185,7 +185,7 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
         if not fits:
             needs = f"{known} elements" if ANY_SIZE not in shape else f"a multiple of {known} elements"
             raise ValueError(
-                f"the shape {list(shape)} takes {needs}, and `data` has {count}; a single value"
+                f"the shape {list(shape)} needs {needs}, and `data` has {count}; a single value"
                 " fills the whole shape"
             )
         return

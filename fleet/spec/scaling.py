@@ -38,7 +38,7 @@ class Schedule(Document):
     @model_validator(mode="after")
     def _require_change(self) -> Self:
         if self.min is None and self.max is None:
-            raise ValueError("nothing changes then: give `min`, `max` or both")
+            raise ValueError("it changes nothing: give `min`, `max` or both")
         return self
 
 

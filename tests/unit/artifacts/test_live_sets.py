@@ -162,7 +162,7 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
     repository = live.repository("x = 1\n")
     live.folder.write(f"{repository.name}/second/config.pbtxt", 'backend: "python"\n')
     live.folder.write(f"{repository.name}/second/1/model.py", "x = 1\n")
-    assert live.refused(text="x = 1\n").startswith("FL408 the archive holds 2 models and no ensemble")
+    assert live.refused(text="x = 1\n").startswith("FL408 the archive contains 2 models and no ensemble")
 
 
 @pytest.mark.parametrize(

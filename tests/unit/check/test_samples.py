@@ -46,7 +46,7 @@ class TestDataThatDoesNotFit:
             ),
             (
                 "datatype: FP32, shape: [2, 2], data: [1, 2, 3]",
-                "the shape [2, 2] takes 4 elements, and `data`",
+                "the shape [2, 2] needs 4 elements, and `data`",
             ),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2]]", "`data` has the shape [1, 2], and `shape` is"),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2], [3]]", "`data` is ragged: lists of one level"),
@@ -77,13 +77,13 @@ class TestDataThatDoesNotFit:
     @pytest.mark.parametrize(
         ("tensor", "words"),
         [
-            ("tolerance: 1", "`tolerance` is of `data` or `first`, and there is neither"),
+            ("tolerance: 1", "`tolerance` needs `data` or `first`, and there is neither"),
             ("data: 1", "`data` needs `datatype`"),
             ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
             ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
             (
                 "datatype: INT8, shape: [-1, 2], data: [1, 2, 3]",
-                "takes a multiple of 2 elements, and `data` has",
+                "needs a multiple of 2 elements, and `data` has",
             ),
             ("datatype: INT8, data: 1, first: [1]", "`first` is in place of `data`"),
             ("datatype: FP32, first: [1]", "`first` of floating point needs `tolerance`"),

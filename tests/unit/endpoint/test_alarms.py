@@ -75,8 +75,8 @@ class TestRecords:
 class TestText:
     def test_it_says_what_rings_when_and_where_to_read_on(self, folder: FleetFolder) -> None:
         assert texts(folder, "alarms: {latency_p99: {critical: 2s}}\n")["latency_p99 critical"] == (
-            "sentences in dev: p99 of ModelLatency above 2000 ms in 3 of 5 minutes. Calls are answered slowly "
-            "by the container. Only minutes with 20 calls or more count. A minute without data is no breach. "
+            "sentences in dev: p99 of ModelLatency above 2000 ms in 3 of 5 minutes. The container answers "
+            "calls slowly. Only minutes with 20 calls or more count. A minute without data is not a breach. "
             "What to do: docs/runbook.md#latency"
         )
 
@@ -171,7 +171,7 @@ class TestMistakes:
             ),
             ("errors: {worse: 1%}", "unknown key `alarms.errors.worse`"),
             ("errors: {}", "`alarms.errors`: it has no threshold"),
-            ("at_capacity: 90s", '`alarms.at_capacity` is "90s": alarms look at whole minutes'),
+            ("at_capacity: 90s", '`alarms.at_capacity` is "90s": alarms evaluate whole minutes'),
             (
                 "gpu_memory: 90",
                 "`alarms.gpu_memory` is 90: write a number above 0 and up to 100 with its sign",

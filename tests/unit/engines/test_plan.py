@@ -262,7 +262,7 @@ class TestEnvironment:
         [
             (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is not a GPU family"),
             ("fleets: {g5: gpus}", "it is not the ARN of a CodeBuild fleet"),
-            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is of account 999922223333"),
+            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is in account 999922223333"),
             ("timeout: 1m", "timeout"),
             ("at_once: 0", "at_once"),
         ],

@@ -66,7 +66,7 @@ class TestDays:
         )
         assert (expired.severity, expired.line) == (Severity.WARNING, 10)
         assert expired.message == "the exception for sentences ended on 2027-03-31"
-        assert expired.hint == "take it out, or set another day"
+        assert expired.hint == "remove it, or set another day"
 
     def test_one_that_ends_soon_and_that_nobody_needs_is_unused(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())

@@ -13,17 +13,23 @@ ISSUER = "token.actions.githubusercontent.com"
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("github: {repository: '*'}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: example/*}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: example/flee?}", "a wildcard would trust whatever fits it"),
+        ("github: {repository: '*'}", "a wildcard would trust everything that matches it"),
+        ("github: {repository: example/*}", "a wildcard would trust everything that matches it"),
+        ("github: {repository: example/flee?}", "a wildcard would trust everything that matches it"),
         ("github: {repository: 'example/fleet:ref'}", "`:` separates the parts of what is trusted"),
         ("github: {repository: example}", "it is not one repository of GitHub"),
-        ("github: {repository: a/b, environment: '*'}", "a wildcard would trust whatever fits it"),
+        ("github: {repository: a/b, environment: '*'}", "a wildcard would trust everything that matches it"),
         ("github: {repository: a/b, environment: 'prod:x'}", "`:` separates the parts of what is trusted"),
-        ("github: {repository: a/b, branch: 'release/*'}", "a wildcard would trust whatever fits it"),
-        ("github: {repository: a/b, promotes_to: ['*']}", "a wildcard would trust whatever fits it"),
+        (
+            "github: {repository: a/b, branch: 'release/*'}",
+            "a wildcard would trust everything that matches it",
+        ),
+        (
+            "github: {repository: a/b, promotes_to: ['*']}",
+            "a wildcard would trust everything that matches it",
+        ),
         ("github: {repository: a/b, provider: 'arn:aws:iam::1:x'}", "it is not the ARN of an OIDC provider"),
-        ("gitlab: {project: 'example/*'}", "a wildcard would trust whatever fits it"),
+        ("gitlab: {project: 'example/*'}", "a wildcard would trust everything that matches it"),
         ("gitlab: {project: fleet}", "it is not one project of GitLab with its groups"),
     ],
 )
@@ -58,7 +64,7 @@ def test_a_provider_of_another_account_is_refused(folder: FleetFolder) -> None:
     folder.environment(f"{GITHUB}    provider: {arn}\n")
     (found,) = folder.findings()
     assert (found.code, found.line) == ("FL112", 7)
-    assert "it is of account 444455556666, and the environment of 111122223333" in found.message
+    assert "it is in account 444455556666, and the environment of 111122223333" in found.message
 
 
 def test_no_repository_deploys_to_this_machine(folder: FleetFolder) -> None:
@@ -74,6 +80,6 @@ def test_one_environment_of_an_account_makes_the_provider(folder: FleetFolder) -
     (found,) = folder.findings()
     assert (found.code, found.line) == ("FL513", 5)
     arn = f"arn:aws:iam::111122223333:oidc-provider/{ISSUER}"
-    assert found.hint == f"write `provider: {arn}` in one of them, and deploy the other one first"
+    assert found.hint == f"write `provider: {arn}` in one of them, and deploy the other first"
     folder.environment(f"{GITHUB}    provider: {arn}\n", "qa")
     assert folder.findings() == []

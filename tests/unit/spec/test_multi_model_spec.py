@@ -191,9 +191,9 @@ def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
 @pytest.mark.parametrize(
     ("configs", "said"),
     [
-        ({"a": PYTHON, "b": PYTHON}, "FL408: the archive holds 2 models and no ensemble, a, b"),
+        ({"a": PYTHON, "b": PYTHON}, "FL408: the archive contains 2 models and no ensemble, a, b"),
         ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL408: .*"),
-        ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive holds 2 ensembles, a, b"),
+        ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive contains 2 ensembles, a, b"),
     ],
 )
 def test_an_archive_of_which_any_model_might_answer_is_not_locked(
