@@ -83,9 +83,7 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     if spec_file not in held:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, and no {path} beside it"
-        hint = (
-            f"bring the lock back alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
-        )
+        hint = f"restore the lock alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, held[lock_file]), LOCK_BYTES))
     loaded = project.load_source(parse_source(spec_file, _text(spec_file, held[spec_file])))

@@ -153,8 +153,8 @@ def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Ite
         for word in out_of_memory():
             if word in path.name:
                 message = (
-                    f"the archive's name holds {word!r}: the container treats any error about it as a"
-                    " lack of memory"
+                    f"the archive's name contains {word!r}: the container reads any error about it as"
+                    " out of memory"
                 )
                 hint = (
                     "rename it: each failure would be answered with 507 and make SageMaker unload other"

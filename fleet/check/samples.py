@@ -79,7 +79,7 @@ def _missing_inputs(
 ) -> Iterator[Finding]:
     for each in config.message.input:
         if not each.optional and each.name not in inputs:
-            message = f"model {config.name!r} needs the input {each.name!r}, and the sample has none"
+            message = f"model {config.name!r} needs the input {each.name!r}, but the sample does not have it"
             hint = f"it is of {_declaration_text(each, config)}"
             yield finding_at(loaded.source.mark((*path, "inputs")), CODE, message, hint)
 

@@ -40,7 +40,7 @@ _WRITTEN: Mapping[Unit, str] = {
     "requests": "{:.15g} waiting",
 }
 _MISSING: Mapping[Missing, str] = {
-    "notBreaching": "A minute without data is no breach.",
+    "notBreaching": "A minute without data is not a breach.",
     "missing": "Without data it is neither well nor ringing.",
 }
 

@@ -36,19 +36,15 @@ def _region(environment: Environment, source: Source) -> Iterator[Finding]:
     region, known = environment.region, image_regions()
     if region not in known:
         message = f"SageMaker has no image of Triton in a region {region!r}"
-        hint = (
-            "no list of AWS names a registry account there"
-            if hosted_in(region)
-            else did_you_mean(region, known)
-        )
+        hint = "AWS lists no registry account for it" if hosted_in(region) else did_you_mean(region, known)
         yield finding_at(source.mark(("region",)), "FL211", message, hint)
 
 
 def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
     count, most = len(environment.tags), limit("tags") - OWN_TAGS
     if count > most:
-        message = f"the environment has {count} tags; a resource accepts at most {most} beside our own"
-        yield finding_at(source.mark(("tags",)), "FL125", message, "leave some out")
+        message = f"the environment has {count} tags; a resource accepts {most} beside our own"
+        yield finding_at(source.mark(("tags",)), "FL125", message, "remove some")
 
 
 def _same_names(project: Project) -> list[Finding]:
@@ -71,7 +67,7 @@ def _same_account(project: Project) -> Iterator[Finding]:
             ):
                 message = (
                     f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
-                    f" an endpoint {name!r}: its name can be taken only once there"
+                    f" an endpoint {name!r}: the name can exist only once there"
                 )
                 hint = "give one of them another region or account, or delete the lock of one"
                 yield finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
@@ -81,7 +77,7 @@ def _same_bucket(project: Project) -> Iterator[Finding]:
     own = project.environment.artifact_bucket
     for other in _others(project) if own else ():
         if other.artifact_bucket == own:
-            message = f"{other.environment!r} has the artifact bucket {own!r} too"
+            message = f"{other.environment!r} uses the artifact bucket {own!r} too"
             hint = "name another bucket: each environment removes from its own what no lock of its own names"
             yield finding_at(project.environment_source.mark(("artifact_bucket",)), "FL502", message, hint)
 
@@ -97,7 +93,7 @@ def _same_provider(project: Project) -> Iterator[Finding]:
                     f" OIDC provider for {trust.issuer}: an account has one"
                 )
                 arn = f"arn:{partition_of(own.region).name}:iam::{own.account}:oidc-provider/{trust.issuer}"
-                hint = f"write `provider: {arn}` in one of them, and deploy the other one first"
+                hint = f"write `provider: {arn}` in one of them, and deploy the other first"
                 mark = project.environment_source.mark(("access", trust.host.lower()))
                 yield finding_at(mark, "FL513", message, hint)
 

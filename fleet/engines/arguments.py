@@ -10,9 +10,9 @@ from fleet.spec.engine import Compatibility, Engine, Precision
 from fleet.spec.values import BYTES
 
 SHAPES = {
-    "smallest": "the smallest shapes of a request",
-    "usual": "the shapes it is optimised for",
-    "largest": "the largest shapes of a request",
+    "smallest": "the smallest shapes that a request may have",
+    "usual": "the shapes that it is optimised for",
+    "largest": "the largest shapes that a request may have",
 }
 """What each of an input's three shapes is for."""
 
@@ -58,6 +58,6 @@ def _arguments(engine: Engine, tensorrt: str) -> Iterator[Argument]:
         yield Argument(
             option_spelling("workspace", tensorrt, str(size)),
             reason,
-            "ways to compute that need more are left out",
+            "tactics that need more memory are not used",
         )
-    yield Argument(option_spelling("build_only", tensorrt), "only builds the plan, without measuring it")
+    yield Argument(option_spelling("build_only", tensorrt), "only the plan is needed: nothing is measured")

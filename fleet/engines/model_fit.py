@@ -109,8 +109,8 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
     """What a model that batches asks of its engine; of `max_batch_size` itself, engine-without-model."""
     for name in names:
         if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
-            message = f"the smallest batch of {name!r} is {least}: a single call is refused"
-            yield Misfit(("shapes", name), message, "start with a batch of 1", certain=False)
+            message = f"the smallest batch of {name!r} is {least}: a call with one item is refused"
+            yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
     name = names[0]
     smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
     preferred = list(config.message.dynamic_batching.preferred_batch_size)
@@ -146,7 +146,9 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
         there = {each.name: each for each in tensors}
         for declared in getattr(config.message, kind):
             if declared.name not in there:
-                message = f"model {config.name!r} has an {kind} {declared.name!r}, and its ONNX model has not"
+                message = (
+                    f"model {config.name!r} has an {kind} {declared.name!r}, and its ONNX model does not"
+                )
                 yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
                 continue
             tensor, dims = there[declared.name], config_dims(declared, config)

@@ -51,7 +51,7 @@ def runner_for(machine: Instance, region: str, fleets: Mapping[str, str]) -> Run
     """
     if machine.architecture != "x86_64":
         message = f"{machine.type} has a CPU of {machine.architecture}, on which Triton's image does not run"
-        return NoRunner(message, "choose another family")
+        return NoRunner(message, "use another instance family")
     if arn := fleets.get(machine.family):
         return Runner(
             way="fleet",
@@ -69,7 +69,9 @@ def runner_for(machine: Instance, region: str, fleets: Mapping[str, str]) -> Run
     message = f"no AWS service can build engines for {machine.type}" + (
         f" in {region}: {tried}" if tried else ""
     )
-    return NoRunner(message, "choose another family, or name a CodeBuild fleet under `engine_builds.fleets`")
+    return NoRunner(
+        message, "use another instance family, or name a CodeBuild fleet under `engine_builds.fleets`"
+    )
 
 
 def _runner(build: Build, machine: Instance, passed_over: list[Build], region: str) -> Runner:
@@ -96,6 +98,6 @@ def _lacks(build: Build, machine: Instance, region: str) -> str:
     if build.way == "codebuild":
         return f"CodeBuild has no GPU in {region}"
     if build.sizes and machine.type.rpartition(".")[2] not in build.sizes:
-        return f"{build.way.capitalize()} jobs take {machine.family} as {', '.join(build.sizes)} only"
+        return f"{build.way.capitalize()} jobs offer {machine.family} as {', '.join(build.sizes)} only"
     what = machine.type if region in build.lacks else machine.family
-    return f"{build.way.capitalize()} jobs are not sold on {what} in {region}"
+    return f"{build.way.capitalize()} jobs are not offered on {what} in {region}"

@@ -23,7 +23,7 @@ from fleet.explain.security import security_decisions
 from fleet.findings import Finding
 from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import Archive, ArchiveSet, Mode
-from fleet.spec.reference.keys import left_out
+from fleet.spec.reference.keys import default_text
 
 _EXPLAINED = ("triton", "triton_dimensions")
 """Keys of `metrics` that decide more than one property, and are explained by what they decide."""
@@ -146,7 +146,7 @@ def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
         if isinstance(value, bool):
             value, reason = "on" if value else "off", f"{key} is {'on, and billed' if value else 'off'}"
         elif value is None:
-            value, reason = left_out(descriptions(type(metrics))[name]), f"{key} is left out"
+            value, reason = default_text(about.description or ""), f"{key} is left out"
         what = (about.title or name.replace("_", " ")).lower()
         yield Decision(group="metrics", what=what, value=value, reason=reason)
 

@@ -82,12 +82,12 @@ def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope)
     for flag in instruction.flags:
         wanted = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
         if wanted:
-            message = f"RUN asks for {wanted}, which is not available to builds"
+            message = f"RUN needs {wanted}, which builds do not have"
             yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
     for mount in instruction.mounts():
         kind = (scope.resolve(mount.get("type", "bind")) or "").lower()
         if wanted := REFUSED_MOUNTS.get(kind):
-            message = f"RUN mounts {wanted}, which is not available to builds"
+            message = f"RUN mounts {wanted}, which builds do not have"
             hint = (
                 "remove the mount: put what it downloads into the build context, or install from an index"
                 " that needs no password"

@@ -172,14 +172,14 @@ class _Walk:
         for each in listed:
             self.visited += 1
             if self.visited > MAX_VISITED:
-                raise _TooMuchError(f"the folder holds more than {MAX_VISITED} entries")
+                raise _TooMuchError(f"the folder contains more than {MAX_VISITED} entries")
             yield each
 
     def _take(self, path: str, match: IgnoreMatch, found: os.DirEntry[str]) -> None:
         if match.by and path not in ALWAYS_SENT:
             return
         if NO_TEXT.search(path):
-            message = f"the name {_shown_name(path)} contains control characters or is not in UTF-8"
+            message = f"the name {_shown_name(path)} contains control characters or is not UTF-8"
             self._add("FL938", message, hint="rename the file")
         elif found.is_symlink():
             self._take_link(path, match)

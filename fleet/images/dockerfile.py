@@ -119,7 +119,7 @@ def read_dockerfile(folder: Path, *, triton_image: str, arguments: Mapping[str, 
         raise FindingsError([Finding(code="FL921", message=message, file=file)])
     if b"\0" in content:
         line = content[: content.index(b"\0")].count(b"\n") + 1
-        message = "the Dockerfile holds a NUL byte, so it is not a text file"
+        message = "the Dockerfile contains a NUL byte, so it is not text"
         raise FindingsError([Finding(code="FL921", message=message, file=file, line=line)])
     try:
         text = content.decode("utf-8-sig")
@@ -252,7 +252,7 @@ class _Parser:
         try:
             return substitute(text, self._values, self._lines.escape)
         except UnresolvedError as error:
-            message = f"{shown(text)} of {instruction.keyword} cannot be evaluated: {error}"
+            message = f"{shown(text)} of {instruction.keyword} cannot be resolved: {error}"
             self._notes.add(
                 "FL921", message, instruction.line, "write the value, or `${NAME}` with a plain default"
             )

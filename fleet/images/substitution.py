@@ -20,7 +20,7 @@ _MODIFIER = re.compile(r":?[-+?]")
 
 
 class UnresolvedError(ValueError):
-    """A value that cannot be evaluated: too long, too deep, or with a modifier of newer builders."""
+    """A value that cannot be resolved: too long, too deep, or with a modifier of newer builders."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def substitute(text: str, values: Mapping[str, str], escape: Escape = "\\") -> S
     """Put the values into a text and remove its quotes; a variable without a value is empty.
 
     Raises:
-        UnresolvedError: the value cannot be evaluated.
+        UnresolvedError: the value cannot be resolved.
     """
     reader = _Reader(text, values, escape)
     return Substitution(reader.word(), frozenset(reader.unset))
@@ -91,7 +91,7 @@ class _Reader:
             return self._counted(self._value(name))
         modifier = _MODIFIER.match(self.text, self.at)
         if modifier is None or depth == MAX_DEPTH:
-            raise UnresolvedError(f"the value of {name} cannot be evaluated")
+            raise UnresolvedError(f"the value of {name} cannot be resolved")
         self.at = modifier.end()
         missing = set(self.unset)
         other = self.word("}", depth + 1)

@@ -139,10 +139,10 @@ class PolicyCheck:
             key="monthly_cost.owner",
             code="FL955",
             path=at.most.path,
-            found=f"at the most, the endpoints of {team} in {environment!r} cost {total} a month"
+            found=f"at their maximum, the endpoints of {team} in {environment!r} cost {total} a month"
             f" ({', '.join([*shares, *more])})",
             rule=f"allows {money(limit)}",
-            remedy="lower the most instances of one of them",
+            remedy="lower the maximum instances of one of them",
         )
         return breach, at
 
@@ -165,7 +165,7 @@ class PolicyCheck:
                 yield Finding(
                     code="FL994",
                     severity=Severity.WARNING,
-                    message="the spec cannot be read, so no policy counts its cost to that of its team",
+                    message="the spec cannot be read, so policies cannot add its cost to that of its team",
                     hint=f"run `fleet check --env {self.project.environment.environment} {name}`",
                     file=self.project.spec_files[name],
                     line=1,

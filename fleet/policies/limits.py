@@ -101,7 +101,7 @@ def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
             path=("region",),
             found=f"the environment {environment.environment!r} is in {environment.region}",
             rule=f"allows {listed(allowed)}",
-            remedy=f"write an environment in {listed(allowed, 'or')} for it",
+            remedy=f"use an environment in {listed(allowed, 'or')} for it",
             of_environment=True,
         )
 
@@ -142,7 +142,7 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
             key=key,
             code="FL954",
             path=subject.most.path,
-            found=f"at its most, {listed(spending.parts)}, the endpoint costs"
+            found=f"at its maximum, {listed(spending.parts)}, the endpoint costs"
             f" {money(spending.cost.monthly)} a month",
             rule=rule,
             remedy=f"{fewer} another `instance.type`",

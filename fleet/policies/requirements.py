@@ -70,7 +70,7 @@ def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
         )
     if require.rollback_alarms and not (spec.rollout and rollback_alarms(spec, spec.rollout)):
         found = (
-            "no alarm rolls an update back" if spec.rollout else "without `rollout`, nothing is rolled back"
+            "no alarm rolls back an update" if spec.rollout else "without `rollout`, nothing is rolled back"
         )
         remedy = "write `rollout: {rollback_on: [errors]}`"
         yield _unmet("rollback_alarms", ("rollout", "rollback_on"), found, "requires an alarm", remedy)

@@ -84,6 +84,6 @@ def _other_name(config: Path, text: Text, model: str) -> Finding:
 
 
 def _in_code(file: Path, line: int, name: str) -> Finding:
-    message = f"the code names the model {name!r}, which is called otherwise in each copy"
+    message = f"the code names the model {name!r}, which has another name in each copy"
     hint = "take the name from the request or from `parameters` in config.pbtxt, or leave out `copies`"
     return Finding(code="FL412", message=message, file=file, line=line, hint=hint)

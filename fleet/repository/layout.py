@@ -58,9 +58,7 @@ def model_names(repository: Path, built: Collection[str] = (), *, packed: bool =
     ]
     findings += [_misnamed_file_finding(model) for model in models if not NAME.fullmatch(model.name)]
     if not models:
-        findings.append(
-            Finding(code="FL407", message="the model repository contains no model", file=repository)
-        )
+        findings.append(Finding(code="FL407", message="the model repository has no model", file=repository))
     if findings:
         raise FindingsError(findings)
     return [model.name for model in models]
@@ -107,7 +105,7 @@ def _entries_with_files(repository: Path) -> Iterator[RepositoryEntry]:
             kind, size = _kind_and_size(f"{folder}/{name}")
             if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
                 message = "only folders and files can be packed; this is a link or a device"
-                hint, file = "put the file itself there", Path(folder, name)
+                hint, file = "replace it with the file itself", Path(folder, name)
                 raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=file)])
             if stat.S_ISREG(kind):
                 yield from (
@@ -202,7 +200,7 @@ def _misnamed_file_finding(model: Path) -> Finding:
 
 
 def _no_text(folder: Path, name: str) -> Finding:
-    message = f"the name {name!r} contains control characters or is not in UTF-8"
+    message = f"the name {name!r} contains control characters or is not UTF-8"
     return Finding(code="FL414", message=message, hint="rename it", file=folder)
 
 
@@ -217,7 +215,7 @@ def _without_version(model: Path) -> Finding:
     )
     message = f"model {model.name!r} has {lack}"
     is_model = (model / CONFIG).exists()
-    hint = f"put its files into {model.name}/1/; if a script creates them, run the script first"
+    hint = f"put its files into {model.name}/1/; if a script creates them, run it first"
     if not is_model and not _holds_model_file(model):
         hint = f"{hint}; if it is not a model, remove the folder"
     return Finding(code="FL404", message=message, hint=hint, file=model)

@@ -29,13 +29,13 @@ def main_model(repository: Path, models: Sequence[str]) -> str:
         return ensembles[0]
     if ensembles:
         message = (
-            f"the archive holds {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
+            f"the archive contains {len(ensembles)} ensembles, {', '.join(ensembles)}: any of them may answer"
         )
         hint = "put each ensemble into its own archive"
         raise FindingsError([Finding(code="FL409", message=message, hint=hint, file=repository)])
     message = (
-        f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}:"
-        " any of them would be loaded, but not the others"
+        f"the archive contains {len(models)} models and no ensemble, {', '.join(models)}:"
+        " any of them would be loaded, and the others not"
     )
     hint = f"put each into its own archive; an ensemble is recognised by the literal `{LITERAL}`"
     raise FindingsError([Finding(code="FL408", message=message, hint=hint, file=repository)])

@@ -16,30 +16,30 @@ INTRO = """\
 # Rules
 
 `fleet check` finds what AWS, Triton or the GPU would refuse later. Each finding has a name, a code that never
-changes its meaning, a place, a message, and a hint with what to write instead. `fleet rules NAME` explains
-one on the command line; `fleet rules --theme THEME` lists those of a theme. A rule is named after what it
-finds; the sentence below its name states what is required.
+changes its meaning, a location, a message, and a hint with what to write instead. `fleet rules NAME`
+explains a rule on the command line, and `fleet rules --theme THEME` lists those of a theme. A rule's name is
+what it finds; the sentence below the name is what it requires.
 
-- **error**: it would not work. `fleet check` exits with 1, and nothing is deployed.
-- **warning**: it works but is probably a mistake, or it may fail, but no source proves it. Rules rest on
-  facts of the catalog; a fact that is not certain only warns, whatever the severity of its rule.
+- **error**: the spec would not work. `fleet check` exits with 1, and nothing is deployed.
+- **warning**: the spec works but is probably a mistake, or it may fail and no source proves it. Rules rely on
+  facts of the catalog; an uncertain fact only warns, whatever the severity of its rule.
 
-A spec may break a rule on purpose, with the reason, where a review sees it:
+A spec may break a rule on purpose. It gives the reason, which a review then sees:
 
 ```yaml
 allow: {unlisted-multi-model-instance: "tried on ml.g6.xlarge, 3 May"}
 ```
 
-`allow` takes the code in place of the name as well.
+`allow` accepts the code as well as the name.
 
-A rule that is **needed** cannot be allowed: other checks depend on what it requires. One that is
-**an error at deploy** only warns before. An `allow` that silences nothing is [a finding itself](#fl130).
+A rule marked **needed** cannot be allowed: other checks depend on what it requires. A rule marked
+**an error at deploy** only warns until then. An `allow` that silences nothing is [a finding itself](#fl130).
 """
 OTHERS = """\
 ## Other codes
 
-These are found while files are read, repositories packed, endpoints deployed and called. Among them,
-`allow` silences only the codes of the tables that mention it.
+These are found while files are read, repositories are packed, and endpoints are deployed and called. `allow`
+silences only the codes of the tables that mention it.
 """
 
 
@@ -119,7 +119,7 @@ def _source(source: str) -> str:
 
 def _group(group: Group) -> str:
     but = f", except {', '.join(group.names[code] for code in group.needed)}" if group.needed else ""
-    allowed = [f"A spec may `allow` itself any of these{but}.\n"] if group.allowable else []
+    allowed = [f"A spec may `allow` any of these{but}.\n"] if group.allowable else []
     lines = [f"### {group.about}\n", *allowed, "| name | code | severity | |", "| --- | --- | --- | --- |"]
     for code, sentence in group.codes.items():
         name = f'<a id="{code.lower()}"></a>{group.names[code]}'

@@ -73,16 +73,17 @@ class GitHubAccess(Document):
     """The repository on GitHub whose jobs may deploy the environment and look for drift."""
 
     repository: Annotated[str, _Length, AfterValidator(_repository), _REPOSITORY]
-    """`OWNER/NAME` in GitHub's own upper and lower case; `OWNER@ID/NAME@ID` where its tokens have immutable
+    """`OWNER/NAME`, in upper and lower case as on GitHub; `OWNER@ID/NAME@ID` if its tokens have immutable
     subject claims."""
     environment: GitHubEnvironment | None = None
-    """The GitHub environment whose jobs may deploy; left out: the one with this environment's name."""
+    """The GitHub environment whose jobs may deploy; default: the one with this environment's name."""
     branch: Branch = "main"
     """The default branch, whose jobs may look for drift."""
     promotes_to: Annotated[tuple[GitHubEnvironment, ...], Field(strict=False)] = ()
     """GitHub environments, such as `prod`, whose jobs may read what `fleet promote` copies from here."""
     provider: GitHubProvider | None = None
-    """ARN of the account's OIDC provider for GitHub; left out: Foundation makes it. An account has one."""
+    """ARN of the account's OIDC provider for GitHub; default: Foundation creates it. An account has only
+    one."""
 
 
 class GitLabAccess(Document):
@@ -93,11 +94,11 @@ class GitLabAccess(Document):
     branch: Branch = "main"
     """The default branch; protect it."""
     provider: GitLabProvider | None = None
-    """ARN of the account's OIDC provider for gitlab.com; left out: Foundation makes it."""
+    """ARN of the account's OIDC provider for gitlab.com; default: Foundation creates it."""
 
 
 class Access(Document):
-    """Roles that CI jobs of a repository assume by OpenID Connect, without keys; pull requests get none."""
+    """Roles that a repository's jobs assume by OpenID Connect, without keys; pull requests get none."""
 
     github: GitHubAccess | None = None
     gitlab: GitLabAccess | None = None
@@ -115,5 +116,5 @@ class EndpointAccess(Document):
     invokers: Annotated[
         tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(_require_unique)
     ] = ()
-    """ARNs of roles, other accounts' too, that may take on a role that may call this endpoint and nothing
-    else; left out: there is no such role."""
+    """ARNs of roles, in other accounts too, that may assume a role which may call this endpoint and nothing
+    else; default: no such role exists."""

@@ -17,7 +17,7 @@ MINUTE = 60
 
 def _whole_minutes(seconds: int) -> int:
     if seconds % MINUTE:
-        raise ValueError("alarms evaluate whole minutes: `15m`, `1h`")
+        raise ValueError("alarms evaluate whole minutes: write `15m` or `1h`")
     return seconds
 
 
@@ -96,20 +96,19 @@ class Alarms(Document):
     """Thresholds: one value, or `{warning: 200ms, critical: 1s}`; `null` for no alarm."""
 
     latency_p50: Time | None = None
-    """The container's latency that half of the calls stay below."""
+    """Median latency of the container."""
     latency_p90: Time | None = None
-    """The container's latency that 90% of the calls stay below."""
+    """90th percentile of the container's latency."""
     latency_p99: Time | None = None
-    """The container's latency that 99% of the calls stay below."""
+    """99th percentile of the container's latency."""
     overhead_p99: Time | None = None
-    """What SageMaker adds to the container's latency, below which 99% of the calls stay."""
+    """99th percentile of the latency that SageMaker adds to the container's."""
     errors: Part | None = Shares.model_validate({"warning": "1%", "critical": "5%"})
     """Share of calls that fail with a 5xx status."""
     client_errors: Part | None = None
     """Share of calls that fail with a 4xx status."""
     model_errors: Part | None = None
-    """Share of calls that the container answers with no 2xx status, or with nothing that SageMaker
-    understands in time."""
+    """Share of calls that get no valid answer with a 2xx status from the container in time."""
     gpu_utilization: Part | None = None
     """Mean utilisation of one GPU."""
     gpu_memory: Part | None = None
@@ -117,22 +116,22 @@ class Alarms(Document):
     cpu_utilization: Part | None = None
     """Mean utilisation of one vCPU."""
     memory: Part | None = Shares.model_validate({"warning": "90%"})
-    """Memory in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
+    """Memory in use, on the fullest instance; in mode `multi-model` there is no default alarm."""
     disk: Part | None = Shares.model_validate({"warning": "85%"})
-    """Disk in use, on the fullest instance; left out in mode `multi-model`: no alarm."""
+    """Disk in use, on the fullest instance; in mode `multi-model` there is no default alarm."""
     at_capacity: Duration | None = None
-    """With `scaling`: how long the number of instances may stay at its `max`; whole minutes, at most 24h."""
+    """With `scaling`: how long as many instances run as its `max`; whole minutes, at most 24h."""
     model_load: Time | None = None
     """Mode `multi-model`: how long the container takes to load a model, on average."""
     loading_wait: Time | None = None
     """Mode `multi-model`: how long a call waits for its model, on average."""
     cache_hits: Part | None = None
-    """Mode `multi-model`: the minimum share of calls whose model is already loaded."""
+    """Mode `multi-model`: minimum share of calls whose model is already loaded."""
     pending_requests: Number | None = None
     """With `metrics.triton`: requests that wait in Triton's queue."""
     calls: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    """In a minute with fewer calls, alarms on latencies and shares do not fire; 0 and 1: in every minute.
-    Left out: each alarm has its own number, 5 to 20."""
+    """Minimum calls in a minute for alarms on latencies and shares to fire; 0 and 1: they may fire in every
+    minute. Default: each alarm has its own number, 5 to 20."""
 
     def of_several_models(self) -> Alarms:
         """These without the defaults that SageMaker exceeds: it fills memory and disk with models."""

@@ -55,9 +55,9 @@ def elsewhere(arn: str, account: str, region: str) -> str | None:
     _, partition, _, its_region, its_account, _ = arn.split(":", 5)
     own = partition_of(region).name
     if partition != own:
-        return f"it is in partition {partition}, but {region} is in {own}"
+        return f"it is in the partition {partition}, and {region} is of {own}"
     if its_account not in (account, "aws"):
-        return f"it belongs to account {its_account}, but the environment to {account}"
+        return f"it is in account {its_account}, and the environment of {account}"
     if its_region not in (region, ""):
-        return f"it is in region {its_region}, but the environment is in {region}"
+        return f"it is in region {its_region}, and the environment of {region}"
     return None

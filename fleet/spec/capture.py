@@ -1,4 +1,4 @@
-"""Which calls are kept, for whoever watches what a model is asked and what it answers."""
+"""Data capture: which requests and responses are kept."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Capture(Document):
     """SageMaker's data capture, into the endpoint's own prefix of the artifact bucket."""
 
     sample: WholeShare
-    """Share of the calls that are captured, `1%` to `100%` in whole percent."""
+    """Share of calls to capture, `1%` to `100%` in whole percent."""
     requests: bool = True
-    """Capture the requests."""
+    """Capture requests."""
     responses: bool = True
-    """Capture the responses."""
+    """Capture responses."""
 
     @model_validator(mode="after")
     def _require_capture(self) -> Self:

@@ -14,7 +14,7 @@ from fleet.spec.values import Count, Document, Text
 
 def _not_the_invocations(port: int) -> int:
     if port == INVOCATIONS_PORT:
-        raise ValueError("the container answers invocations there; choose another port")
+        raise ValueError("the container answers invocations at this port; choose another")
     return port
 
 
@@ -25,29 +25,30 @@ Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9
 
 
 class Container(Document):
-    """What the container's start script reads."""
+    """Settings that the container's start script reads."""
 
     thread_count: Count | None = None
-    """Threads of the HTTP front end; left out: the container's own, 8."""
+    """Threads of the HTTP front end; default: the container's own, 8."""
     buffer_manager_thread_count: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    """Threads that copy tensors; left out: the container's own, 0."""
+    """Threads that copy tensors; default: the container's own, 0."""
     log_verbose: bool = False
-    """Verbose log; off here, on in the container's own default, which costs CloudWatch Logs."""
+    """Log verbosely. The container's own default is on, which adds to the costs of CloudWatch Logs."""
     log_info: bool | None = None
-    """Log of what the server does; left out: the container's own, on."""
+    """Log what the server does; default: the container's own, on."""
     log_warning: bool | None = None
-    """Log of warnings; left out: the container's own, on."""
+    """Log warnings; default: the container's own, on."""
     log_error: bool | None = None
-    """Log of errors; left out: the container's own, on."""
+    """Log errors; default: the container's own, on."""
     shm_default_byte_size: Annotated[int, Field(ge=1 << 20, le=2**63 - 1)] | None = None
-    """Shared memory of each Python model instance, in bytes; left out: the container's own, 16 MiB."""
+    """Shared memory of each Python model instance, in bytes; default: the container's own, 16 MiB."""
     shm_growth_byte_size: Count | None = None
-    """Step in which that memory grows, in bytes; left out: the container's own, 1 MiB."""
+    """Step by which that memory grows, in bytes; default: the container's own, 1 MiB."""
     model_load_gpu_limit: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Share of GPU memory in use above which further models are refused; left out: no limit."""
+    """Share of GPU memory in use above which no further model is loaded; default: no limit."""
     inference_type: Literal["infer", "generate", "generate_stream"] | None = None
-    """What an invocation does; releases from 25.03 on; left out: the container's own, `infer`."""
+    """Kind of Triton request that an invocation makes, from release 25.03 on; default: the container's own,
+    `infer`."""
     metrics_port: Port | None = None
-    """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks all others; left out: 23000."""
+    """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks all others; default: 23000."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
     """Further flags of tritonserver, one per item, without white space."""

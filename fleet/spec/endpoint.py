@@ -37,7 +37,7 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
 
 
 class Mode(StrEnum):
-    """How the endpoint holds its models."""
+    """How the endpoint serves its models."""
 
     SINGLE = "single"
     MULTI_MODEL = "multi-model"
@@ -55,8 +55,19 @@ class ArchiveSet(StrEnum):
     LIVE = "live"
 
 
+class Instance(Document):
+    """The instances that serve the endpoint."""
+
+    type: InstanceType
+    """SageMaker instance type, such as `ml.g5.xlarge`."""
+    ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
+    """Host image, SageMaker's InferenceAmiVersion; default: the one whose driver fits release and family."""
+    count: Count = 1
+    """Number of instances; with `scaling`, only at the first deploy."""
+
+
 class Compression(StrEnum):
-    """How SageMaker is given an endpoint's model data."""
+    """How an endpoint's model data are stored for SageMaker."""
 
     GZIP = "gzip"
     NONE = "none"
@@ -81,19 +92,18 @@ class Archive(Document):
     """The model repository: a folder relative to this file, an archive `s3://BUCKET/KEY.tar.gz`, or the files
     below `s3://BUCKET/PREFIX/`."""
     digest: Digest | None = None
-    """Of a repository in S3: the digest of its tar stream; other content is refused."""
+    """For a repository in S3: the digest of its tar stream; other content is refused."""
     copies: Count | None = None
-    """Mode `multi-model`: so many archives `ARCHIVE-0`, `ARCHIVE-1` and so on from one repository, with
-    their models renamed to `MODEL_0`, `MODEL_1` and so on; left out: one archive, unchanged."""
+    """Mode `multi-model`: how many archives the repository becomes: `ARCHIVE-0`, `ARCHIVE-1` and so on, with
+    models `MODEL_0`, `MODEL_1` and so on; default: one archive of the repository as it is."""
     version: Count | None = None
-    """With `archive_set: live`: part of the target's name; raise it with every change of the content."""
+    """With `archive_set: live`: the version in the target's name; raise it whenever the content changes."""
     compression: Annotated[Compression, Field(strict=False)] = Compression.GZIP
-    """Of the only repository: `none` gives SageMaker the plain files, so that a new instance has
-    nothing to unpack."""
+    """With one repository: `none` stores the files as they are, so a new instance unpacks nothing."""
     engines: tuple[Engine, ...] = Field(default=(), strict=False)
-    """TensorRT plans to be built for models of this repository."""
+    """TensorRT plans to build for models of this repository."""
     built_on: InstanceType | None = None
-    """For TensorRT plans in the repository: an instance type with the GPU that they were built on."""
+    """For TensorRT plans in the repository: an instance type with the GPU that built them."""
 
     def packed(self, index: int) -> tuple[PackedArchive, ...]:
         """The archives that entry number `index` of `models` stands for."""
@@ -108,75 +118,84 @@ class Archive(Document):
         )
 
 
+class Timeouts(Document):
+    """How long SageMaker waits for a new instance."""
+
+    model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """Time for the model data to download, 60s to 1h."""
+    startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
+    """Time for the container to answer its first ping, 60s to 1h."""
+
+
 class EndpointSpec(Document):
     """One NVIDIA Triton endpoint on Amazon SageMaker."""
 
     endpoint: Name
-    """The fixed, public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
+    """Fixed public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     profile: ProfileNames = ()
-    """Profiles that this spec is laid over: files in profiles/ without `.yaml`; the last one wins."""
+    """Profiles that the spec builds on: files in profiles/ without `.yaml`; a later one overrides earlier."""
     owner: Owner | None = None
     """Who owns the endpoint."""
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
-    """The environments that have the endpoint; left out: all. The environment `local` has every endpoint."""
+    """Environments that have the endpoint; default: all. The environment `local` always has it."""
     mode: Annotated[Mode, Field(strict=False)] = Mode.SINGLE
     """`single`: one repository, whose default model answers. `multi-model`: an archive for each target, which
-    SageMaker loads when it is called. `shared-container`: one repository, all of whose models are loaded and
-    can be called by name."""
+    SageMaker loads when it is called. `shared-container`: one repository, whose models are all loaded and
+    called by name."""
     archive_set: Annotated[ArchiveSet, Field(strict=False)] = ArchiveSet.LOCKED
-    """Multi-model: `locked`: a changed set is a new Model, so it can be rolled back. `live`: one
-    fixed prefix, to which archives are added, and from which they are removed, without a deploy."""
+    """Mode `multi-model`. `locked`: every set of archives has its own Model, so a change can be rolled back.
+    `live`: archives are added and removed below one fixed prefix, without a deploy."""
     triton: Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
     """Container release, in quotes: `"25.04"`."""
     image_digest: Digest | None = None
-    """The digest of that release's image, `sha256:...`, as `fleet preflight` prints it; left out: what the
-    tag names when an instance starts, which may be published again."""
+    """The digest of that release's image, `sha256:...`, as `fleet preflight` prints it; default: the image
+    that the tag names when an instance starts, which AWS may replace."""
     image: OwnImage | None = None
-    """Left out: the image of `triton`'s release, or that of a shared container, which is built. Local
-    endpoints run this machine's Triton instead."""
+    """Default: the image of `triton`'s release, or the built image of a shared container. Local endpoints run
+    this machine's Triton instead."""
     instance: Instance
     default_model: ModelName | None = None
-    """Mode `single`: the model that answers. `shared-container`: the route of calls that name none. Left out:
-    the only one that there is."""
+    """Mode `single`: the model that answers. `shared-container`: the route of calls that name none. Default:
+    the only one that exists."""
     routes: dict[ModelName, ModelName] = Field(default_factory=dict)
-    """Mode `shared-container`: the names that callers use, each with its model; no other model can be called.
-    Left out: every model by its own name."""
+    """Mode `shared-container`: the names that callers use, each with its model; other models cannot be
+    called. Default: every model by its own name."""
     models: Annotated[tuple[Archive, ...], Field(strict=False)]
-    """Model repositories; several only in mode `multi-model`. The target model of an archive is
-    `ARCHIVE.tar.gz`, with `archive_set: live` `ARCHIVE-vVERSION.tar.gz`, with `copies` `ARCHIVE-0.tar.gz` and
-    so on."""
+    """Model repositories; only mode `multi-model` may have several. The target model of an archive is
+    `ARCHIVE.tar.gz`; with `archive_set: live` it is `ARCHIVE-vVERSION.tar.gz`, and with `copies`
+    `ARCHIVE-0.tar.gz` and so on."""
     scaling: Scaling | None = None
-    """Left out: there are `instance.count` instances."""
+    """Default: always `instance.count` instances."""
     rollout: Rollout | None = None
-    """Left out: all calls move to the new instances at once."""
+    """Default: all calls move to the new instances at once."""
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
-    """Calls that the endpoint must answer after each deploy; otherwise the deploy is rolled back."""
+    """Calls that the endpoint has to answer after each deploy; otherwise the deploy is rolled back."""
     warm: tuple[ArchiveName, ...] = Field(default=(), strict=False)
-    """Mode `multi-model`: archives that are loaded after each deploy, before the samples are sent; an archive
-    with a sample of status 200 is loaded by that sample."""
+    """Mode `multi-model`: archives to load after each deploy, before the samples are sent. If an archive has
+    a sample with status 200, that sample loads it."""
     alarms: Alarms | None = Field(default=Alarms(), validate_default=True)
-    """Alarm thresholds. A breach notifies operators and rolls a `rollout` back; `null` notifies nobody."""
+    """Alarm thresholds. A breach notifies operators and rolls back a `rollout`; `null` disables all
+    alarms."""
     metrics: Metrics = Metrics()
     logs: Logs = Logs()
     network: Network = Network()
     access: EndpointAccess = EndpointAccess()
     capture: Capture | None = None
-    """Left out: no call is kept."""
+    """Default: no call is captured."""
     tags: Tags = Field(default_factory=dict)
-    """Tags of everything in the endpoint's stack, added to those of the environment; they win over those
-    with the same key."""
+    """Tags of all resources in the endpoint's stack, beside the environment's, which they override."""
     container: Container = Container()
     environment: Variables = Field(default_factory=dict)
-    """Other variables of the container, for which `container` has no key."""
+    """Further environment variables of the container, for settings without a key in `container`."""
     timeouts: Timeouts = Timeouts()
     cloudformation: dict[str, dict[str, object]] = Field(default_factory=dict)
     """Raw CloudFormation properties, set in the template and checked: `{EndpointConfig: {Path: value}}`."""
     overrides: EnvironmentOverrides = Field(default_factory=dict, exclude=True)
     """By environment: keys that replace the spec's own there."""
     language: int = LANGUAGE
-    """The version of this language, 1. A version of triton-fleet that reads another one refuses the spec."""
+    """Version of the spec language, 1. A version of triton-fleet that reads another one refuses the spec."""
     allow: dict[Rule, Reason] = Field(default_factory=dict)
-    """Rules broken here on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
+    """Rules broken on purpose, by name or code, each with the reason: `{incompatible-ami: "tried"}`."""
 
     @field_validator("image")
     @classmethod
@@ -198,7 +217,7 @@ class EndpointSpec(Document):
                 else ""
             )
             hint = other or f"write the spec in version {LANGUAGE}, which docs/spec.md describes"
-            raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the language of specs", hint)
+            raise Mistake(f"this triton-fleet reads version {LANGUAGE} of the spec language", hint)
         return language
 
     @field_validator("models")

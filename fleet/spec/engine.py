@@ -56,18 +56,19 @@ class Engine(Document):
     onnx: Annotated[Text, StringConstraints(pattern=r"^(s3://\S+|[^:]+)\.onnx$")]
     """The ONNX model: a file relative to this spec, or `s3://BUCKET/KEY.onnx`."""
     digest: Digest | None = None
-    """Of an ONNX model in S3: the digest of the file; other content is refused."""
+    """For an ONNX model in S3: the digest of the file; other content is refused."""
     precision: Annotated[Precision, Field(strict=False)] = Precision.FP32
-    """`fp16`, `bf16`, `int8`, `fp8` or `int4` beside `fp32`."""
+    """Precision that TensorRT may use for a layer in addition to `fp32`."""
     shapes: dict[InputName, Annotated[tuple[Shape, ...], Field(strict=False, min_length=3, max_length=3)]] = (
         Field(default_factory=dict)
     )
-    """By input: the smallest, the usual and the largest shape, `[1x128, 16x128, 32x128]`; left out: the ONNX
-    model's own, which have to be fixed."""
+    """By input: the smallest, usual and largest shapes, `[1x128, 16x128, 32x128]`; default: the ONNX model's
+    own, which have to be fixed."""
     compatibility: Annotated[Compatibility, Field(strict=False)] = Compatibility.NONE
-    """Other GPUs on which the engine also runs, but more slowly."""
+    """Other GPUs that the engine also has to run on, which makes it slower."""
     workspace: Bytes | None = None
-    """GPU memory that a layer may use beside its tensors, in whole MiB; left out: all that the GPU has."""
+    """GPU memory that a layer may use in addition to its tensors, in whole MiB; default: all that the GPU
+    has."""
 
     @field_validator("workspace")
     @classmethod

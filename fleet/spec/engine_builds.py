@@ -29,15 +29,15 @@ Family = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 
 
 class EngineBuilds(Document):
-    """How TensorRT engines are built: what is reserved for it, how long it may take, how many at a time."""
+    """How TensorRT engines are built: reserved capacity, time-out and concurrency."""
 
     fleets: dict[Family, FleetArn] = Field(default_factory=dict)
-    """By GPU family, `g4dn: ARN`: a CodeBuild fleet of that family, of this account and region, used
-    instead of AWS's on-demand capacity."""
+    """By GPU family, `g4dn: ARN`: a CodeBuild fleet of that family in this account and region, which replaces
+    on-demand capacity."""
     timeout: Annotated[Seconds, Field(ge=300, le=127_800)] = 3600
-    """How long one build may take, 5m to 35h 30m: CodeBuild allows 36h in total."""
+    """Time-out of one build, 5m to 35h 30m; CodeBuild allows 36h with the steps before and after it."""
     at_once: Annotated[Count, Field(le=100)] = 4
-    """How many builds one publish runs at a time; CodeBuild queues those beyond the account's quota."""
+    """Builds that a publish runs at the same time; CodeBuild queues those beyond the account's quota."""
 
     @field_validator("fleets")
     @classmethod

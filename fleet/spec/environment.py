@@ -76,56 +76,57 @@ EndpointGlob = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*?][A-Za-z0
 
 
 class LocalLimits(Document):
-    """What each multi-model endpoint may take of this machine; past it, models are evicted."""
+    """Limits of each multi-model endpoint on this machine; beyond them, models are evicted."""
 
     model_memory: Bytes | None = None
-    """Memory of the models that are loaded; left out: until Triton has none left."""
+    """Memory for loaded models; default: until Triton runs out of memory."""
     model_disk: Bytes | None = None
-    """Disk of the models that are unpacked; left out: until the disk is full."""
+    """Disk space for unpacked models; default: until the disk is full."""
 
 
 class Environment(Document):
     """One account and region, with what its endpoints have in common."""
 
     environment: EnvironmentName
-    """The name, as in `-c env=NAME`; the same as the file's. No hyphens: stack names are joined with them."""
+    """Name, as in `-c env=NAME`, the same as the file's. No hyphens: they separate the parts of stack
+    names."""
     account: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")]
     """AWS account, in quotes."""
     region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
     """AWS region."""
     tags: Tags = Field(default_factory=dict)
-    """Tags of everything that is deployed."""
+    """Tags of all deployed resources."""
     kms_key: KeyArn | None = None
     """ARN of a symmetric KMS key of this account and region: for the artifact bucket, captured data, log
-    groups, and the volumes of instances without local storage. Left out: AWS's own keys."""
+    groups, and the volumes of instances without local storage. Default: AWS's own keys."""
     artifact_bucket: BucketName | None = None
-    """Name of a bucket of yours in this region, for archives, engines, captured calls and saved scalings; it
-    is neither created nor configured, and no other environment may use it. Left out: Foundation has one."""
+    """Name of an existing bucket in this region for archives, engines, captured calls and saved scaling. The
+    product does not configure it, and no other environment may use it. Default: Foundation has one."""
     permissions_boundary: BoundaryArn | None = None
-    """ARN of the IAM policy that bounds every role that is deployed; left out: none does."""
+    """ARN of the IAM policy that limits every deployed role; default: none."""
     allowed_roles: Annotated[tuple[RoleArn, ...], Field(strict=False)] = ()
-    """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in
-    place of the role that the product creates; `permissions_boundary` does not bound them."""
+    """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in place
+    of the role that the product creates; `permissions_boundary` does not limit them."""
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
-    """AWS accounts, in quotes, whose ECR a spec may name a raw `Image` of, and hosts of other registries;
-    SageMaker's own are always allowed."""
+    """AWS accounts, in quotes, and hosts of other registries whose images a spec may name; SageMaker's own
+    are always allowed."""
     access: Access = Access()
     promoted_from: EnvironmentName | None = None
-    """The environment that `fleet promote` brings endpoints from: each has its tested spec beside its lock.
-    Left out: the environment follows the specs, profiles and repositories as they are."""
+    """The environment that `fleet promote` copies endpoints from, each with its tested spec beside its lock.
+    Default: the environment follows the specs, profiles and repositories as they are."""
     endpoints: Annotated[tuple[EndpointGlob, ...], Field(strict=False)] | None = None
-    """Names and globs, such as `search-*`, of the endpoints that the environment has; left out: all whose
-    `environments` has it."""
+    """Names and globs, such as `search-*`, of the endpoints that the environment has; default: all whose
+    `environments` allow it."""
     defaults: dict[str, object] = Field(default_factory=dict)
-    """Keys of an endpoint's spec that apply if the spec does not set them."""
+    """Keys of a spec that apply where a spec does not set them."""
     overrides: dict[str, dict[str, object]] = Field(default_factory=dict)
     """By endpoint: keys that replace the spec's own here."""
     notifications: Notifications = Notifications()
     """Who is notified of alarms, by severity."""
     runbook: Page | None = None
-    """The address of your copy of docs/runbook.md, for links to its sections; left out: the file's name."""
+    """Where your copy of docs/runbook.md is, for links to its sections; default: the file's name."""
     dashboards: bool = True
-    """Give each endpoint a CloudWatch dashboard, which costs 3 USD a month."""
+    """Give each endpoint a CloudWatch dashboard, which costs 3 USD per month."""
     engine_builds: EngineBuilds = EngineBuilds()
     """Where and how TensorRT engines are built."""
     local: LocalLimits | None = None

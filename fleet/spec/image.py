@@ -36,9 +36,9 @@ class OwnImage(Document):
     """A folder relative to this file with a Dockerfile, `ARG TRITON_IMAGE` and `FROM ${TRITON_IMAGE}`, and
     its build context: `fleet images build` builds and pushes it."""
     args: dict[ArgumentName, Text] = Field(default_factory=dict)
-    """Build arguments. They remain in the image: secrets do not belong here."""
+    """Build arguments. They remain in the image, so do not put secrets here."""
     uri: ImageUri | None = None
-    """A repository of ECR in the environment's region, `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME`."""
+    """An ECR repository in the environment's region, `ACCOUNT.dkr.ecr.REGION.amazonaws.com/NAME`."""
     digest: Digest | None = None
     """With `uri`: the image's digest, as `fleet images inspect` shows it."""
 
@@ -112,13 +112,13 @@ class LockedImage(Document):
     """The image that an endpoint runs, where it is not the release's."""
 
     key: Digest | None = None
-    """Of an image that is built: follows from its folder, its arguments and the release's image."""
+    """For a built image: computed from its folder, its arguments and the release's image."""
     base: Digest | None = None
     """With `key`: the digest of the release's image on which it was built."""
     digest: Digest
     """The manifest's in ECR."""
     facts: ImageFacts | None = None
-    """What is inside; left out: nobody could read it."""
+    """The image's contents; missing if the image could not be read."""
 
     @model_validator(mode="after")
     def _has_a_base_only_if_built(self) -> LockedImage:

@@ -124,7 +124,7 @@ class Lock(Document):
     inputs: Digest | None = None
     """The digest of that spec, as it held in the environment, and of the environment's own settings."""
     image: LockedImage | None = None
-    """Left out: the release's own."""
+    """Default: the release's own."""
     archives: dict[Name, LockedArchive]
     """By the archive's name, each copy for itself."""
     repositories: dict[Name, LockedRepository] = Field(default_factory=dict)

@@ -19,7 +19,7 @@ def _taken_by_cloudwatch(days: int) -> int:
 
 
 class Logs(Document):
-    """The endpoint's log groups: its containers' own, and that of Triton's metrics."""
+    """The endpoint's log groups: that of its containers and that of Triton's metrics."""
 
     retention_days: Annotated[
         int, AfterValidator(_taken_by_cloudwatch), WithJsonSchema({"type": "integer", "enum": list(_DAYS)})

@@ -97,7 +97,9 @@ def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding
 def _locks_without_specs(root: Path, environment: str, others: Collection[str]) -> Iterator[Finding]:
     for each in locked_endpoints(root, environment):
         if each not in others:
-            message = f"{environment} is promoted to, and this lock has no spec beside it: {each}{SPEC_END}"
+            message = (
+                f"{environment} has `promoted_from`, and this lock has no spec beside it: {each}{SPEC_END}"
+            )
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
             file = root / LOCKS / environment / f"{each}{LOCK_END}"
             yield Finding(code=WITHOUT_SPEC, message=message, hint=hint, file=file, line=1)
@@ -152,7 +154,7 @@ def _not_selected(
     mark, name = source.mark(("endpoints",)), settings.environment
     for each in names:
         if not any(fnmatchcase(each, pattern) for pattern in settings.endpoints):
-            message = f"{each!r} is not in {name}: its `endpoints` leaves it out"
+            message = f"{each!r} is not in {name}: its `endpoints` do not include it"
             yield each, finding_at(mark, ABSENT, message, "add it there, or name another environment")
 
 

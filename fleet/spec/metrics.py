@@ -30,25 +30,26 @@ def _published_by_sagemaker(seconds: int) -> int:
 
 
 class Metrics(Document):
-    """What the endpoint measures beyond SageMaker's own metrics."""
+    """Metrics in addition to SageMaker's own."""
 
     triton: bool = True
     """Let the container publish Triton's metrics to CloudWatch."""
     detailed_observability: bool = False
-    """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample; off here,
-    on in SageMaker's own default."""
+    """SageMaker's own collector of GPU and host metrics, queried with PromQL and billed by sample.
+    SageMaker's own default is on."""
     enhanced: Annotated[bool, Field(title="Enhanced metrics")] = False
-    """SageMaker's metrics for each instance, container and GPU as well, each of which is billed."""
+    """Publish SageMaker's metrics for each instance, container and GPU too; each metric is billed."""
     publish_every: (
         Annotated[Seconds, Field(ge=10, le=300), AfterValidator(_published_by_sagemaker)] | None
     ) = None
-    """How often SageMaker publishes the utilization of the instances, 10s to 5m: 10, 30, 60, 120, 180, 240 or
-    300 seconds; with `enhanced` the metrics of calls, with `detailed_observability` those of its collector as
-    well. More than 60s is not possible with `enhanced` or with `scaling` by utilization. Left out: 60s."""
+    """How often SageMaker publishes the instances' utilisation, 10s to 5m: every 10, 30, 60, 120, 180, 240 or
+    300 seconds. This includes the metrics of calls with `enhanced`, and those of the collector with
+    `detailed_observability`. Neither `enhanced` nor `scaling` on utilisation allows more than 60s. Default:
+    every 60s."""
     triton_dimensions: tuple[Dimension, ...] = Field(default=(), strict=False, max_length=DIMENSIONS)
-    """The dimensions that those metrics have, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME`
-    shows them, such as `[model, version, reason, gpu_uuid]`; left out: the dashboard finds the metrics
-    whatever they have."""
+    """The dimensions of Triton's metrics, as `aws cloudwatch list-metrics --namespace TritonFleet/NAME` shows
+    them, such as `[model, version, reason, gpu_uuid]`; default: the dashboard finds the metrics with any
+    dimensions."""
 
     @field_validator("triton_dimensions")
     @classmethod

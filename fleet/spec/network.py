@@ -1,4 +1,4 @@
-"""Where an endpoint's containers are in the network, and what they reach."""
+"""The network of an endpoint's containers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SecurityGroup = Annotated[str, StringConstraints(pattern=r"^sg-([0-9a-f]{8}|[0-9
 
 
 class Network(Document):
-    """Your own VPC, and isolation."""
+    """Your own VPC, and network isolation."""
 
     subnets: Annotated[tuple[Subnet, ...], Field(strict=False, max_length=limit("subnets"))] = ()
-    """Subnets of one VPC in two availability zones or more; left out: SageMaker's own network."""
+    """Subnets of one VPC in at least two availability zones; default: SageMaker's own network."""
     security_groups: Annotated[
         tuple[SecurityGroup, ...], Field(strict=False, max_length=limit("security_groups"))
     ] = ()
     """Security groups of the containers in these subnets."""
     isolated: bool = False
-    """The container has no network access except SageMaker's own calls, and no credentials."""
+    """Block all calls to and from the container except SageMaker's own; it also has no credentials."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -1,4 +1,4 @@
-"""Who hears of alarms: email addresses, queues and functions."""
+"""Who is notified of alarms: email addresses, queues and functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BY_HAND = (
 def _subscriber(value: str) -> str:
     if "://" in value:
         raise Mistake(
-            "a URL holds its key, which belongs in no file",
+            "a URL contains its key, which does not belong in a file",
             f"subscribe it by hand: {_SUBSCRIBE.format('https')}; if it was committed, have a new one made,"
             " as its key is in the history",
         )
@@ -54,7 +54,7 @@ class OwnerNotifications(Document):
     """Email addresses, and ARNs of queues and functions, that are subscribed to a severity's topic."""
 
     warning: Subscribers = ()
-    """Who is notified of warnings."""
+    """Who is notified of warnings, in working hours."""
     critical: Subscribers = ()
     """Who is notified of critical alarms."""
 

@@ -21,8 +21,8 @@ _CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
 def _contact(value: str) -> str:
     if not _CONTACT.fullmatch(value):
         raise Mistake(
-            "this is not a way to reach anybody",
-            "write an email address, `@organisation/team`, or the address of a page, `https://...`,"
+            "nobody can be reached there",
+            "write an email address, `@organisation/team`, or the URL of a page, `https://...`,"
             " without a key in it",
         )
     return value
@@ -40,9 +40,9 @@ class Owner(Document):
     """The team that looks after an endpoint, and how to reach it."""
 
     team: Team
-    """Lower-case letters, digits and inner hyphens."""
+    """The team's name: lower-case letters, digits and inner hyphens."""
     contact: Contact | None = None
-    """An email address, `@organisation/team`, or the address of a page."""
+    """An email address, `@organisation/team`, or the URL of a page."""
 
     @property
     def reviewer(self) -> str | None:

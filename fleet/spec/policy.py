@@ -64,31 +64,31 @@ Release = Annotated[str, StringConstraints(pattern=r"^[0-9]{2}\.[0-9]{2}$")]
 
 
 class When(Document):
-    """The endpoints that a statement applies to: those for which all of these keys match."""
+    """The endpoints that a statement applies to: those that match all of these keys."""
 
     environment: Patterns | None = None
-    """Names of environments; `*` stands for any text. Left out: every environment."""
+    """Names of environments; `*` stands for any text. Default: every environment."""
     owner: Patterns | None = None
-    """Teams of `owner` in specs. Left out: every endpoint, those without an owner among them."""
+    """Teams that specs name as `owner`. Default: every endpoint, with or without an owner."""
     profile: Patterns | None = None
-    """Profiles of which the spec has one, directly or through another profile. Left out: every endpoint."""
+    """Profiles of which the spec uses one, directly or through another profile. Default: every endpoint."""
 
 
 class Gpus(Document):
     """The GPUs of one instance."""
 
     max: Annotated[int, Field(ge=0, le=1000)]
-    """The maximum number of GPUs of one instance; 0 allows only instances without a GPU."""
+    """Maximum GPUs of one instance; 0 allows only instances without GPUs."""
 
 
 class MonthlyCost(Document):
-    """US dollars for 720 hours at the maximum number of instances, at the catalog's list prices."""
+    """US dollars for 720 hours of the maximum number of instances, at the catalog's list prices."""
 
     endpoint: Dollars | None = None
-    """The maximum cost of one endpoint. Left out: any cost."""
+    """Maximum cost of one endpoint. Default: any cost."""
     owner: Dollars | None = None
-    """The maximum total cost of one team's endpoints in one environment, among those that the statement
-    applies to. Left out: any cost."""
+    """Maximum cost of all endpoints of one team in one environment, among those that the statement applies
+    to. Default: any cost."""
 
     @model_validator(mode="after")
     def _limits_a_cost(self) -> Self:
@@ -101,52 +101,52 @@ class TritonReleases(Document):
     """Container releases of Triton."""
 
     releases: Annotated[dict[Release, Day | None], Field(min_length=1)]
-    """The releases that are allowed, in quotes, each with its last day, or with `null` for no last day. From
-    30 days before its last day, a release is a warning."""
+    """Allowed releases, in quotes, each with its last day, or with `null` for no last day. A release is a
+    warning from 30 days before its last day."""
 
 
 class Requirements(Document):
-    """What an endpoint must have; a key with `false` or 0 requires nothing."""
+    """Requirements for endpoints; a key with `false` or 0 requires nothing."""
 
     owner: bool = False
     """The spec names its `owner`."""
     min_instances: Annotated[int, Field(ge=0, le=10_000)] = 0
-    """The minimum number of instances that `scaling.min`, schedules and `instance.count` may result in."""
+    """Minimum number of instances, by `scaling.min`, schedules and `instance.count`."""
     rollout: Annotated[tuple[Annotated[Strategy, Field(strict=False)], ...], Field(strict=False)] = ()
-    """The allowed strategies of `rollout`."""
+    """Strategies of `rollout`; the spec has one of them."""
     rollback_alarms: bool = False
-    """An alarm rolls an update back: the spec has a `rollout`, whose `rollback_on` names an alarm."""
+    """An alarm rolls back an update: the spec has a `rollout`, and an alarm for its `rollback_on`."""
     vpc: bool = False
     """The containers are in subnets of `network`."""
     kms_key: bool = False
     """The environment has a `kms_key`."""
     samples: Annotated[int, Field(ge=0, le=1000)] = 0
-    """The minimum number of `samples` that each deploy sends."""
+    """Minimum number of `samples` that each deploy sends."""
     log_retention_days: Annotated[int, Field(ge=0, le=3653)] = 0
-    """The minimum of `logs.retention_days`."""
+    """Minimum of `logs.retention_days`."""
 
 
 class Statement(Document):
-    """Endpoints, and what they are allowed. Each statement that is about an endpoint holds."""
+    """What endpoints are allowed. An endpoint has to fulfil every statement that applies to it."""
 
     name: Name
-    """The name in exceptions and messages."""
+    """Name in exceptions and messages."""
     when: When = When()
     instances: Patterns | None = None
-    """Instance types that are allowed, such as `ml.g5.*` or `ml.*.xlarge`, including those of instance
-    pools and shadow variants. Left out: every type."""
+    """Allowed instance types, such as `ml.g5.*` or `ml.*.xlarge`, also for instance pools and shadow
+    variants. Default: every type."""
     gpus: Gpus | None = None
-    """Left out: any number."""
+    """Default: any number."""
     regions: Patterns | None = None
-    """Regions in which the environment may be, such as `eu-*`. Left out: every region."""
+    """Allowed regions of the environment, such as `eu-*`. Default: every region."""
     max_instances: Count | None = None
-    """The maximum of `scaling.max`, a schedule's `max` and `instance.count`. Left out: any number."""
+    """Maximum of `scaling.max`, of a schedule's `max` and of `instance.count`. Default: any number."""
     monthly_cost: MonthlyCost | None = None
-    """Left out: any cost."""
+    """Default: any cost."""
     triton: TritonReleases | None = None
-    """Left out: every release."""
+    """Default: every release."""
     require: Requirements | None = None
-    """Left out: nothing is required."""
+    """Default: nothing is required."""
     tags: Annotated[tuple[TagKey, ...], Field(strict=False)] = ()
     """Tags that the spec or the environment must have."""
 
@@ -177,14 +177,14 @@ class PolicyException(Document):
     endpoints: Patterns
     """Names of endpoints; `*` stands for any text."""
     environment: Patterns | None = None
-    """Names of environments. Left out: every environment of the statement."""
+    """Names of environments. Default: every environment of the statement."""
     allows: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
-    """The keys of the statement that they may break, such as `instances` or `require.samples`. Left out:
+    """The keys of the statement that they may break, such as `instances` or `require.samples`. Default:
     all of them."""
     reason: Reason
     """Why the endpoints may break the statement."""
     until: Day
-    """The last day of the exception. From a week before, it is a warning."""
+    """Last day of the exception, which is a warning from a week before."""
 
     @field_validator("allows")
     @classmethod
@@ -203,11 +203,11 @@ class Policy(Document):
     """What one team allows endpoints, and for whom it makes exceptions."""
 
     policy: Name
-    """The name, the same as the file's."""
+    """Name, the same as the file's."""
     owner: Owner
     """Who decides on the policy and its exceptions."""
     statements: Annotated[tuple[Statement, ...], Field(strict=False)]
-    """What is allowed, and to whom."""
+    """What is allowed, and for which endpoints."""
     exceptions: Annotated[tuple[PolicyException, ...], Field(strict=False)] = ()
     """Who may break a statement, and until when."""
 

@@ -22,5 +22,5 @@ ProfileNames = Annotated[
 ]
 """One name, or a list of names."""
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,15}$")]
-"""No hyphens: stack names are joined with them."""
+"""No hyphens: they separate the parts of stack names."""
 EnvironmentOverrides = dict[EnvironmentName, dict[str, object]]

@@ -41,7 +41,7 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        message = f"the byte 0x{error.object[error.start]:02x} does not belong in UTF-8 text"
+        message = f"the byte 0x{error.object[error.start]:02x} is not valid in UTF-8 text"
         raise FindingsError([_finding("FL101", file, message, "save the file as UTF-8", line)]) from error
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
@@ -127,7 +127,7 @@ class _Reader:
             key: KeyPath = (*path, event.value)
             if event.value in data:
                 first = self.marks[key].line
-                message = f"the key `{event.value}` is given twice; it is on line {first} already"
+                message = f"the key `{event.value}` is given twice; it is already in line {first}"
                 self._add("FL102", event, message, "keep one of the two")
                 self._pass_over(next(self.events))
                 continue
@@ -156,7 +156,7 @@ def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml
             values += 1
             problem, hint = _not_plain(event, depth)
             if values > most:
-                problem, hint = f"the file has more than {most} keys and values", ""
+                problem, hint = f"the file contains more than {most} keys and values", ""
             if problem:
                 raise FindingsError([_finding("FL104", file, problem, hint, *_place(event))])
         yield event
@@ -205,7 +205,7 @@ def _syntax_finding(file: Path, text: str, error: Exception) -> Finding:
         found = yaml.reader.Reader.NON_PRINTABLE.search(text)
         if found is not None:
             line = text.count("\n", 0, found.start()) + 1
-            return _finding("FL101", file, f"the character {found[0]!r} does not belong in YAML", "", line)
+            return _finding("FL101", file, f"the character {found[0]!r} is not valid in YAML", "", line)
     mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     context = getattr(error, "context", None)
     begun = f"{context} that begins in line {start.line + 1}" if context and start else context

@@ -22,20 +22,20 @@ class Strategy(StrEnum):
 
 
 class Rollout(Document):
-    """How an endpoint that is already in service is updated."""
+    """How an update of a serving endpoint is rolled out."""
 
     strategy: Annotated[Strategy, Field(strict=False)] = Strategy.ALL_AT_ONCE
     """`all-at-once`, `canary` and `linear` start a second fleet; `rolling` replaces instances in batches."""
     canary: Share | None = None
-    """Strategy `canary`: the share of instances that is moved first, at most 50%."""
+    """Strategy `canary`: the share of instances to move first, at most 50%."""
     step: Share | None = None
-    """Strategies `linear` (10% to 50%) and `rolling` (5% to 50%): the share that is moved at a time."""
+    """Strategies `linear` (10% to 50%) and `rolling` (5% to 50%): the share to move at a time."""
     bake: Annotated[Seconds, Field(ge=0, le=3600)] = 600
-    """How long the alarms are watched after each step, at most 1h."""
+    """How long to watch the alarms after each step, at most 1h."""
     termination_wait: Annotated[Seconds, Field(ge=0, le=3600)] = 0
-    """How long the old fleet is kept after the last step, at most 1h; not with `rolling`."""
+    """How long to keep the old fleet after the last step, at most 1h; not with `rolling`."""
     timeout: Annotated[Seconds, Field(ge=600, le=28800)] | None = None
-    """The maximum time for the whole rollout, 10m to 8h; left out: what its waits need."""
+    """Time-out of the whole rollout, 10m to 8h; default: what its waits need."""
     rollback_on: tuple[AlarmName, ...] | None = Field(default=None, strict=False)
-    """What rolls the deployment back, at the thresholds of `alarms`; left out: `errors`, and `latency` where
-    `alarms` has one. `[]` deploys without any, in an emergency."""
+    """What rolls back the deployment, at the thresholds of `alarms`; default: `errors`, and `latency` if
+    `alarms` has a threshold for it. `[]` turns rollbacks off, for emergencies."""

@@ -75,15 +75,15 @@ PerhapsData = Annotated[object, AfterValidator(_no_data), WithJsonSchema({"type"
 
 
 class Input(Document):
-    """A tensor that is sent."""
+    """A tensor to send."""
 
     datatype: TypeName
-    """By its name in Triton's protocol, such as FP32, INT64 or BYTES (text)."""
+    """Data type, by its name in Triton's protocol, such as FP32, INT64 or BYTES (text)."""
     shape: tuple[Annotated[int, Field(ge=0, le=2**31 - 1)], ...] = Field(strict=False)
-    """Size of each axis, the batch's included."""
+    """Size of each axis, including the batch."""
     data: Data
-    """The elements in row-major order, nested or in one list; one value alone fills the whole shape. For
-    floating point also "NaN", "Infinity" and "-Infinity"."""
+    """The elements in row-major order, nested or in one list; a single value fills the whole shape. "NaN",
+    "Infinity" and "-Infinity" are accepted for floating point."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -94,16 +94,16 @@ class Input(Document):
 
 
 class Output(Document):
-    """What is wanted of a tensor that comes back; what is left out may be anything."""
+    """What is expected of an output tensor; what is not given is not compared."""
 
     datatype: TypeName | None = None
-    """By its name in Triton's protocol."""
+    """Data type, by its name in Triton's protocol."""
     shape: Annotated[tuple[Annotated[int, Field(ge=-1, le=2**31 - 1)], ...], Field(strict=False)] | None = (
         None
     )
-    """Size of each axis, the batch's included; -1 for any size."""
+    """Size of each axis, including the batch; -1 for any size."""
     data: PerhapsData = None
-    """The elements, as of an input. "NaN" and the infinities must match exactly."""
+    """The expected elements, written as for an input. "NaN" matches only NaN, and an infinity only itself."""
     first: (
         Annotated[
             tuple[bool | int | float | str, ...],
@@ -112,10 +112,10 @@ class Output(Document):
         ]
         | None
     ) = None
-    """Instead of `data`: only the first elements in row-major order."""
+    """In place of `data`: the first elements in row-major order; the others are not compared."""
     tolerance: Annotated[float, Field(ge=0)] | None = None
-    """The maximum absolute difference of each element; required for floating point, 0 by default for
-    whole numbers. BOOL and BYTES are compared exactly."""
+    """Maximum absolute difference of each element; required for floating point, 0 unless given for integers.
+    BOOL and BYTES are compared exactly."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -124,7 +124,7 @@ class Output(Document):
         key, data = ("data", self.data) if self.first is None else ("first", list(self.first))
         if data is None:
             if self.tolerance is not None:
-                raise ValueError("`tolerance` applies to `data` or `first`, but there is neither")
+                raise ValueError("`tolerance` needs `data` or `first`, and there is neither")
             return self
         if self.datatype is None:
             raise ValueError(f"`{key}` needs a `datatype` to be compared")
@@ -136,8 +136,8 @@ class Output(Document):
         _check_elements(data, self.datatype, key)
         if self.datatype.is_float and self.tolerance is None:
             raise ValueError(
-                f"`{key}` of floating point needs `tolerance`: no two kinds of GPU compute it alike; write 0"
-                " where it has to be exact"
+                f"`{key}` of floating point needs `tolerance`: GPU models compute it differently; write"
+                " 0 if it has to be exact"
             )
         if self.tolerance is not None and self.datatype in (Datatype.BOOL, Datatype.BYTES):
             raise ValueError(f"{self.datatype} is compared exactly: leave out `tolerance`")
@@ -145,22 +145,22 @@ class Output(Document):
 
 
 class Sample(Document):
-    """One call after each deploy; where its answer is not as wanted, the deploy is rolled back."""
+    """One call after each deploy; an unexpected answer rolls back the deploy."""
 
     name: Name
-    """The name in messages."""
+    """Name in messages."""
     target: ArchiveName | None = None
-    """Mode `multi-model`: the archive that is called, by its name in `models`; a copy by `ARCHIVE-0`."""
+    """Mode `multi-model`: the archive to call, by its name in `models`; a copy by `ARCHIVE-0`."""
     model: ModelName | None = None
-    """Mode `shared-container`: the route that is called; left out: `default_model`."""
+    """Mode `shared-container`: the route to call; default: `default_model`."""
     version: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
-    """Mode `shared-container`: the version that is called; left out: the newest."""
+    """Mode `shared-container`: the version to call; default: the newest."""
     inputs: dict[TensorName, Input]
-    """The tensors that are sent, by name."""
+    """The tensors to send, by name."""
     outputs: dict[TensorName, Output] = Field(default_factory=dict)
-    """The expected output tensors, by name; the answer may have others as well."""
+    """The expected output tensors, by name; the answer may have others too."""
     status: Annotated[int, AfterValidator(_status)] = OK
-    """The model's HTTP status; another one than 200, such as 400, expects a refusal."""
+    """The expected HTTP status; with any other than 200, such as 400, the model has to refuse the call."""
 
     @model_validator(mode="after")
     def _refused_without_outputs(self) -> Self:
@@ -185,7 +185,7 @@ def _check_shape(data: list[object], shape: tuple[int, ...] | None) -> None:
         if not fits:
             needs = f"{known} elements" if ANY_SIZE not in shape else f"a multiple of {known} elements"
             raise ValueError(
-                f"the shape {list(shape)} takes {needs}, and `data` has {count}; a single value"
+                f"the shape {list(shape)} needs {needs}, and `data` has {count}; a single value"
                 " fills the whole shape"
             )
         return

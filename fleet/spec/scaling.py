@@ -13,7 +13,7 @@ from fleet.spec.source import KeyPath
 from fleet.spec.values import Count, Document, Name, Percent, Seconds
 
 MEASURES = ("invocations_per_instance", "concurrent_requests", "gpu_utilization", "cpu_utilization")
-"""What can be held, by the names of the metrics catalog; each is a key of `scaling`."""
+"""Measures that can have a target, by their names in the metrics catalog; each is a key of `scaling`."""
 
 Fewest = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Cooldown = Annotated[Seconds, Field(le=86_400)]
@@ -21,24 +21,24 @@ Target = Annotated[float, Field(gt=0, le=1e9)]
 
 
 class Schedule(Document):
-    """Another range of instances from a given time on."""
+    """A change of the instance range at a given time."""
 
     name: Name
-    """The name of the scheduled action."""
+    """Name of the scheduled action."""
     at: Expression
     """When: `cron(0 8 ? * MON-FRI *)` with the fields of EventBridge, `rate(12 hours)`, or once
     `at(2026-12-24T18:00:00)`."""
     time_zone: TimeZone = "UTC"
     """IANA name of the time zone that `at` is in, such as `Europe/Berlin`."""
     min: Fewest | None = None
-    """Fewest instances from then on; left out: as it is."""
+    """Minimum number of instances from then on; default: unchanged."""
     max: Count | None = None
-    """Most instances from then on; left out: as it is."""
+    """Maximum number of instances from then on; default: unchanged."""
 
     @model_validator(mode="after")
     def _require_change(self) -> Self:
         if self.min is None and self.max is None:
-            raise ValueError("this changes nothing: set `min`, `max` or both")
+            raise ValueError("it changes nothing: give `min`, `max` or both")
         return self
 
 
@@ -46,23 +46,24 @@ class Scaling(Document):
     """Target tracking and scheduled scaling of the endpoint's variant."""
 
     min: Fewest
-    """Fewest instances, at least 1."""
+    """Minimum number of instances, at least 1."""
     max: Count
-    """Most instances."""
+    """Maximum number of instances."""
     invocations_per_instance: Target | None = None
-    """Target of invocations per minute and instance."""
+    """Target for the invocations per minute and instance."""
     concurrent_requests: Target | None = None
-    """Target of concurrent requests, in progress and waiting, per instance; measured every 10 seconds."""
+    """Target for the requests that run or wait on each instance at the same time; measured every 10
+    seconds."""
     gpu_utilization: Percent | None = None
-    """Target of the mean utilisation of one GPU, in percent."""
+    """Target for the mean utilisation of one GPU, in percent."""
     cpu_utilization: Percent | None = None
-    """Target of the mean utilisation of one vCPU, in percent."""
+    """Target for the mean utilisation of one vCPU, in percent."""
     scale_in: Cooldown = 600
     """Time to wait after removing instances, at most 24h."""
     scale_out: Cooldown = 200
     """Time to wait after adding instances, at most 24h."""
     schedules: tuple[Schedule, ...] = Field(default=(), strict=False)
-    """Changes of the range at given times; targets continue within it."""
+    """Changes of the instance range at given times; targets apply within it."""
 
     @property
     def targets(self) -> Mapping[str, float]:

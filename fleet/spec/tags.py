@@ -14,14 +14,14 @@ def _plain(text: str) -> str:
     for character in text:
         if character not in _SIGNS and unicodedata.category(character)[0] not in "LNZ":
             raise ValueError(
-                f"{character!r} does not belong in a tag: it has letters, digits, spaces and _.:/=+-@"
+                f"{character!r} is not allowed in a tag, which has letters, digits, spaces and _.:/=+-@"
             )
     return text
 
 
 def _require_unreserved(key: str) -> str:
     if key.lower().startswith(("aws:", "triton-fleet:")):
-        raise ValueError("tags that begin with `aws:` or `triton-fleet:` are not yours to set")
+        raise ValueError("tags that begin with `aws:` or `triton-fleet:` are reserved")
     return key
 
 

@@ -293,5 +293,5 @@ def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: C
         code, seen, wrong = clinic.doctor(env="local", profile=None)
     assert code == 1
     assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
-    assert "repository:1: error[empty-repository] FL407: the model repository contains no model" in wrong
+    assert "repository:1: error[empty-repository] FL407: the model repository has no model" in wrong
     assert "the container's log (sentences.log): ERROR: No model found in model repository" in wrong

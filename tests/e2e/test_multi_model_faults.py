@@ -106,7 +106,7 @@ def test_an_archive_with_two_main_models_is_refused_by_both_names(zoo: Zoo) -> N
     zoo.upload("two.tar.gz", times(5) | second)
     status, words = status_and_words(refused(zoo, "two.tar.gz"))
     assert status == 400
-    assert words.startswith("two.tar.gz: the archive holds 2 models and no ensemble, more, times")
+    assert words.startswith("two.tar.gz: the archive contains 2 models and no ensemble, more, times")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ UNSET = Unset()
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """The machines behind the endpoint: `instance` of a spec."""
+    """The instances that serve the endpoint: `instance` of a spec."""
 
     type: str
     count: int = 1

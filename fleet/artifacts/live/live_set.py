@@ -65,11 +65,11 @@ def check_archive_name(archive: str) -> None:
     """Check that an archive's name can be the name of a target.
 
     Raises:
-        FindingsError: a spec could not use the name, or all its errors would be treated as a lack of memory.
+        FindingsError: a spec could not use the name, or each of its errors would read as out of memory.
     """
     words = [word for word in out_of_memory() if word in archive]
     if words:
-        message = f"{archive!r} contains {words[0]!r}: all its errors would be treated as a lack of memory"
+        message = f"{archive!r} contains {words[0]!r}: each of its errors would read as out of memory"
     elif not NAME.fullmatch(archive) or len(archive) > NAME_LENGTH:
         message = (
             f"{archive!r} is not an archive's name: letters, digits, inner hyphens, at most {NAME_LENGTH}"

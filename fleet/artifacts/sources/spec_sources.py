@@ -95,6 +95,6 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
 
 
 def _real_folder(base: Path, path: str) -> tuple[Path, bool]:
-    """Where a path leads from a folder, and whether that is a folder."""
+    """Where a path leads from a folder, and whether it is a folder."""
     found = (base / path).resolve()
     return found, found.is_dir()

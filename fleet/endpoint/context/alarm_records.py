@@ -70,7 +70,7 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
         calls=calls,
         # SageMaker ends a call then. Source: API reference, InvokeEndpoint.
         never=60_000,
-        means="Calls are answered slowly by the container.",
+        means="The container answers calls slowly.",
         runbook="latency",
     )
 
@@ -85,7 +85,7 @@ RECORDS = (
         statistic="p99",
         unit="milliseconds",
         calls=ENOUGH,
-        means="SageMaker itself takes long before or after the container: calls queue up, or are large.",
+        means="SageMaker itself adds much latency: calls queue, or requests and responses are large.",
         runbook="overhead",
     ),
     AlarmRecord(
@@ -117,7 +117,7 @@ RECORDS = (
         severity="critical",
         calls=FEW,
         never=100,
-        means="The container answers with no 2xx status, too late, or not at all.",
+        means="The container answers without a 2xx status, too late, or not at all.",
         runbook="model-errors",
     ),
     AlarmRecord(
@@ -131,7 +131,7 @@ RECORDS = (
         datapoints=10,
         missing="missing",
         never=100,
-        means="The GPUs are busy all the time: calls begin to wait.",
+        means="The GPUs are fully used, so calls begin to wait.",
         runbook="gpu",
     ),
     AlarmRecord(
@@ -142,7 +142,7 @@ RECORDS = (
         needs="gpu",
         missing="missing",
         never=100,
-        means="The memory of the GPUs is nearly used up: the next model, or a larger batch, may not fit.",
+        means="GPU memory is nearly full: the next model, or a larger batch, may not fit.",
         runbook="gpu-memory",
     ),
     AlarmRecord(
@@ -154,7 +154,7 @@ RECORDS = (
         datapoints=10,
         missing="missing",
         never=100,
-        means="The CPUs are busy all the time: what goes before and after the models waits for them.",
+        means="The CPUs are fully used, so pre- and post-processing waits for them.",
         runbook="cpu",
     ),
     AlarmRecord(
@@ -164,7 +164,7 @@ RECORDS = (
         unit="part",
         missing="missing",
         never=100,
-        means="The memory of an instance is nearly used up: its container may be ended by the system.",
+        means="The memory of an instance is nearly full: the system may kill its container.",
         runbook="memory",
     ),
     AlarmRecord(
@@ -187,7 +187,7 @@ RECORDS = (
         needs="scaling",
         lasts=True,
         missing="missing",
-        means="As many instances run as scaling may start: more calls would find no more instances.",
+        means="The endpoint runs its maximum number of instances, so more calls cannot be scaled for.",
         runbook="at-capacity",
     ),
     AlarmRecord(
@@ -205,7 +205,7 @@ RECORDS = (
         statistic="Average",
         unit="milliseconds",
         needs="multi-model",
-        means="Calls wait long until their model is there.",
+        means="Calls wait long for their model to load.",
         runbook="loading-wait",
     ),
     AlarmRecord(
@@ -216,7 +216,7 @@ RECORDS = (
         rings="below",
         needs="multi-model",
         calls=ENOUGH,
-        means="Many calls ask for a model that is not loaded: models drive each other out of memory.",
+        means="Many calls need a model that is not loaded: models evict each other from memory.",
         runbook="cache-hits",
     ),
     AlarmRecord(
@@ -226,7 +226,7 @@ RECORDS = (
         unit="requests",
         needs="triton",
         missing="missing",
-        means="Requests wait in Triton's queue: its instances of the model are fewer than the calls ask for.",
+        means="Requests wait in Triton's queue: the model has too few instances for the load.",
         runbook="pending-requests",
     ),
 )

@@ -38,8 +38,8 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
     if not folders:
         message = "No model found in model repository"
         if setting.multi_model:
-            message = f"{NONE_LOADED.format(contents.place.name)}: it holds no directory"
-        hint = "an archive's root holds one directory for each model"
+            message = f"{NONE_LOADED.format(contents.place.name)}: it contains no directory"
+        hint = "an archive has one directory for each model at its root"
         return EntryModel(None, (Finding(code="FL407", message=message, hint=hint, file=contents.place),))
     if setting.loads_all:
         return EntryModel(None)
@@ -117,7 +117,7 @@ def _of_archive(
         return EntryModel(detected[0], tuple(_mistaken(detected[0], configs)))
     if detected:
         message = (
-            f"the archive holds {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
+            f"the archive contains {len(detected)} ensembles, {', '.join(detected)}: any of them may answer"
         )
         hint = "put each ensemble into its own archive"
         return EntryModel(None, (Finding(code="FL409", message=message, hint=hint, file=contents.place),))
@@ -140,7 +140,7 @@ def _of_archive(
 def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
     if name in configs and not is_ensemble(configs[name]) and len(configs) > 1:
         message = (
-            f"the container treats {name!r} as an ensemble, because its text holds `{LITERAL}`, and loads"
+            f"the container treats {name!r} as an ensemble, because its text contains `{LITERAL}`, and loads"
             " only this model"
         )
         hint = "remove the words from the comment"
@@ -149,7 +149,9 @@ def _mistaken(name: str, configs: Mapping[str, ParsedConfig]) -> Iterator[Findin
 
 def _none(contents: Contents, folders: Sequence[str]) -> Finding:
     """Several folders, and no model among them: one too high, or too low."""
-    message = f"none of {', '.join(folders)} is a model: each holds no config.pbtxt and no version directory"
+    message = (
+        f"none of {', '.join(folders)} is a model: each has neither config.pbtxt nor a version directory"
+    )
     within = {path.split("/")[0] for path in contents.entries if path.endswith(f"/{CONFIG}")}
     hint = "a model is a directory with config.pbtxt and a version, 1/"
     if within:
@@ -162,13 +164,13 @@ def _by_chance(contents: Contents, folders: Sequence[str], configs: Mapping[str,
     strays = [name for name in folders if name not in models]
     if len(models) > 1:
         message = (
-            f"the archive holds {len(models)} models and no ensemble, {', '.join(models)}: any of them"
-            " would be loaded, but not the others"
+            f"the archive contains {len(models)} models and no ensemble, {', '.join(models)}: any of them"
+            " would be loaded, and the others not"
         )
         hint = f"put each into its own archive; an ensemble is recognised by the literal `{LITERAL}`"
         return Finding(code="FL408", message=message, hint=hint, file=contents.place)
     message = (
-        f"the archive holds {', '.join(strays)} beside its model: the container may load that as the model"
+        f"the archive contains {', '.join(strays)} beside its model: the container may load that as the model"
     )
     hint = f"remove {', '.join(strays)}"
     return Finding(code="FL460", message=message, hint=hint, file=contents.file(strays[0]))

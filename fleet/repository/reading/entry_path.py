@@ -12,13 +12,13 @@ def path_problem(path: str) -> str:
     """What is wrong with a path, to be put behind it; "" if it is one on Linux and stays below its root."""
     parts = path.split("/")
     if NO_TEXT.search(path):
-        return "contains control characters or is not in UTF-8"
+        return "contains control characters or is not UTF-8"
     if path.startswith("/"):
         return "is an absolute path"
     if ".." in parts:
         return "leads out of its folder"
     if "\\" in path:
-        return "holds a backslash, which separates no folders on Linux"
+        return "contains a backslash, which does not separate folders on Linux"
     if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
         return f"is longer than Linux allows: {MAX_NAME} bytes a name, {MAX_PATH} a path"
     return ""

@@ -66,7 +66,7 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
         if left_out and packed:
             continue
         if NO_TEXT.search(each.name):
-            message = f"the name {each.name!r} contains control characters or is not in UTF-8"
+            message = f"the name {each.name!r} contains control characters or is not UTF-8"
             gathered.notes.add("FL414", message, folder, "rename it")
             continue
         entry = _entry(each)
@@ -78,7 +78,7 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
             # A link may lead to what Triton reads well, in a repository that somebody else packs.
             lenient = entry.kind is EntryKind.LINK and not packed
             severity = Severity.WARNING if lenient else Severity.ERROR
-            gathered.notes.add("FL403", message, path, "put the file itself there", severity)
+            gathered.notes.add("FL403", message, path, "replace it with the file itself", severity)
     return folders
 
 
@@ -118,7 +118,7 @@ def _as_packed(contents: Contents) -> Contents:
 
 def _left_out(folder: Path) -> Finding:
     message = f"the version directory {folder.name} of {folder.parent.name!r} is empty, so it is not packed"
-    hint = "put a file into it, or name it in `version_policy` if the model needs none; else remove it"
+    hint = "put a file into it; or name it in `version_policy` if the model needs none; or remove it"
     return Finding(code="FL463", message=message, hint=hint, file=folder, severity=Severity.WARNING)
 
 

@@ -10,7 +10,7 @@ from fleet.findings import Finding
 from fleet.repository.reading.stream import Stream
 
 BEGIN = b"version https://git-lfs"
-IS_POINTER = "it is only Git LFS's pointer to the file: run `git lfs pull`"
+IS_POINTER = "it is only a Git LFS pointer: run `git lfs pull`"
 CODE = "FL750"
 MIN_BYTES, MAX_BYTES = 100, 1023
 """Of a pointer."""

@@ -19,10 +19,10 @@ INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_
 
 @rule("FL311", source=METRICS)
 def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm uses a metric that the endpoint publishes.
+    """Every alarm watches a metric that the endpoint has.
 
-    The alarm would never fire. In an environment's file, which is for all its endpoints, it is a warning
-    only: endpoints that lack the metric get no alarm.
+    Without its metric an alarm never fires. In an environment's file, which applies to all its endpoints,
+    this is only a warning: endpoints without the metric get no alarm.
     """
     for record, (first, *_) in _given_thresholds(endpoint):
         if reason := missing_metric(record, endpoint):
@@ -33,7 +33,7 @@ def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL312", Severity.WARNING, source=RECORDS)
 def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An alarm warns before it is critical.
+    """An alarm reaches its warning threshold before its critical one.
 
     A warning at the critical threshold, or beyond it, comes too late.
     """
@@ -44,18 +44,16 @@ def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
         warning, critical = values["warning"], values["critical"]
         if critical >= warning if record.rings == "below" else critical <= warning:
             sign = SIGNS[record.unit]
-            message = f"`{record.key}` is critical at {critical:g}{sign} and warns at {warning:g}{sign} only"
+            message = f"`{record.key}` warns only at {warning:g}{sign}, but is critical at {critical:g}{sign}"
             side = "above" if record.rings == "below" else "below"
-            yield Problem(
-                ("alarms", record.key, "warning"), message, f"write a warning {side} the critical one"
-            )
+            yield Problem(("alarms", record.key, "warning"), message, f"write a `warning` {side} `critical`")
 
 
 @rule("FL288", Severity.WARNING, source=INVOKE)
 def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm's threshold can be exceeded.
 
-    SageMaker ends a call after 60 seconds, and no share of calls, memory or time is above 100%.
+    SageMaker ends a call after 60 seconds, and no share of calls, memory or time exceeds 100%.
     """
     for _, held in _given_thresholds(endpoint):
         for each in held:
@@ -63,14 +61,14 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
             if most is not None and each.value >= most:
                 sign = SIGNS[each.record.unit]
                 message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
-                yield Problem(_path(each), f"{message}, so the alarm never fires", "write less")
+                yield Problem(_path(each), f"{message}, so the alarm never fires", "write a lower threshold")
 
 
 @rule("FL314", Severity.WARNING, source=RECORDS)
 def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
     """An alarm does not fire while scaling works as configured.
 
-    An alarm at the utilisation that scaling targets, or on a `max` that equals `min`, fires all the time.
+    An alarm at the utilisation that scaling targets, or `at_capacity` where `max` equals `min`, always fires.
     """
     scaling = endpoint.spec.scaling
     if scaling is None:

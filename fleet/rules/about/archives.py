@@ -24,7 +24,7 @@ ENSEMBLES_SINCE, NAMESPACES_SINCE = "23.01", "23.04"
 
 @rule("FL205", source=START, needed=True)
 def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A repository with several models names the one that answers.
+    """A spec names the default model of a repository with several models.
 
     The container refuses to start with several model directories and no default model.
     """
@@ -36,13 +36,13 @@ def ambiguous_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL206", source=START, needed=True)
 def unknown_default_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The default model is one of the repository's.
+    """The default model is in the repository.
 
     The container refuses to start when its directory is missing.
     """
     there, named = _single_models(endpoint), endpoint.spec.default_model
     if there and named is not None and named not in there:
-        message = f"`default_model` is {named!r}, which the repository does not contain"
+        message = f"`default_model` is {named!r}, which is not in the repository"
         yield Problem(("default_model",), message, did_you_mean(named, there))
 
 
@@ -62,18 +62,18 @@ def default_model_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]
 
 @rule("FL245", Severity.WARNING, source=START)
 def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The ensemble of a repository answers calls, not one of its parts.
+    """The default model is the repository's ensemble, not one of its composing models.
 
-    Only the default model is loaded, and what it depends on: an ensemble that is not the default is not
-    loaded.
+    The container loads only the default model and the models that it depends on, so an ensemble that is not
+    the default is never loaded.
     """
     if endpoint.spec.mode is not Mode.SINGLE or endpoint.default_model is None:
         return
     for each in endpoint.models:
         if endpoint.default_model in each.facts.steps:
             message = (
-                f"`default_model` is {endpoint.default_model!r}, a part of the ensemble {each.name!r}:"
-                " the ensemble would not be loaded"
+                f"`default_model` is {endpoint.default_model!r}, a composing model of the ensemble"
+                f" {each.name!r}: the ensemble would not be loaded"
             )
             hint = f"write `default_model: {each.name}`, or remove the ensemble from the repository"
             yield Problem(("default_model",), message, hint)
@@ -84,7 +84,7 @@ def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/ensemble_models.md",
 )
 def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An ensemble's parts are in its own archive.
+    """An ensemble's composing models are in its own archive.
 
     Triton looks for them in the repository that the ensemble came from.
     """
@@ -104,11 +104,11 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
 def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """No two archives of an endpoint contain a model of the same name.
 
-    Both work, in separate namespaces, but Triton's metrics add them up under the one name.
+    Both models work, each in its own namespace, but Triton's metrics add them up under one name.
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton >= NAMESPACES_SINCE else ():
         message = (
-            f"archives {other!r} and {each.archive!r} both hold a"
+            f"archives {other!r} and {each.archive!r} both contain a"
             f" model {each.name!r}: metrics cannot distinguish them"
         )
         yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
@@ -118,10 +118,10 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
 )
 def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A model's `name`, if its config.pbtxt has one, is the name of its directory.
+    """A model's `name` in config.pbtxt, if given, is the name of its directory.
 
-    Triton ends with "Directory name must equal model name". Only the main model of a multi-model archive may
-    have any name, because it is served under the target's.
+    Otherwise Triton exits with "Directory name must equal model name". Only the main model of a multi-model
+    archive may have another name, because it is served under the name of its target.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
     for each in endpoint.models if multi else endpoint.loaded_models():
@@ -137,8 +137,8 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     """Before Triton 23.04, no two archives of an endpoint contain a model of the same name.
 
-    Namespaces came with 23.04: without them, the second target that is called is "not unique across all
-    model repositories".
+    Triton 23.04 introduced model namespaces. Without them, the second target that is called fails: it is "not
+    unique across all model repositories".
     """
     for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
         message = f"archives {other!r} and {each.archive!r} both contain a model {each.name!r}"
@@ -152,8 +152,9 @@ def unsupported_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
         for each in endpoint.models:
             if each.facts.backend == "ensemble":
+                release = endpoint.spec.triton
                 message = (
-                    f"{each.name!r} is an ensemble; Triton {endpoint.spec.triton} has them in mode single"
+                    f"{each.name!r} is an ensemble, which Triton {release} supports only in mode `single`"
                 )
                 yield Problem(
                     ("models", each.index), message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer'
@@ -170,7 +171,7 @@ def live_set_of_single_model(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL213", source=ARCHIVE_SETS, needed=True)
 def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Archives of a live set have a version, those of a locked set have none."""
+    """Archives of a live set have a `version`, archives of a locked set have none."""
     spec = endpoint.spec
     live = spec.archive_set is ArchiveSet.LIVE
     for index, model in enumerate(spec.models):
@@ -178,16 +179,16 @@ def archive_version_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"archive {model.archive!r} of a live set has no version: it could never be changed"
             yield Problem(("models", index), message, "write `version: 1`")
         if not live and model.version is not None:
-            message = f"archive {model.archive!r} has a version: the lock names what it is already"
+            message = f"archive {model.archive!r} has a version, but its lock already identifies its content"
             hint = "leave it out; only `archive_set: live` has versions"
             yield Problem(("models", index, "version"), message, hint)
 
 
 @rule("FL218", source=ARTIFACTS, needed=True)
 def archive_key_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Only a multi-model endpoint has `copies`, only a single one a `compression`.
+    """`copies` belongs to mode `multi-model`, `compression` to the modes with one repository.
 
-    SageMaker accepts uncompressed files for one repository only, and a single endpoint needs no copies.
+    SageMaker accepts uncompressed files only for a single repository, which needs no copies.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
     key = "compression" if multi else "copies"
@@ -199,16 +200,16 @@ def archive_key_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL214", source=FRONT_END)
 def out_of_memory_archive_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No archive's name reads like a lack of memory.
+    """No archive's name contains words that the container reads as out of memory.
 
-    The container looks for such words in every error, and errors name the target: any mistake in a call would
-    make SageMaker unload other models.
+    The container looks for such words in every error message, and these contain the target's name: any
+    mistake in a call would make SageMaker unload other models.
     """
     for index, model in enumerate(endpoint.spec.models if endpoint.spec.mode is Mode.MULTI_MODEL else ()):
         for word in out_of_memory():
             if word in model.archive:
                 message = (
-                    f"{model.archive!r} holds {word!r}: all its errors would be treated as a lack of memory"
+                    f"{model.archive!r} contains {word!r}: each of its errors would read as out of memory"
                 )
                 yield Problem(("models", index, "archive"), message, "choose another name")
 
@@ -223,15 +224,15 @@ def malformed_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL220", source=ARTIFACTS, needed=True)
 def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A repository in S3 has the digest of its content; a folder has none.
+    """A repository in S3 has a `digest` of its content, a folder has none.
 
-    The content of S3 may change without a review.
+    Content in S3 can change without a review.
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for index, model in enumerate(endpoint.spec.models):
         if in_s3(model) and model.digest is None:
-            message = f"the content of {model.repository} may change, and the spec has no digest of it"
-            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads the content and prints it"
+            message = f"the content of {model.repository} can change, and the spec has no digest of it"
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` computes and prints it"
             yield Problem(("models", index, "repository"), message, hint)
         if not in_s3(model) and model.digest is not None:
             hint = "leave it out; only a repository in S3 has one"

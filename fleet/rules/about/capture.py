@@ -1,4 +1,4 @@
-"""Rules about the calls that are captured."""
+"""Rules about data capture."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fleet.spec.endpoint import Mode
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-deploy-feature-matrix.html",
 )
 def capture_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Only an endpoint with one model has `capture`.
+    """Only endpoints that host a single model have data capture.
 
-    AWS's table of features lists data capture and Model Monitor for endpoints that host a single model,
-    not for multi-model endpoints; the API accepts both.
+    AWS's feature matrix lists data capture and Model Monitor for single-model endpoints, not for multi-model
+    ones, although the API accepts both.
     """
     spec = endpoint.spec
     if spec.capture is not None and spec.mode is Mode.MULTI_MODEL:

@@ -27,10 +27,10 @@ MIN_PYTHON = "3.10"
 
 @rule("FL295", source=COMPUTE)
 def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Engines can be built on the endpoint's GPU: an AWS service has it in the region, for the image.
+    """AWS can build engines on the endpoint's GPU in the region, with the image's TensorRT.
 
-    CodeBuild has A10G GPUs on demand (g5, in seven regions); the others are built by a SageMaker job on the
-    same instance type, or on a CodeBuild fleet that the environment names.
+    CodeBuild offers A10G GPUs on demand (g5, in seven regions). On other GPUs, engines are built by a
+    SageMaker job on the same instance type, or by a CodeBuild fleet that the environment names.
     """
     machine, image = endpoint.machine, endpoint.engine_image
     if machine is None or machine.kind is not Processor.GPU:
@@ -46,14 +46,14 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"TensorRT {there} of Triton {image.release} cannot build for a {machine.gpu}"
                 f" ({machine.type}): TensorRT {until} dropped it"
             )
-            yield Problem(path, message, "choose another family, or an older release")
+            yield Problem(path, message, "use another instance family, or an older release")
 
 
 @rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
 def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 
-    It is a limit: one above the GPU's memory limits nothing, and weights and tensors need memory as well.
+    Above the GPU's memory, the workspace limits nothing; and weights and tensors need memory as well.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -72,10 +72,10 @@ def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL391", source=ENGINES, needed=True, at_deploy=True)
 def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The lock's engines match the spec in this environment.
+    """The lock's engines are those that the spec requires in this environment.
 
-    Their keys follow from the ONNX model, trtexec's arguments, the GPU and the image; an engine with
-    another key was not reviewed, or may not load.
+    An engine's key is computed from the ONNX model, trtexec's arguments, the GPU and the image. An engine
+    with another key is not the one that was reviewed, or does not load.
     """
     lock = endpoint.lock
     if lock is None or not lock.is_measured:
@@ -91,8 +91,8 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
             elif locked.key != planned.build(locked.onnx).key:
                 whose = f"the lock, promoted from {lock.promoted_from}," if lock.promoted_from else "the lock"
                 message = (
-                    f"{whose} has another engine of model {planned.model!r} than {planned.gpu},"
-                    f" {planned.image} and the spec lead to"
+                    f"{whose} has another engine of model {planned.model!r} than the spec needs on"
+                    f" {planned.gpu} with {planned.image}"
                 )
                 yield Problem(planned.path, message, hint)
     for index, entry in enumerate(endpoint.spec.models):
@@ -106,7 +106,7 @@ def engine_lock_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL393", source=ENGINES, needed=True)
 def engine_in_s3_repository(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Engines are built for repositories in folders.
+    """Engines are built only for repositories in folders.
 
     A repository in S3 is used as it is, by its digest: no plan can be added to it.
     """
@@ -137,14 +137,14 @@ def hardware_compatible_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleEngines.cpp",
 )
 def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The ONNX model of an INT8 engine contains its scales.
+    """The ONNX model of an INT8 engine contains its quantisation scales.
 
-    Without QuantizeLinear and DequantizeLinear in it trtexec calibrates with random numbers: the engine is
+    Without QuantizeLinear and DequantizeLinear nodes, trtexec calibrates with random numbers: the engine is
     fast, and its answers are wrong.
     """
     for path, _, engine in spec_engines(endpoint.spec):
         if engine.precision is Precision.INT8:
-            message = "trtexec calibrates INT8 with random numbers, unless the ONNX model contains its scales"
+            message = "trtexec calibrates INT8 with random numbers unless the ONNX model contains its scales"
             hint = (
                 "quantise the model first (QuantizeLinear, DequantizeLinear), then write"
                 ' `allow: {int8-without-scales: "…"}`'
@@ -154,15 +154,15 @@ def int8_without_scales(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL397", source=ENGINES, needed=True)
 def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An ONNX model in S3 has the digest of its content; a local file has none.
+    """An ONNX model in S3 has a `digest` of its content, a file has none.
 
-    The content of S3 may change without a review.
+    Content in S3 can change without a review.
     """
     name, environment = endpoint.spec.endpoint, endpoint.environment.environment
     for path, _, engine in spec_engines(endpoint.spec):
         if onnx_in_s3(engine) and engine.digest is None:
-            message = f"the content of {engine.onnx} may change, and the spec has no digest of it"
-            hint = f"write `digest:`; `fleet lock --env {environment} {name}` reads the content and prints it"
+            message = f"the content of {engine.onnx} can change, and the spec has no digest of it"
+            hint = f"write `digest:`; `fleet lock --env {environment} {name}` computes and prints it"
             yield Problem((*path, "onnx"), message, hint)
         if not onnx_in_s3(engine) and engine.digest is not None:
             message, hint = (
@@ -176,7 +176,7 @@ def onnx_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
 def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built in an image with Python 3.10 or newer, which the build script needs.
 
-    In an older image the script would fail after a machine with a GPU was started and billed.
+    In an older image, the script would fail only after a machine with a GPU was started and billed.
     """
     image = endpoint.engine_image
     if image is None or _builds(image.details.python):
@@ -188,30 +188,29 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
             f" the script that builds engines needs {MIN_PYTHON}"
         )
         hint = (
-            f'write `triton: "{first}"` or newer; or leave the engine out, run in that image what'
-            " `fleet engines plan` shows, and put the plan into the repository"
+            f'write `triton: "{first}"` or newer; or leave the engine out, run the command that'
+            " `fleet engines plan` shows in that image, and put the plan into the repository"
         )
         yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
 
 
 @rule("FL981", source="docs/images.md")
 def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Engines are built in the release's image, or in one from the environment's repository.
+    """Engines are built in the release's image, or in an image from the environment's own repository.
 
-    The build role can pull no other image: an engine for another TensorRT needs an image built by
-    `fleet images build`.
+    The role of builds may pull no other image: an engine for another TensorRT needs an image with `build`.
     """
     image, own = endpoint.engine_image, endpoint.spec.own_image
     if image is None or not image.is_own or own is None or own.uri is None:
         return
     for path, _, _ in spec_engines(endpoint.spec):
         message = (
-            f"the engine needs TensorRT {image.details.tensorrt or 'of an unknown version'}, which {own.uri}"
-            " has, and builds of engines may not pull that"
+            f"the engine needs TensorRT {image.details.tensorrt or 'of an unknown version'} from {own.uri},"
+            " an image that engine builds may not pull"
         )
         hint = (
-            "leave the engine out, run in that image what `fleet engines plan` shows, and put the plan into"
-            " the repository"
+            "leave the engine out, run the command that `fleet engines plan` shows in that image, and put the"
+            " plan into the repository"
         )
         yield Problem(path, message, hint)
 

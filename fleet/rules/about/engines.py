@@ -34,14 +34,14 @@ def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     for path, _, engine in spec_engines(endpoint.spec):
         if machine.kind is not Processor.GPU:
-            yield Problem(path, f"{machine.type} has no GPU to run an engine", "choose a GPU instance")
+            yield Problem(path, f"{machine.type} has no GPU to run an engine on", "use a GPU instance")
             continue
         if builder is not None and builder.gpu and not _loads(machine, builder, engine.compatibility):
             message = (
                 f"the engine of model {engine.model!r} is built on {builder.type} ({builder.gpu}), and"
                 f" {machine.type} ({machine.gpu}) has to load it"
             )
-            yield Problem(path, message, f"choose an instance with the GPU {builder.gpu}")
+            yield Problem(path, message, f"use an instance with the GPU {builder.gpu}")
         for key, value, about in _options(engine):
             least = about.least_capability
             if least is not None and numbers(machine.compute_capability) < numbers(least):
@@ -50,15 +50,15 @@ def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
                     f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
                 )
                 hint = "write `precision: fp16`" if key == "precision" else "leave it out"
-                yield Problem((*path, key), message, f"{hint}, or choose a newer GPU")
+                yield Problem((*path, key), message, f"{hint}, or use a newer GPU")
 
 
 @rule("FL291", source=TRTEXEC)
 def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image's TensorRT knows the engine's options.
+    """The image's TensorRT supports the engine's options.
 
-    trtexec got BF16 with 10.0, INT4 with 10.1, same-compute-capability with 10.9, and lost all precisions
-    with 11: since then a layer has the types of the ONNX model.
+    trtexec added BF16 in 10.0, INT4 in 10.1 and same-compute-capability in 10.9. Version 11 dropped all
+    precisions: since then, layers have the types of the ONNX model.
     """
     image = endpoint.image
     there = None if image is None else expected_tensorrt(image.details)
@@ -72,23 +72,23 @@ def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
                     f"`{key}` {value} needs TensorRT {about.since};"
                     f" the image of Triton {image.release} has {there}"
                 )
-                yield Problem((*path, key), message, "leave it out, or choose a newer release", certain=sure)
+                yield Problem((*path, key), message, "leave it out, or use a newer release", certain=sure)
             elif about.until is not None and numbers(most) >= numbers(about.until):
                 has = (
                     f"TensorRT {there}"
                     if numbers(there) >= numbers(about.until)
                     else (f"the image of Triton {image.release} may have TensorRT {most}, which")
                 )
-                message = f"{has} takes no `{key}`: a layer has the types of the ONNX model"
-                hint = f"leave it out, and give the ONNX model its types: {TYPED}"
+                message = f"{has} does not accept `{key}`: layers have the types of the ONNX model"
+                hint = f"leave it out, and set the types in the ONNX model: {TYPED}"
                 yield Problem((*path, key), message, hint, certain=sure)
 
 
 @rule("FL292", source=TRTEXEC)
 def inconsistent_engine_shapes(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An input's smallest, usual and largest shape have the same rank, and none exceeds the next.
+    """An input's smallest, usual and largest shapes have the same rank and grow in this order.
 
-    They form one optimisation profile; all inputs share its batch sizes.
+    Together they are one optimisation profile, whose batch sizes all inputs share.
     """
     for path, _, engine in spec_engines(endpoint.spec):
         for name, shapes in engine.shapes.items():
@@ -98,16 +98,16 @@ def inconsistent_engine_shapes(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(
                     place,
                     f"the shapes of {name!r} have different ranks: {', '.join(shapes)}",
-                    "write three of the same rank",
+                    "write three shapes of one rank",
                 )
             elif not all(a <= b <= c for a, b, c in zip(smallest, usual, largest, strict=True)):
-                message = f"the shapes of {name!r} do not grow: {', '.join(shapes)}"
+                message = f"the shapes of {name!r} are not in ascending order: {', '.join(shapes)}"
                 yield Problem(place, message, "write the smallest, the usual and the largest, in this order")
 
 
 @rule("FL293", source="docs/decisions/0011-what-a-rule-knows.md")
 def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An engine belongs to a TensorRT model of its repository, once.
+    """An engine is for a TensorRT model of its repository, at most one for each model.
 
     Its largest batch is at least the model's max_batch_size.
     """
@@ -131,7 +131,7 @@ def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
         facts = there[locked_as]
         if facts.backend not in ("", "tensorrt"):
             message = (
-                f"model {engine.model!r} is of the {facts.backend} backend, which loads no TensorRT plan"
+                f"model {engine.model!r} has the {facts.backend} backend, which does not load a TensorRT plan"
             )
             yield Problem((*path, "model"), message, 'write `platform: "tensorrt_plan"` in its config.pbtxt')
         for name, shapes in engine.shapes.items():

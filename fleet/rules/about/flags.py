@@ -29,22 +29,22 @@ BODY_FLAG = "--http-max-input-size"
 
 @rule("FL217", source=SERVE)
 def single_model_flag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A multi-model container gets no flags that load models or turn their namespaces off.
+    """A multi-model container has no flags that load models or turn off model namespaces.
 
-    It starts with an empty repository, and SageMaker loads each target when it is first called.
+    It starts with an empty repository, and SageMaker loads each target when it is called.
     """
     for path, flag in _flags(endpoint) if endpoint.spec.mode is Mode.MULTI_MODEL else ():
         if flag.startswith(flags_of_single_mode()):
             message = f"`additional_args` has {flag}, with which a multi-model container does not work"
-            yield Problem(path, message, "leave it out; SageMaker loads each target when it is first called")
+            yield Problem(path, message, "leave it out; SageMaker loads each target when it is called")
 
 
 @rule("FL243", source=SERVE)
 def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Further flags do not repeat those of the container's start script.
+    """`additional_args` does not repeat flags of the container's start script.
 
-    The start script always loads one model by name; `--load-model=*` must be the only such flag, so the
-    server exits then as well.
+    The start script always loads one model by name. `--load-model=*` must be the only such flag, so the
+    server exits with it as well.
     """
     single, shared = (endpoint.spec.mode is each for each in (Mode.SINGLE, Mode.SHARED_CONTAINER))
     own = flags_of_the_shared_container() if shared else flags_of_the_start_script()
@@ -54,16 +54,16 @@ def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
         elif single and name == LOAD and "*" in value:
             message = (
-                f"`additional_args` has {flag}: the start script loads the default model by name beside it"
+                f"`additional_args` has {flag}, but the start script already loads the default model by name"
             )
             yield Problem(path, message, "name each further model, such as `--load-model=NAME`")
 
 
 @rule("FL244", source=SERVE)
 def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A setting with its own key or variable is not given as a flag, and flags are given under their own key.
+    """A setting with its own key or variable is not given as a flag; flags are given in `additional_args`.
 
-    The setting would be given twice, with two values; the rules do not read flags in a variable.
+    Otherwise a setting could have two values, and the rules do not read flags in a variable.
     """
     for path, flag in _flags(endpoint):
         variable, elsewhere = variable_of_flag(flag), {*flags_of_single_mode(), *flags_of_the_start_script()}
@@ -84,7 +84,7 @@ def flag_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL285", source="https://github.com/triton-inference-server/server/blob/main/src/command_line_parser.cc"
 )
 def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Tritonserver has the flag: with an unknown one it exits at its start."""
+    """Tritonserver knows the flag: it exits at startup on an unknown one."""
     for path, flag in _flags(endpoint):
         name = flag.partition("=")[0]
         if name not in flags():
@@ -96,20 +96,20 @@ def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL286", source=SERVE)
 def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Further models that are loaded are in the repository."""
+    """Every model that a `--load-model` flag names is in the repository."""
     there = [each.name for each in endpoint.models]
     for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
         name, _, model = flag.partition("=")
         if name == LOAD and model not in (*there, "*"):
-            message = f"`additional_args` loads {model!r}, which the repository does not contain"
+            message = f"`additional_args` loads {model!r}, which is not in the repository"
             yield Problem(path, message, did_you_mean(model, there))
 
 
 @rule("FL210", source=SERVE)
 def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The container reads its settings in the endpoint's mode.
+    """Every setting of the container has an effect in the endpoint's mode.
 
-    A multi-model container has no inference type, for example: its calls are all of type `infer`.
+    A multi-model container ignores `inference_type`, for example: all its calls are of type `infer`.
     """
     mode, shared = endpoint.spec.mode.value, endpoint.spec.mode is Mode.SHARED_CONTAINER
     for name, path in set_by_spec(endpoint.spec).items():
@@ -120,7 +120,7 @@ def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
             continue
         shown = f"`{path[-1]}`" if path[0] == "container" else name
         hint = f"leave it out, or write `mode: {about.modes[0]}`" if about.modes else "leave it out"
-        yield Problem(path, f"{shown} means nothing to a {mode} endpoint", hint)
+        yield Problem(path, f"{shown} has no effect on a {mode} endpoint", hint)
 
 
 @rule(
@@ -139,7 +139,7 @@ def ineffective_body_limit(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"`additional_args` has {flag}: SageMaker accepts"
                 " bodies of up to 6 MiB, Triton accepts 64 MiB by default"
             )
-            yield Problem(path, message, "leave it out; send less at a time")
+            yield Problem(path, message, "leave it out, and send smaller requests")
 
 
 def _flags(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str]]:

@@ -1,4 +1,4 @@
-"""Rules about the container image and the driver below it."""
+"""Rules about the container image and the host's driver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPE = ("instance", "type")
 def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker has an image of the Triton release.
 
-    NVIDIA publishes a release every month; AWS makes an image of a few of them.
+    NVIDIA publishes a release every month; AWS builds an image of only a few of them.
     """
     wanted = endpoint.spec.triton
     if wanted not in releases():
@@ -40,38 +40,38 @@ def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL202", source=DLC, needed=True)
 def region_without_release(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The release's image is in the environment's region.
+    """The release's image is available in the environment's region.
 
-    The registry account differs by release and region, and some regions have only some of the releases:
-    China has none after 25.04.
+    The registry account differs by release and region, and some regions have only some releases: China has
+    none after 25.04.
     """
     wanted, region = endpoint.spec.triton, endpoint.region
     if wanted in releases() and region not in regions_of(wanted) and region in image_regions():
         having = [known for known in releases() if region in regions_of(known)]
         message = f"SageMaker has no image of Triton {wanted} in {region}"
-        yield Problem(TRITON, message, f"the newest releases there: {', '.join(having[-6:])}")
+        yield Problem(TRITON, message, f"the newest releases in {region}: {', '.join(having[-6:])}")
 
 
 @rule("FL221", Severity.WARNING, source=DLC)
 def unlisted_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the image in the region.
 
-    For a few releases only the tag is published, not the regions that have it.
+    For a few releases, AWS publishes only the tag, not the regions that have the image.
     """
     image = endpoint.image
     if image is not None and not image.details.certain:
-        message = f"no list of AWS has the image of Triton {image.release} in {image.region}"
+        message = f"AWS does not list the image of Triton {image.release} for {image.region}"
         hint = f"check with `aws ecr describe-images --registry-id {image.account} --region {image.region}`"
         yield Problem(TRITON, message, hint)
 
 
 @rule("FL204", source=DRIVERS, scope=Scope.CONTAINER)
 def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A host image has a driver for the container's CUDA version on this instance family.
+    """SageMaker has a host image with a driver for the instance family and the container's CUDA version.
 
-    SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer
-    starts; the drivers for CUDA 12 do not support the Blackwell GPUs of g7, g7e and p6. Such an endpoint
-    fails after 15 minutes, with an empty log.
+    SageMaker's default driver on g4dn, g5 and p4d is 470, on which no container for CUDA 12 or newer starts;
+    the drivers for CUDA 12 do not support the Blackwell GPUs of g7, g7e and p6. Such an endpoint fails after
+    15 minutes, with an empty log.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU or machine.retired:
@@ -92,21 +92,21 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
     message = (
         f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
-        f" gives {machine.family} instances a driver for it"
+        f" has a driver for it on {machine.family} instances"
     )
     hint = (
-        f'write `triton: "{fitting[-1]}"`, or an instance of {families}'
+        f'write `triton: "{fitting[-1]}"`, or use another instance family: {families}'
         if fitting
-        else f"families: {families}"
+        else f"use another instance family: {families}"
     )
     yield Problem(TYPE, message, hint, certain=image.details.cuda_major_certain)
 
 
 @rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
 def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
-    """SageMaker accepts the host image with the instance's family.
+    """SageMaker accepts the host image on the instance family.
 
-    SageMaker refuses some pairs ("Invalid combination"); AWS publishes no complete list of them.
+    SageMaker refuses some pairs ("Invalid combination"); AWS does not publish a complete list of them.
     """
     chosen, machine = endpoint.ami, endpoint.machine
     if chosen is None or machine is None or not chosen.name or (chosen.gpu is False and machine.gpus):
@@ -129,11 +129,11 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
 def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The configured host image has the driver for the container's CUDA version.
+    """A host image that the spec names has a driver for the container's CUDA version.
 
-    A container for CUDA 12 needs driver 525 or newer, for CUDA 13 driver 580. A host and a container of
-    different CUDA generations end in CannotStartContainerError, or in an endpoint that stays in Creating.
-    No source states this for a container for CUDA 11 on a newer driver.
+    A container for CUDA 12 needs driver 525 or newer, one for CUDA 13 driver 580. A mismatch of host and
+    container ends in CannotStartContainerError, or in an endpoint that stays in Creating. No source states
+    this for a container for CUDA 11 on a newer driver.
     """
     named, image = endpoint.named_ami, endpoint.image
     chosen = endpoint.ami
@@ -164,7 +164,7 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release supports the GPU's compute capability.
 
-    Each release states the lowest compute capability on which its CUDA libraries and TensorRT run.
+    Each release states the minimum compute capability of its CUDA libraries and TensorRT.
     """
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
@@ -175,13 +175,11 @@ def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
             f"{machine.type} ({machine.gpu}) has compute capability {machine.compute_capability};"
             f" Triton {image.release} needs {least} or newer"
         )
-        yield Problem(TYPE, message, "choose a newer GPU, such as ml.g5.xlarge")
+        yield Problem(TYPE, message, "use a newer GPU, such as ml.g5.xlarge")
 
 
 def _leave(named: bool) -> str:
-    return (
-        "leave `ami` out: it is chosen by release and family" if named else "choose another family or release"
-    )
+    return "leave `ami` out: it is chosen by release and family" if named else "use another family or release"
 
 
 def _instead(image: Image, untried: bool) -> str:

@@ -1,4 +1,4 @@
-"""Rules about the machines behind an endpoint."""
+"""Rules about instance types."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ NO_TRITON = {
 
 @rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The instance type is one that SageMaker hosts endpoints on.
+    """SageMaker hosts endpoints on the instance type.
 
-    Some types of EC2, training and notebooks cannot host endpoints.
+    Not every instance type of EC2, training or notebooks can host an endpoint.
     """
     wanted = endpoint.instance_type
     if wanted not in instance_types():
-        message = f"{wanted} is not an instance type that the catalog has for hosting"
+        message = f"the catalog has no instance type {wanted} for hosting"
         yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
 
 
@@ -50,7 +50,7 @@ def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
 
-    It is built for x86-64, for NVIDIA GPUs and for plain CPUs: not for Graviton, Inferentia,
+    The image is built for x86-64 processors, with or without NVIDIA GPUs, and not for Graviton, Inferentia,
     Trainium or Gaudi.
     """
     machine = endpoint.machine
@@ -69,11 +69,11 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
-    The API still accepts types that are in no region's price list.
+    The API still lists types that no longer have a price in any region.
     """
     machine = endpoint.machine
     if machine is not None and machine.retired:
-        message = f"no region offers {machine.type} for hosting any more, although the API still knows it"
+        message = f"no region offers {machine.type} for hosting any more, although the API still lists it"
         yield Problem(TYPE, message, _gpu_hint())
 
 
@@ -81,7 +81,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
-    Checked with the price list; the account's quota may still be 0.
+    This is checked against the price list. An account's quota is separate, and may be 0.
     """
     machine, region = endpoint.machine, endpoint.region
     if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
@@ -89,7 +89,7 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
     if region not in hosting_regions(machine.type):
         here = [name for name in hosted_in(region) if _alike(instance(name), machine)]
         there = sorted(hosting_regions(machine.type), key=lambda each: (each[:2] != region[:2], each))
-        hints = [f"types there: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
+        hints = [f"types in {region}: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
         message = f"SageMaker does not host {machine.type} in {region}"
         yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
 
@@ -106,14 +106,14 @@ def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     single = [name for name in instance_types() if _one_gpu(instance(name))]
     fitting = [name for name in single if instance(name).family == machine.family] or single
     message = f"{machine.type} has {machine.gpus} GPUs: SageMaker hosts multi-model endpoints on one GPU"
-    yield Problem(TYPE, message, f"with one GPU: {', '.join(fitting)}")
+    yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(fitting)}")
 
 
 @rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
 def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
-    The published list of GPU types ends with g4dn and g5.
+    AWS's list of GPU types for multi-model endpoints has nothing newer than g4dn and g5.
     """
     machine = endpoint.machine
     if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus > 1:
@@ -121,7 +121,7 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
     found = multi_model_support(machine)
     if found.support is not Support.YES:
         hint = (
-            "choose a g4dn or g5 with one GPU, or try it once and write"
+            "use a g4dn or g5 with one GPU, or try it once and write"
             ' `allow: {unlisted-multi-model-instance: "tried on …"}`'
         )
         yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
@@ -135,11 +135,11 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
 def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
     """The API accepts the instance type for an endpoint.
 
-    Price lists name a few types that the API's own list does not have.
+    Price lists name a few types that are missing from the API's own list.
     """
     machine = endpoint.machine
     if machine is not None and not machine.in_api:
-        message = f"{machine.type} is in price lists, but CreateEndpointConfig does not know it"
+        message = f"{machine.type} is in price lists, but CreateEndpointConfig does not list it"
         alike = [
             name for name in instance_types() if instance(name).in_api and _alike(instance(name), machine)
         ]
@@ -160,4 +160,4 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _gpu_hint() -> str:
-    return "choose a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"
+    return "use a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"

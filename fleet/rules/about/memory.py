@@ -1,4 +1,4 @@
-"""Rules about what has to fit into an instance: shared memory, GPU memory, disk."""
+"""Rules about the capacity of an instance: shared memory, GPU memory, disk."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DIGITS = 19
 
 @rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
 def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The instances of Python models fit into the instance's shared memory.
+    """The model instances of Python models fit into the machine's shared memory.
 
-    Each reserves its region of /dev/shm at the start, 16 MiB by default, and SageMaker gives a container
-    half of the machine's memory as /dev/shm.
+    Each reserves a region of /dev/shm when it starts, 16 MiB by default. SageMaker gives the container half
+    of the machine's memory as /dev/shm.
     """
     machine = endpoint.machine
     if machine is None:
@@ -54,8 +54,8 @@ def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
 def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
 
-    Each instance of an ONNX model has its own weights. The memory for computing comes on top and is not
-    counted.
+    Each model instance of an ONNX model has its own copy of the weights. Memory for activations comes on top,
+    and is not counted here.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -77,7 +77,7 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                     f" {(sure if sure > memory else at_most) / GIB:.1f} GiB;"
                     f" GPU {number} of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
                 )
-                hint = "configure fewer instances in instance_group, a larger GPU, or a smaller precision"
+                hint = "lower the count in instance_group, or use a larger GPU or a lower precision"
                 yield Problem(("models", here[0].index), message, hint, certain=sure > memory)
                 break
 
@@ -88,9 +88,9 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     scope=Scope.CONTAINER,
 )
 def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An archive fits unpacked onto the instance's local storage.
+    """An unpacked archive fits onto the instance's local storage.
 
-    Instances with NVMe storage keep their models there and accept no other volume.
+    Instances with NVMe storage keep their models there, and accept no other volume.
     """
     machine = endpoint.machine
     if machine is None or not machine.nvme_gb:
@@ -102,7 +102,7 @@ def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"archive {each.name!r} is {archive.size / GB:.0f} GB unpacked;"
                 f" {machine.type} has {machine.nvme_gb} GB of local storage"
             )
-            yield Problem(("models", each.index), message, "choose a larger instance")
+            yield Problem(("models", each.index), message, "use a larger instance")
 
 
 def _instances(facts: LockedModel, machine: Instance) -> int:

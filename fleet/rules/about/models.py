@@ -36,23 +36,21 @@ def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
         if each.facts.backend in gone:
             since = gone[each.facts.backend]
             message = (
-                f"model {each.name!r} is of the {each.facts.backend} backend, which Triton {since} removed;"
-                f" the image is {endpoint.image.release}"
+                f"model {each.name!r} has the {each.facts.backend} backend, which Triton {since} removed;"
+                f" the image has Triton {endpoint.image.release}"
             )
             yield Problem(
-                _entry(each), message, f"convert the model to ONNX, or choose a release before {since}"
+                _entry(each), message, f"convert the model to ONNX, or use a release before {since}"
             )
 
 
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A model's config.pbtxt is in protobuf's text format: Triton does not load it otherwise."""
+    """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
     for each in endpoint.models:
         if each.facts.unreadable:
             message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
-            hint = (
-                "look for a brace, a bracket or a quotation mark that is missing, or a value of another type"
-            )
+            hint = "look for a missing brace, bracket or quotation mark, or a value of the wrong type"
             yield Problem(_entry(each), message, hint)
 
 
@@ -65,15 +63,17 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
     for each in endpoint.models:
         uncompressed = endpoint.spec.models[each.index].compression is Compression.NONE
         if uncompressed and each.facts.backend == "ensemble" and not each.facts.size:
-            message = f"the version directory of ensemble {each.name!r} is empty, and would be lost"
+            message = (
+                f"the version directory of ensemble {each.name!r} is empty, and S3 keeps no empty folders"
+            )
             yield Problem(_entry(each), message, f"put a file into {each.name}/1/, such as a README.md")
 
 
 @rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
 def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Models that need a GPU are on an instance with a GPU.
+    """Models that need a GPU run on an instance that has one.
 
-    On a machine without one, models with KIND_GPU, GPU numbers or TensorRT do not load.
+    Without a GPU, models with KIND_GPU, GPU numbers or a TensorRT plan fail to load.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.CPU:
@@ -85,15 +85,15 @@ def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
         if each.facts.backend in gpu_backends():
             wants = f"the {each.facts.backend} backend"
         if wants:
-            message = f"model {each.name!r} asks for {wants}; {machine.type} has no GPU"
-            yield Problem(("instance", "type"), message, "choose a GPU instance, or change its config.pbtxt")
+            message = f"model {each.name!r} needs {wants}; {machine.type} has no GPU"
+            yield Problem(("instance", "type"), message, "use a GPU instance, or change its config.pbtxt")
 
 
 @rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
 def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The GPUs that a model names exist.
+    """The instance has the GPUs that a model names.
 
-    They are numbered from 0; with a higher number the load fails.
+    GPUs are numbered from 0. With a number that is too high, the model fails to load.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -105,7 +105,7 @@ def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
             has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
             message = f"model {each.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"
             yield Problem(
-                _entry(each), message, "leave `gpus` out of its instance_group, or choose a larger instance"
+                _entry(each), message, "leave `gpus` out of its instance_group, or use a larger instance"
             )
 
 
@@ -115,12 +115,14 @@ def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
 )
 def fixed_gpu_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Models of a multi-model endpoint name no GPUs: SageMaker places them by the memory that is free."""
+    """Models of a multi-model endpoint name no GPUs: SageMaker places them where memory is free."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
         return
     for each in endpoint.models:
         if any(group.gpus for group in each.facts.instances):
-            message = f"model {each.name!r} names its GPU, which can hurt how SageMaker manages memory"
+            message = (
+                f"model {each.name!r} names its GPU, which can interfere with SageMaker's memory management"
+            )
             yield Problem(_entry(each), message, "leave `gpus` out of its instance_group")
 
 
@@ -145,9 +147,9 @@ def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/response_cache.md",
 )
 def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The server has a cache for a model that caches its responses.
+    """The server has a response cache if a model uses one.
 
-    Without --cache-config the model's setting has no effect.
+    Without --cache-config, the model's setting has no effect.
     """
     flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
     for each in endpoint.loaded_models():
@@ -162,15 +164,15 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
 )
 def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A request of one item fits the body of a call.
+    """A request with a single item fits into the body of a call.
 
-    InvokeEndpoint accepts 6 MiB, whatever Triton accepts.
+    InvokeEndpoint accepts 6 MiB, even though Triton accepts more.
     """
     most = limit("invoke_body_bytes")
     for each in endpoint.called_models():
         if each.facts.item_bytes > most:
-            size = f"{each.facts.item_bytes / MIB:.1f} MiB at least"
-            message = f"a request of model {each.name!r} takes {size}; a call takes {most / MIB:g} MiB"
+            size = f"at least {each.facts.item_bytes / MIB:.1f} MiB"
+            message = f"a request of model {each.name!r} has {size}; a call accepts {most / MIB:g} MiB"
             yield Problem(
                 _entry(each), message, "send it encoded (JPEG, text) and decode it in a first model"
             )

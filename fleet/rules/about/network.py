@@ -1,4 +1,4 @@
-"""Rules about what an endpoint's containers reach."""
+"""Rules about the network access of an endpoint's containers."""
 
 from __future__ import annotations
 
@@ -19,37 +19,40 @@ ELSEWHERE = re.compile(r"[a-z0-9]://|^--cache-config=redis\b|^--trace-config=ope
 def metrics_of_isolated_container(endpoint: EndpointContext) -> Iterator[Problem]:
     """An isolated container does not publish Triton's metrics.
 
-    It can make no calls, not even to CloudWatch, and has no credentials. SageMaker's own metrics and the
-    container's log do not depend on such calls and continue.
+    It cannot call anything, not even CloudWatch, and has no credentials. SageMaker itself collects its own
+    metrics and the container's log, so both continue.
     """
     spec = endpoint.spec
     if spec.network.isolated and spec.metrics.triton:
-        message = "the container is isolated, but `metrics.triton` makes it call CloudWatch"
-        hint = "write `metrics: {triton: false}`, or a VPC without a way out in place of `network.isolated`"
+        message = "the container is isolated, and `metrics.triton` makes it call CloudWatch"
+        hint = (
+            "write `metrics: {triton: false}`, or replace `network.isolated` with a VPC"
+            " without internet access"
+        )
         yield Problem(("network", "isolated"), message, hint)
 
 
 @rule("FL341", source="https://github.com/triton-inference-server/server/tree/main/docs/user_guide")
 def remote_flag_of_isolated_container(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No flag of an isolated server points to another host.
+    """No flag of an isolated server names another host.
 
     It cannot reach a shared cache, a trace collector or a repository in the cloud.
     """
     spec = endpoint.spec
     for index, flag in enumerate(spec.container.additional_args) if spec.network.isolated else ():
         if ELSEWHERE.search(flag):
-            message = f"the container is isolated, but {flag} connects to another host"
+            message = f"the container is isolated, and {flag} names another host"
             yield Problem(("container", "additional_args", index), message, "leave it out")
 
 
 @rule("FL342", Severity.WARNING, source=VPC)
 def single_subnet(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A VPC has at least two subnets.
+    """`network.subnets` has at least two subnets.
 
-    SageMaker's guide asks for two in different availability zones, even for one instance; the zone of a
-    single subnet may have no instances of the type left.
+    SageMaker's guide calls for two in different availability zones, even for one instance: a single zone may
+    have no free instance of the type.
     """
     subnets = endpoint.spec.network.subnets
     if len(subnets) == 1:
-        message = f"{subnets[0]} is the only subnet: SageMaker requires two in different availability zones"
-        yield Problem(("network", "subnets"), message, "add one in another zone of the same VPC")
+        message = f"{subnets[0]} is the only subnet: SageMaker calls for two in different availability zones"
+        yield Problem(("network", "subnets"), message, "add a subnet of the same VPC in another zone")

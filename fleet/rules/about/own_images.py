@@ -24,14 +24,14 @@ def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
         return
     account = ecr_account(uri, endpoint.region)
     if account is not None and not is_own_or_allowed(uri, endpoint.environment):
-        message = f"the image is of account {account}, which the environment does not allow"
+        message = f"the image is in account {account}, which the environment does not allow"
         hint = f'write `allowed_registries: ["{account}"]` into the environment\'s file'
         yield Problem(URI, message, hint)
 
 
 @rule("FL972", source=ADAPT, needed=True)
 def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is in the endpoint's region: SageMaker pulls from no other one."""
+    """The image is in the endpoint's region: SageMaker does not pull from another."""
     registry = _uri(endpoint)
     if registry is not None and ecr_account(registry, endpoint.region) is None:
         message = f"{registry} is not the registry of {endpoint.region}, from which SageMaker pulls"
@@ -42,7 +42,7 @@ def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
     "FL973", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
 def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image of a multi-model endpoint has the label for several models."""
+    """The image of a multi-model endpoint has the label that SageMaker requires for several models."""
     facts = _facts(endpoint)
     if facts is not None and endpoint.spec.mode is Mode.MULTI_MODEL and not facts.multi_model:
         message = "the image has no label `com.amazonaws.sagemaker.capabilities.multi-models=true`"
@@ -51,7 +51,7 @@ def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL974", Severity.WARNING, source="docs/images.md")
 def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The contents of the image are known: rules about drivers, engines and Python depend on them."""
+    """The image's contents are known: rules about drivers, engines and Python depend on them."""
     own, lock = endpoint.spec.own_image, endpoint.lock
     locked = lock.image if lock is not None else None
     if own is not None and own.uri is not None and locked is not None and locked.facts is None:
@@ -66,7 +66,7 @@ def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image contains the release that `triton` names."""
     facts, wanted = _facts(endpoint), endpoint.spec.triton
     if facts is not None and facts.triton not in (None, wanted):
-        message = f"the image holds Triton {facts.triton}, but `triton` is {wanted}"
+        message = f"the image contains Triton {facts.triton}, and `triton` is {wanted}"
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
@@ -75,14 +75,14 @@ def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image has a Docker manifest: SageMaker refuses an OCI manifest when it creates the Model."""
     facts = _facts(endpoint)
     if facts is not None and facts.media_type not in (None, DOCKER_MANIFEST):
-        message = f"the image's manifest is of the type {facts.media_type}, which SageMaker refuses"
+        message = f"the image's manifest has the type {facts.media_type}, which SageMaker refuses"
         hint = "push it with `docker buildx build --provenance=false --output type=docker`"
         yield Problem(IMAGE, message, hint)
 
 
 @rule("FL977", Severity.WARNING, source="docs/images.md")
 def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image has the backends of the models; one may also be in a model's own folder."""
+    """The image has the models' backends, except those in a model's own folder."""
     facts = _facts(endpoint)
     if facts is None or facts.backends is None:
         return
@@ -94,7 +94,7 @@ def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL978", source=ADAPT)
 def foreign_image_platform(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is for the processors of the endpoint's instances."""
+    """The image is built for the processor architecture of the endpoint's instances."""
     facts = _facts(endpoint)
     if facts is not None and facts.architecture not in (None, PLATFORM):
         message = f"the image is for {facts.architecture}, and the instances are {PLATFORM}"
@@ -114,7 +114,7 @@ def image_without_start(endpoint: EndpointContext) -> Iterator[Problem]:
 def image_without_routes(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image of a shared container has the program that routes calls to models.
 
-    AWS's image of Triton would refuse to start with several models and no default one.
+    AWS's Triton image refuses to start with several models and no default model.
     """
     facts = _facts(endpoint)
     if facts is not None and endpoint.spec.mode is Mode.SHARED_CONTAINER and not facts.routes_calls:

@@ -20,10 +20,10 @@ VERSION_COMPATIBLE = "version-compatible=true"
 
 @rule("FL256", source=TRT)
 def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A plan in the repository was built with exactly the TensorRT of the image.
+    """A plan in the repository was built with exactly the image's version of TensorRT.
 
-    A plan loads only in the version that built it, down to the build number, unless plan and server are set
-    to be version compatible.
+    A plan loads only in the version that built it, down to the build number, unless both plan and server are
+    set to be version compatible.
     """
     image = endpoint.image
     if image is None or VERSION_COMPATIBLE in endpoint.settings.get(ADDITIONAL_ARGS, ""):
@@ -40,7 +40,7 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
                     f"{plan} was built with TensorRT {built}; the image of Triton {image.release} has {has}"
                 )
                 hint = (
-                    f"build it inside the image of {image.release}, or take the release that it was built in"
+                    f"build it inside the image of {image.release}, or use the release that it was built in"
                 )
                 yield Problem(place, message, hint, certain=not _might_be(built, image.details))
 
@@ -51,10 +51,10 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     scope=Scope.CONTAINER,
 )
 def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
-    """One of several plans is for the instance's GPU.
+    """A model with plans for several GPUs has one for the instance's GPU.
 
-    `cc_model_filenames` names them by compute capability; without a match Triton loads the default file,
-    which then does not exist.
+    `cc_model_filenames` lists them by compute capability. Without a match, Triton loads the default file,
+    which such a model does not have.
     """
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
@@ -68,18 +68,17 @@ def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
             and not any(p.endswith(f"/{own}") for p in each.facts.plans)
         ):
             message = (
-                f"model {each.name!r} names {own} for {machine.compute_capability}, which does not exist"
+                f"model {each.name!r} names the plan {own} for compute capability"
+                f" {machine.compute_capability}, but that file does not exist"
             )
             yield Problem(("models", each.index), message, "put it into the version directory")
         default = any(path.endswith("/model.plan") for path in each.facts.plans)
         if named and machine.compute_capability not in named and not default:
             message = (
                 f"model {each.name!r} has plans for compute capability {', '.join(sorted(named))};"
-                f" {machine.type} ({machine.gpu}) is {machine.compute_capability}"
+                f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
             )
-            hint = (
-                f"add a plan that was built on {machine.type}, or choose an instance with one of those GPUs"
-            )
+            hint = f"add a plan that was built on {machine.type}, or use an instance with one of those GPUs"
             yield Problem(("models", each.index), message, hint)
 
 
@@ -103,17 +102,17 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
                 hint = f"write `built_on: {machine.type}`, if its GPU ({machine.gpu}) built them"
                 yield Problem(("models", index), message, hint, certain=False)
         elif archive.built_on not in instance_types():
-            message = f"{archive.built_on} is not an instance type that the catalog has"
+            message = f"the catalog has no instance type {archive.built_on}"
             yield Problem(path, message, did_you_mean(archive.built_on, instance_types()))
         elif index in known - with_plans:
-            message = f"{archive.archive!r} holds no TensorRT plan: `built_on` has no effect"
+            message = f"{archive.archive!r} contains no TensorRT plan, so `built_on` has no effect"
             yield Problem(path, message, "leave it out", certain=False)
         elif (builder := instance(archive.built_on)).gpu != machine.gpu:
             message = (
                 f"the plans of {archive.archive!r} were built on {_machine_text(builder)}, and"
                 f" {_machine_text(machine)} has to load them"
             )
-            other = f", or choose an instance with the GPU {builder.gpu}" if builder.gpu else ""
+            other = f", or use an instance with the GPU {builder.gpu}" if builder.gpu else ""
             yield Problem(path, message, f"build them on {machine.type}{other}")
 
 

@@ -1,4 +1,4 @@
-"""Rules about the ports at which the container answers beside invocations."""
+"""Rules about the ports of the container besides that of invocations."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     for listener in _listeners(endpoint):
         name, number = listener.service.name, listener.number
         if number in taken:
-            message = f"{name} and {taken[number]} would both answer at port {number}"
-            yield Problem(_place(endpoint, listener), message, "give one another port")
+            message = f"{name} and {taken[number]} would both use port {number}"
+            yield Problem(_place(endpoint, listener), message, "give one of them another port")
         elif number is not None:
             taken[number] = name
 
@@ -41,10 +41,10 @@ def port_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
 def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
     """Metrics, gRPC and HTTP use ports that SageMaker lets a container bind.
 
-    SageMaker passes the range to the container, and the server does not start with another port: the endpoint
-    fails its health check. Triton's own ports, 8000 to 8002, are not among them. AWS documents that its image
-    takes a free port instead of a blocked METRICS_PORT where metrics are published to CloudWatch: that is a
-    warning.
+    SageMaker passes the range to the container. With another port the server does not start, and the endpoint
+    fails its health check. Triton's default ports, 8000 to 8002, are outside the range. If metrics are
+    published to CloudWatch, AWS's image replaces a blocked METRICS_PORT with a free port, as AWS documents:
+    that is only a warning.
     """
     ports = safe_ports()
     for listener in _listeners(endpoint):
@@ -52,14 +52,14 @@ def reserved_port(endpoint: EndpointContext) -> Iterator[Problem]:
         if listener.number is None or listener.is_safe or listener.number == INVOCATIONS_PORT:
             continue
         service, moved = listener.service, is_moved_by_image(listener, endpoint.settings)
-        ends = "AWS's image takes one of them instead" if moved else "the server does not start"
+        ends = "AWS's image uses one of these instead" if moved else "the server does not start"
         message = (
-            f"{service.name} would answer at port {listener.number}; SageMaker lets a container bind"
+            f"{service.name} would use port {listener.number}; SageMaker lets a container bind"
             f" {ports[0]} to {ports[-1]}, and {ends}"
         )
-        hint = f"take one of {ports[0]} to {ports[-1]}"
+        hint = f"choose a port from {ports[0]} to {ports[-1]}"
         if service.port is not None:
-            hint += f", or leave it out for {service.port}"
+            hint += f", or leave it out to use {service.port}"
         yield Problem(_place(endpoint, listener), message, hint, certain=not moved)
 
 

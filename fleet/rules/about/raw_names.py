@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: what raw properties name beside it: models, images, reservations.
-"""
+"""Rules about the raw properties of `cloudformation`: the models, images and reservations that they name."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ NO_MODEL = "which is not the name of a Model in the template"
 
 @rule("FL232", source=CONTAINER)
 def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw property refers to what exists: a model in the endpoint's stack, an image in its region.
+    """A raw property names only what the endpoint can use, such as its stack's Model or an image in reach.
 
-    The stack has one Model, which CloudFormation renames on every change; SageMaker refuses the name of a
-    model that does not exist. It pulls images only from its own region, and a capacity reservation
-    belongs to one region and account. What an intrinsic function other than `Ref` and `Fn::GetAtt`
-    computes is not checked.
+    The stack creates one Model, which gets a new name from CloudFormation at every change; SageMaker refuses
+    the name of a model that does not exist. SageMaker pulls images only from its own region, and a capacity
+    reservation belongs to one region and account. The results of intrinsic functions other than `Ref` and
+    `Fn::GetAtt` are not checked.
     """
     yield from _models(endpoint)
     yield from _images(endpoint)
@@ -47,12 +44,12 @@ def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
 def custom_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's image is SageMaker's own.
 
-    The CUDA version, the backends and the TensorRT of a custom image are unknown: the rules rely on
-    `triton` and cannot check that the host's driver runs the image or that its models load.
+    The CUDA version, the backends and the TensorRT of a custom image are unknown. The rules rely on `triton`,
+    and cannot check whether the host's driver runs the image, or whether its models load.
     `disallowed-registry` (FL349) checks which registry it comes from.
     """
     for raw, _ in outermost(endpoint, "Model", {IMAGE: IMAGE}):
-        message = "a custom image: its CUDA, driver and backends are not checked"
+        message = "this is a custom image: its CUDA, driver and backends are not checked"
         yield Problem(raw.path, message, "build it on the image of the release that `triton` names")
 
 
@@ -74,7 +71,7 @@ def _no_model(value: object) -> str:
     if value is None or names_own_model(value):
         return ""
     if not is_intrinsic(value):
-        return f"names the model {value!r}, which the endpoint's stack does not make"
+        return f"names the model {value!r}, which the endpoint's stack does not create"
     assert isinstance(value, Mapping)  # noqa: S101 (an intrinsic function is one)
     ((function, argument),) = value.items()
     if function == "Ref":
@@ -93,11 +90,11 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
         found = REGISTRY.match(raw.value) if raw.name == IMAGE and isinstance(raw.value, str) else None
         if found is not None and (found["region"], found["dns"]) != (region, partition_of(region).dns):
             message = (
-                f"the image is in {found['region']} ({found['dns']}), but the endpoint is in {region}:"
+                f"the image is in {found['region']} ({found['dns']}), and the endpoint is in {region}:"
                 " SageMaker pulls images only from its own region"
             )
             here = registry_host(found["account"], region)
-            yield Problem(raw.path, message, f"copy it to {region}, and name it as {here}/…")
+            yield Problem(raw.path, message, f"copy it to {region}, and write {here}/…")
 
 
 def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:

@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: what would take the place of something that follows from the spec.
-"""
+"""Rules about the raw properties of `cloudformation` that would replace what the spec sets."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ OVERRIDES = "https://docs.aws.amazon.com/cdk/v2/guide/cfn-layer.html"
 
 @rule("FL263", source="docs/check.md")
 def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A property that the spec determines is not set as a raw property.
+    """No raw property sets what a key of the spec sets.
 
-    Rules, scaling, the dashboard and `fleet show` rely on the spec and would describe another endpoint
-    than the deployed one; for a host image and for time-outs this is only a warning. An endpoint has one
-    model with one container.
+    Rules, scaling, the dashboard and `fleet show` rely on the spec, and would describe another endpoint than
+    the deployed one. For a host image and for time-outs this is only a warning. An endpoint has one model
+    with one container.
     """
     for resource in RESOURCES:
         members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}
@@ -40,10 +37,10 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL298", source=OVERRIDES)
 def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No raw value takes the place of the whole variant or the whole container.
+    """No raw value replaces the whole variant or the whole container.
 
-    CDK merges a mapping into the template, but replaces with a list, a single value or an intrinsic function:
-    model, instance type and count of the spec are lost.
+    CDK merges a mapping into the template, but a list, a single value or an intrinsic function replaces what
+    is in it: the spec's model, instance type and count are lost.
     """
     for resource, names in WHOLES.items():
         for raw in raw_properties(endpoint.spec, resource):
@@ -51,7 +48,7 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
             if raw.name in names and replaces and (raw.value is not None or raw.takes_out):
                 below = f"{raw.name}.0" if raw.name == "ProductionVariants" else raw.name
                 what = "a list" if isinstance(raw.value, list | tuple) else value_text(raw.value)
-                message = f"{what} for {raw.name} takes the place of all that follows from the spec"
+                message = f"{what} for {raw.name} replaces everything that the spec sets there"
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 
 

@@ -1,7 +1,6 @@
-"""Rules about what `cloudformation` lays over the template.
+"""Rules about a raw role and a raw image, which the product and the environment decide.
 
-Here: the role and the image, which the product and the environment give to a spec. Neither rule can be
-allowed in a spec, so they also check what other rules refuse only by default.
+Neither rule can be allowed in a spec, so they also check what other rules refuse only by default.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
 
     With another role, a spec could run its models with any permissions of that role, outside the
     environment's `permissions_boundary`; SageMaker cannot assume a role of another account.
-    `allowed_roles` of the environment names the exceptions.
+    The environment's `allowed_roles` names the exceptions.
     """
     environment = endpoint.environment
     for resource in ("Model", "EndpointConfig"):
         for raw in properties_at(endpoint.spec, resource, ROLE):
             if raw.name == ROLE and raw.value in environment.allowed_roles:
                 continue
-            message = f"{raw.name} of {resource} gives the endpoint a role that the product did not make"
+            message = f"{raw.name} of {resource} gives the endpoint a role that the product did not create"
             found = ROLE_ARN.match(raw.value) if isinstance(raw.value, str) else None
             if found is not None and found["account"] != environment.account:
                 theirs, ours = found["account"], environment.account
@@ -44,11 +43,11 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL349", source="docs/security.md", needed=True)
 def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The container's image is from SageMaker's registry, or from one that the environment allows.
+    """The container's image is from a registry of SageMaker, or from one that the environment allows.
 
-    The code in the image runs with the endpoint's role on every call. The registry is read from the name
-    of the image: a name that CloudFormation computes, or that comes from a model package, is refused.
-    `allowed_registries` of the environment names the exceptions, and the role may pull from them.
+    The image's code runs with the endpoint's role, on every call. The registry is read from the name of the
+    image, so a name that CloudFormation computes, or that a model package contains, is refused. The
+    environment's `allowed_registries` names the exceptions; the endpoint's role may pull from them.
     """
     reported = set[KeyPath]()
     for raw in (raw for path in IMAGES for raw in properties_at(endpoint.spec, "Model", path)):
@@ -68,4 +67,4 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _hint(endpoint: EndpointContext, key: str) -> str:
     file = f"environments/{endpoint.environment.environment}.yaml"
-    return f"leave it out, or add it to `{key}` in {file}: a spec cannot allow it itself"
+    return f"leave it out, or add it to `{key}` in {file}: a spec cannot `allow` it"

@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: the resources themselves, and their names.
-"""
+"""Rules about the resources that `cloudformation` changes, and their names."""
 
 from __future__ import annotations
 
@@ -18,10 +15,10 @@ NAMES = {"ModelName": "Model", "EndpointConfigName": "EndpointConfig"}
 
 @rule("FL208", source="the resources of an endpoint's stack", needed=True)
 def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
-    """`cloudformation` names resources that an endpoint's stack has."""
+    """`cloudformation` names only resources of an endpoint's stack."""
     for name in endpoint.spec.cloudformation:
         if name not in RESOURCES:
-            message = f"`cloudformation` names {name!r}, which no endpoint has"
+            message = f"`cloudformation` names {name!r}, which is not a resource of an endpoint's stack"
             yield Problem(("cloudformation", name), message, did_you_mean(name, RESOURCES))
 
 
@@ -32,8 +29,8 @@ def unknown_raw_resource(endpoint: EndpointContext) -> Iterator[Problem]:
 def fixed_resource_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """Model and endpoint configuration keep the names that CloudFormation chooses.
 
-    Both are replaced on every change, and a second resource of the same name cannot be created: the next
-    deploy fails.
+    Every change replaces both, and a second resource of the same name cannot be created: the next deploy
+    fails.
     """
     for name, resource in NAMES.items():
         for raw in raw_properties(endpoint.spec, resource):

@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: CloudFormation's own schema, and the part of it that the CDK passes on.
-"""
+"""Rules about the raw properties of `cloudformation`: CloudFormation's schema, and what the CDK passes on."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ LISTS = ("ProductionVariants", "Tags")
 
 @rule("FL268", source=SCHEMAS)
 def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The raw property exists in CloudFormation and can be set.
+    """CloudFormation has the raw property, and it can be set.
 
-    CloudFormation refuses an unknown name, and CDK drops some paths silently: a key with dots below
-    another key, an item of a list that is not in the template.
+    CloudFormation refuses unknown names, and CDK silently drops some paths: a key with dots below another
+    key, and an item of a list that is not in the template.
     """
     for resource in RESOURCES:
         reported = set[KeyPath]()
@@ -41,9 +38,9 @@ def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL269", source=SCHEMAS)
 def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw value has the type and limits that CloudFormation requires, and no required property is missing.
+    """A raw value fits CloudFormation's schema, and no required property is missing.
 
-    What an intrinsic function such as `Ref` computes is not checked.
+    The result of an intrinsic function such as `Ref` is not checked.
     """
     for resource in RESOURCES:
         raws = list(judged_properties(endpoint, resource))
@@ -64,7 +61,7 @@ def _in_the_api(raw: RawProperty) -> str:
     """What is known of a value that the API accepts; empty for any other."""
     for member, values in values_of_the_api().items():
         if raw.name.endswith(f".{member}") and str(raw.value) in values:
-            return f": only the API has it, and {values[str(raw.value)]}"
+            return f": only the API accepts it, and {values[str(raw.value)]}"
     return ""
 
 

@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: the storage of instances.
-"""
+"""Rules about the raw properties of `cloudformation` for the storage of instances."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from fleet.rules.rule import Problem, Scope, rule
     scope=Scope.MACHINE,
 )
 def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No volume size is set for instances with NVMe storage.
+    """No volume size is set for instances with local NVMe storage.
 
     SageMaker refuses it: "VolumeSize parameter is not allowed for the selected Instance type".
     """
@@ -30,8 +27,9 @@ def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Prob
         return
     raw = endpoint.raw_variants.get(endpoint.variant, {}).get(("VolumeSizeInGB",))
     if raw is not None:
-        storage = f"{machine.type} has {machine.nvme_gb} GB of local storage"
-        message = f"{storage}: SageMaker accepts no volume size for it"
+        message = (
+            f"{machine.type} has {machine.nvme_gb} GB of local storage: SageMaker accepts no volume size"
+        )
         yield Problem(raw.path, message, "leave it out", certain=takes_no_volume(machine))
 
 
@@ -41,9 +39,9 @@ def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Prob
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html",
 )
 def volume_key_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No KMS key is set for instances whose local storage is encrypted by hardware.
+    """No KMS key is set for instances whose hardware encrypts their local storage.
 
-    SageMaker accepts the key but does not encrypt local storage with it.
+    SageMaker accepts the key, but does not encrypt local storage with it.
     """
     machine = endpoint.machine
     if machine is None or machines_with_volume(endpoint):

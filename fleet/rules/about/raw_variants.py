@@ -1,7 +1,4 @@
-"""Rules about what `cloudformation` lays over the template.
-
-Here: instance pools and shadow variants.
-"""
+"""Rules about the raw properties of `cloudformation` for instance pools and shadow variants."""
 
 from __future__ import annotations
 
@@ -45,14 +42,14 @@ PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
 def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     """Instance pools and shadow variants fit the mode and the instance type of the spec.
 
-    SageMaker accepts neither with multi-model endpoints, and pools only in place of an instance type.
-    Image, engines, alarms and costs are based on `instance.type`, which must be the first pool's. An
+    SageMaker accepts neither on multi-model endpoints, and pools only in place of an instance type. Image,
+    engines, alarms and costs depend on `instance.type`, which has to be the type of the first pool. An
     intrinsic function in place of pools or shadow variants adds instance types that no rule checks.
     """
     for raw in judged_properties(endpoint, "EndpointConfig"):
         if raw.general in WRITTEN_OUT and is_intrinsic(raw.value):
-            message = f"{raw.name} is an intrinsic function: what it computes cannot be checked"
-            yield Problem(raw.path, message, "write it out")
+            message = f"{raw.name} is an intrinsic function: its result cannot be checked"
+            yield Problem(raw.path, message, "write the value itself")
     for variant, raws in endpoint.raw_variants.items():
         yield from _pools(endpoint, variant, raws)
         if variant.startswith(SHADOWS):
@@ -60,16 +57,16 @@ def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     shadow = next(iter(_shadows(endpoint)), None)
     if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker accepts no shadow variant for a multi-model endpoint"
-        yield Problem(_place(shadow), message, "leave it out, or use `mode: single`")
+        yield Problem(_place(shadow), message, "leave it out, or write `mode: single`")
 
 
 @rule("FL348", source=METRICS, scope=Scope.POOL)
 def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
     """Targets and alarms fit the GPUs and vCPUs of every instance pool.
 
-    SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it goes to 400 percent. The
-    variant has one target and one threshold, computed for `instance.type`; for a pool with another number
-    of GPUs or vCPUs they are too low or too high.
+    SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it rises to 400 percent. The
+    variant has one target and one threshold, computed for `instance.type`. For a pool with another number of
+    GPUs or vCPUs, they are too low or too high.
     """
     own, machine = endpoint.own_machine, endpoint.machine
     if own is None or machine is None:
@@ -85,15 +82,15 @@ def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
                 f"`{key}` is for the {part} of {own.type} ({wanted}), and {machine.type} has {given}:"
                 f" {metric.name} adds them up"
             )
-            yield Problem(path, message, f"take pools with as many {part}, or leave `{key}` out")
+            yield Problem(path, message, f"use pools with as many {part}, or leave `{key}` out")
 
 
 @rule("FL350", source=CONFIG, needed=True)
 def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An endpoint has one variant, at most one shadow variant, and at most five instance pools in each.
+    """An endpoint has one variant and at most one shadow variant, each with at most five instance pools.
 
-    The product scales and watches one variant. SageMaker accepts no second shadow variant and no sixth
-    pool. More than that is not checked, so it cannot be allowed.
+    The product scales and monitors one variant. SageMaker accepts neither a second shadow variant nor a sixth
+    pool. Nothing beyond these is checked, so a spec cannot allow itself more.
     """
     found = dict[str, KeyPath]()
     for raw in raw_properties(endpoint.spec, "EndpointConfig"):
@@ -102,13 +99,11 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
     for variant, path in found.items():
         yield Problem(path, "an endpoint has one variant", f"remove {variant}")
     for raws in _shadows(endpoint)[1:]:
-        yield Problem(
-            _place(raws), "SageMaker accepts one shadow variant, beside one variant", "leave it out"
-        )
+        yield Problem(_place(raws), "SageMaker accepts one shadow variant beside one variant", "leave it out")
     for variant, raws in endpoint.raw_variants.items():
         there = pools(raws)
         if len(there) > MAX_POOLS:
-            message = f"{variant} has {len(there)} instance pools; SageMaker accepts at most {MAX_POOLS}"
+            message = f"{variant} has {len(there)} instance pools, and SageMaker accepts {MAX_POOLS}"
             yield Problem(there[MAX_POOLS].path, message, "leave the others out")
 
 
@@ -137,7 +132,7 @@ def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iter
         return
     if endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker accepts no instance pools for a multi-model endpoint"
-        yield Problem(found[0].path, message, "leave them out, or use `mode: single`")
+        yield Problem(found[0].path, message, "leave them out, or write `mode: single`")
     single = raws.get(("InstanceType",))
     if single is not None and single.value is not None:
         message = f"{variant} has {POOLS}, which replace an InstanceType"

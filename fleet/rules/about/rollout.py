@@ -31,7 +31,8 @@ LIMITS = {
 def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """A rollout in steps has at least two instances.
 
-    Half of one instance cannot be moved; with scaling, only its `min` or that of a schedule may run.
+    A single instance cannot be moved in steps. With scaling, the lowest `min` of `scaling` and its schedules
+    counts.
     """
     rollout, scaling = endpoint.spec.rollout, endpoint.spec.scaling
     if rollout is None or rollout.strategy not in KEY:
@@ -40,7 +41,7 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
     path, fewest = min(floors.items(), key=lambda each: each[1])
     if fewest < MIN_INSTANCES:
         where = f"`{dotted_path(path)}` is {fewest}"
-        message = f"a {rollout.strategy.value} rollout needs 2 instances at least; {where}"
+        message = f"a {rollout.strategy.value} rollout needs at least 2 instances; {where}"
         hint = "write `strategy: all-at-once`, or run 2 instances"
         certain = (
             scaling is None or scaling.most < MIN_INSTANCES or endpoint.spec.instance.count < MIN_INSTANCES
@@ -50,9 +51,9 @@ def rollout_without_second_instance(endpoint: EndpointContext) -> Iterator[Probl
 
 @rule("FL281", source=API)
 def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The time-out of a rollout exceeds its waits, and is within SageMaker's limit.
+    """The time-out of a rollout is longer than its waits and within SageMaker's limit.
 
-    A canary bakes twice: its first share, and the rest that follows it.
+    A canary bakes twice: after its first share and after the rest.
     """
     spec, rollout = endpoint.spec, endpoint.spec.rollout
     if rollout is None:
@@ -61,7 +62,9 @@ def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]
     if rollout.timeout is not None and rollout.timeout <= waited:
         message = f"`timeout` is {rollout.timeout}s; the waits alone take {waited}s"
         yield Problem(
-            ("rollout", "timeout"), message, "write more, or leave it out: then it follows from the waits"
+            ("rollout", "timeout"),
+            message,
+            "write a longer one, or leave it out to compute it from the waits",
         )
     elif waited >= most:
         message = f"the rollout's waits take {waited}s; SageMaker ends a deployment after {most}s"
@@ -79,7 +82,7 @@ def rollout_timeout_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]
 def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     """The size of a step is within SageMaker's limits.
 
-    A canary is half of the fleet at most, a linear step 10% to 50%, a rolling batch 5% to 50%; all in whole
+    A canary is at most half of the fleet, a linear step 10% to 50%, a rolling batch 5% to 50%, all in whole
     percent.
     """
     rollout = endpoint.spec.rollout
@@ -90,10 +93,10 @@ def rollout_step_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
     lower, upper = LIMITS[rollout.strategy]
     least, most = limit(lower) if lower else 1, limit(upper)
     if size is not None and not least <= size <= most:
-        message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout takes {least}% to {most}%"
-        yield Problem(("rollout", key), message, f"write `{key}:` and a share in between")
+        message = f"`{key}` is {size:g}%; a {rollout.strategy.value} rollout accepts {least}% to {most}%"
+        yield Problem(("rollout", key), message, "write a share in that range")
     elif size is not None and not size.is_integer():
-        message = f"`{key}` is {size:g}%; SageMaker accepts whole percentages only"
+        message = f"`{key}` is {size:g}%; SageMaker accepts only whole percent"
         yield Problem(("rollout", key), message, f"write `{key}: {round(size)}%`")
 
 
@@ -113,9 +116,9 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     for key in ("canary", "step"):
         if key != wanted and getattr(rollout, key) is not None:
             hint = f"leave it out; where an environment gives it, write `{key}: null`"
-            yield Problem(("rollout", key), f"`{key}` has no effect on a rollout {strategy}", hint)
+            yield Problem(("rollout", key), f"`{key}` has no effect with the strategy {strategy}", hint)
     if rollout.strategy is Strategy.ROLLING and rollout.termination_wait:
-        message = "`termination_wait` has no effect on a rolling rollout: it has no second fleet"
+        message = "`termination_wait` has no effect on a rolling rollout, which has no second fleet"
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
 
 
@@ -123,33 +126,33 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
 def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's deployment guardrails support the instance type.
 
-    They do not support Inf1: a `rollout` of such an endpoint is refused.
+    They do not support Inf1: SageMaker refuses a rollout there.
     """
     machine = endpoint.machine
     if endpoint.spec.rollout is not None and machine is not None and machine.family == "inf1":
-        message = f"{machine.type} cannot be rolled out by SageMaker's deployment guardrails"
-        yield Problem(("rollout",), message, "leave `rollout` out, or choose an instance with a GPU")
+        message = f"SageMaker's deployment guardrails do not support {machine.type}"
+        yield Problem(("rollout",), message, "leave `rollout` out, or use an instance with a GPU")
 
 
 @rule("FL283", source=API, needed=True)
 def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A rollout that is rolled back for its latency has a threshold for the latency.
+    """A rollout that is rolled back on latency has a threshold for it.
 
-    For errors the default of `alarms` is one percent; no default latency suits all models.
+    Errors have a default threshold in `alarms`; no default latency would be right for all models.
     """
     rollout, alarms = endpoint.spec.rollout, endpoint.spec.alarms
     if rollout is None or "latency" not in (rollout.rollback_on or ()):
         return
     if all(getattr(alarms, key, None) is None for key in LATENCIES):
-        message = "`rollback_on` names the latency, and `alarms` has no threshold for it"
+        message = "`rollback_on` names `latency`, but `alarms` has no threshold for it"
         yield Problem(("rollout", "rollback_on"), message, "write `alarms: {latency_p99: 200ms}`")
 
 
 @rule("FL277", Severity.WARNING, source=API)
 def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A step bakes as long as its alarms need to fire.
+    """A step bakes at least as long as its alarms need to fire.
 
-    They evaluate three minutes; a shorter bake ends before they can roll the update back.
+    They evaluate three minutes; a shorter bake ends before they can roll back the update.
     """
     rollout, watched = endpoint.spec.rollout, PERIOD * PERIODS
     if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < watched:
@@ -165,5 +168,5 @@ def rollout_without_alarms(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     rollout = endpoint.spec.rollout
     if rollout is not None and rollout.rollback_on == ():
-        message = "`rollback_on` is empty: this update is never rolled back"
+        message = "`rollback_on` is empty: nothing rolls back this update"
         yield Problem(("rollout", "rollback_on"), message, "leave it out when the emergency is over")

@@ -20,20 +20,20 @@ SINCE = "23.06"
 
 @rule("FL730", source=SOURCE, needed=True)
 def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Routes lead to models of the repository."""
+    """Every route leads to a model in the repository."""
     there = sorted(each.name for each in endpoint.models)
     for route, model in endpoint.spec.routes.items() if there else ():
         if model not in there:
-            message = f"the route {route!r} leads to {model!r}, which the repository does not contain"
+            message = f"the route {route!r} leads to {model!r}, which is not in the repository"
             yield Problem(("routes", route), message, did_you_mean(model, there, list_all=True))
 
 
 @rule("FL731", source=SOURCE, needed=True)
 def unknown_default_route(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The default model of a shared container is one of its routes: a call that names none goes there."""
+    """The default model of a shared container is one of its routes: it gets the calls that name none."""
     named, routes = endpoint.spec.default_model, endpoint.routes
     if routes and named is not None and named not in routes:
-        message = f"`default_model` is {named!r}, but no route has that name"
+        message = f"`default_model` is {named!r}, which is not a route"
         yield Problem(("default_model",), message, did_you_mean(named, list(routes), list_all=True))
 
 
@@ -55,9 +55,9 @@ def routes_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL733", source=SOURCE, needed=True)
 def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples of a shared container call a route that exists, and a version that its model answers with.
+    """Samples of a shared container call a route that exists, and a version that its model serves.
 
-    The router answers others with 404, and the deploy would fail at its end.
+    The router answers any other call with 404, and the deploy would fail in its last step.
     """
     routes = endpoint.routes
     for index, sample in enumerate(endpoint.spec.samples if routes else ()):
@@ -69,11 +69,11 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"sample {sample.name!r} names no model, and there is no `default_model`"
             yield Problem(place, message, f"write `model:` and one of {', '.join(routes)}")
         elif name not in routes:
-            message = f"sample {sample.name!r} calls {name!r}, but no route has that name"
+            message = f"sample {sample.name!r} calls {name!r}, which is not a route"
             yield Problem((*place, "model"), message, did_you_mean(name, list(routes), list_all=True))
         elif sample.version is not None and str(sample.version) not in routes[name].versions:
             served = ", ".join(routes[name].versions)
-            wrong = f"version {sample.version} of {name!r}, which answers with {served}"
+            wrong = f"version {sample.version} of {name!r}, which serves {served}"
             message = f"sample {sample.name!r} calls {wrong}"
             hint = "write one of these, or a `version_policy` in config.pbtxt that serves it"
             yield Problem((*place, "version"), message, hint)
@@ -81,13 +81,13 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL734", Severity.WARNING, source=SOURCE)
 def case_variant_route(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No two routes differ by upper and lower case alone, as a typing mistake would call another model."""
+    """No two routes differ only in upper and lower case: a typing error would call another model."""
     first: dict[str, str] = {}
     for name in endpoint.routes:
         other = first.setdefault(name.lower(), name)
         if other != name:
             path: KeyPath = ("routes", name) if name in endpoint.spec.routes else ("models", 0)
-            message = f"the routes {other!r} and {name!r} differ by upper and lower case alone"
+            message = f"the routes {other!r} and {name!r} differ only in upper and lower case"
             yield Problem(path, message, "give one of them another name under `routes`")
 
 

@@ -1,4 +1,4 @@
-"""Rules about the samples that a deployed endpoint has to answer, and the targets that it loads."""
+"""Rules about the samples that a deployed endpoint has to answer, and the targets that a deploy loads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ REST_OF_THE_EVENT = 8192
 
 @rule("FL326", source="docs/updates.md", needed=True)
 def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples and `warm` name archives of the spec; for other endpoints they name none.
+    """Samples and `warm` name archives of a multi-model spec; in other modes they name none.
 
-    A call of a multi-model endpoint names its target model; SageMaker refuses it for any other endpoint, and
-    the deploy would fail at its end.
+    A call of a multi-model endpoint names its target model; SageMaker refuses a target model for any other
+    endpoint, and the deploy would fail in its last step.
     """
     spec = endpoint.spec
     wanted: list[tuple[KeyPath, str | None]] = [
@@ -40,7 +40,7 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
             hint = "write `model: ROUTE`" if shared else "leave it out: the default model answers"
             yield Problem(path, message, hint)
         elif spec.mode is Mode.MULTI_MODEL and name is None:
-            message = f"sample {spec.samples[int(path[1])].name!r} names no target, and each archive is one"
+            message = f"sample {spec.samples[int(path[1])].name!r} names no target; each archive is one"
             yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
         elif spec.mode is Mode.MULTI_MODEL and name not in known:
             copies = [each.name for each in spec.packed if spec.models[each.index].archive == name]
@@ -51,16 +51,16 @@ def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL860", Severity.WARNING, source="docs/dashboard.md")
 def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Each archive in `warm` has a sample with an expected answer.
+    """Every archive in `warm` has a sample that expects an answer.
 
-    Without one it is loaded by a call that its model refuses. SageMaker counts that as a failure of the
-    model, so graphs and alarms on errors show failures after a deploy that no caller has seen.
+    Without one, the archive is loaded by a call that its model refuses. SageMaker counts that call as a
+    failure of the model, so after a deploy graphs and alarms on errors show failures that no caller has seen.
     """
     answered, known = answered_targets(endpoint.spec), target_models(endpoint.spec)
     for index, name in enumerate(endpoint.spec.warm):
         if name in known and name not in answered and endpoint.spec.mode is Mode.MULTI_MODEL:
             message = (
-                f"no sample calls {name!r} with an answer, so the call that loads it counts as a failure"
+                f"no sample expects an answer from {name!r}, so the call that loads it counts as a failure"
             )
             hint = f"add a sample with `target: {name}`, whose call loads it"
             yield Problem(("warm", index), message, hint)
@@ -74,24 +74,21 @@ def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
 def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
 
-    An update's event has the old samples as well as the new ones. For each further poll the CDK's framework
-    throws it, escaped, as an error, whose message and trace both contain it, and Step Functions accepts
-    256 KiB. InvokeEndpoint accepts 6 MiB.
+    An update's event contains the old samples as well as the new ones. For each further poll, the CDK's
+    framework throws the escaped event as an error, which contains it twice (message and trace), and Step
+    Functions accepts 256 KiB. InvokeEndpoint accepts 6 MiB.
     """
     spec = endpoint.spec
     fill = "name fewer, or write one value as `data`: it fills the whole shape"
     most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
     if (size := event_bytes(spec)) > most:
-        message = (
-            f"`samples` and `warm` take {size} bytes of an update's event, which can have at most {most}"
-        )
+        message = f"`samples` and `warm` take {size} bytes of an update's event, which has room for {most}"
         yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
     most = limit("invoke_body_bytes")
     for index, sample in enumerate(spec.samples):
         if (size := request_bytes(sample)) > most:
-            message = (
-                f"the request of sample {sample.name!r} has {size / MIB:.1f} MiB; a call takes {most / MIB:g}"
-            )
+            given, room = f"{size / MIB:.1f} MiB", f"{most / MIB:g} MiB"
+            message = f"the request of sample {sample.name!r} has {given}; a call accepts {room}"
             yield Problem(("samples", index, "inputs"), message, "use a smaller shape, such as one item")
 
 
@@ -99,9 +96,9 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
 def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
     """Only an endpoint that accepts named tensors has samples.
 
-    With `inference_type: generate` it accepts another body, and every sample would be refused.
+    With `inference_type: generate` it accepts another body, and would refuse every sample.
     """
     kind = endpoint.settings.get(INFERENCE_TYPE, "")
     if endpoint.spec.samples and kind.startswith("generate"):
-        message = "samples are sent as tensors, but the endpoint accepts only `generate` bodies"
-        yield Problem(("samples",), message, "leave `samples` out, or `container.inference_type`")
+        message = "samples are sent as tensors, and the endpoint accepts the bodies of `generate`"
+        yield Problem(("samples",), message, "leave out `samples` or `container.inference_type`")

@@ -23,8 +23,8 @@ SCHEDULES = "https://docs.aws.amazon.com/autoscaling/application/APIReference/AP
 def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
     """A scaled endpoint keeps at least one instance, in its schedules as well.
 
-    At zero nothing could measure a call and scale out again, and SageMaker refuses it; only its inference
-    components start from zero.
+    Without instances nothing measures the calls that would scale the endpoint out again, and SageMaker
+    refuses it; only inference components start from zero.
     """
     scaling = endpoint.spec.scaling
     for path, count in (scaling.floors if scaling else {}).items():
@@ -35,13 +35,13 @@ def scaling_to_zero(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL271", Severity.WARNING, source=SCALING)
 def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The initial number of instances is within the range of scaling.
+    """`instance.count` is within the range of `scaling`.
 
-    Scaling changes a number outside of its range at once, after the instances were billed.
+    Scaling changes a count outside of its range at once, after the instances were billed.
     """
     scaling, count = endpoint.spec.scaling, endpoint.spec.instance.count
     if scaling is not None and not scaling.min <= count <= scaling.max:
-        message = f"`count` is {count}, outside of what `scaling` keeps: {scaling.min} to {scaling.max}"
+        message = f"`count` is {count}, outside of the range of `scaling`: {scaling.min} to {scaling.max}"
         yield Problem(
             ("instance", "count"), message, f"write a count from {max(scaling.min, 1)} to {scaling.max}"
         )
@@ -72,13 +72,13 @@ def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem
     if endpoint.spec.scaling is not None and machine is not None and machine.burstable:
         message = f"{machine.type} is burstable; SageMaker does not scale burstable instances"
         yield Problem(
-            ("scaling",), message, "leave `scaling` out, or choose another type", machine.family == "t2"
+            ("scaling",), message, "leave `scaling` out, or use another type", machine.family == "t2"
         )
 
 
 @rule("FL274", Severity.WARNING, source=SCALING)
 def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """`min` of scaling is less than its `max`."""
+    """`scaling.min` is less than `scaling.max`."""
     scaling = endpoint.spec.scaling
     if scaling is not None and scaling.min == scaling.max and not scaling.schedules:
         message = f"`min` and `max` are both {scaling.max}: it never scales"
@@ -89,10 +89,10 @@ def empty_scaling_range(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL279", source=SCHEDULES)
 def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The `min` of a schedule is not more than its `max`.
+    """A schedule's `min` does not exceed its `max`.
 
-    A value that a schedule does not set is taken from `scaling`; another schedule may have changed that
-    since.
+    A value that a schedule does not set is taken from `scaling`, although another schedule may have changed
+    it.
     """
     scaling = endpoint.spec.scaling
     if scaling is None:
@@ -103,15 +103,16 @@ def inverted_schedule_range(endpoint: EndpointContext) -> Iterator[Problem]:
         if least > most:
             certain = schedule.min is not None and schedule.max is not None
             message = f"`min` is {least} and `max` is {most} in the schedule {schedule.name!r}"
-            hint = "write both `min` and `max`" if not certain else "write a `max` of `min` or more"
+            hint = "write both `min` and `max`" if not certain else "write a `max` that is not below `min`"
             yield Problem(("scaling", "schedules", index), message, hint, certain)
 
 
 @rule("FL224", Severity.WARNING, source="https://github.com/hashicorp/terraform-provider-aws/issues/13995")
 def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A cron expression has `?` for one of its two days.
+    """A cron expression has `?` for one of its two day fields.
 
-    AWS's guide shows one with `*` for both; Application Auto Scaling has refused one like that.
+    AWS's guide shows an expression with `*` for both, but Application Auto Scaling has refused such an
+    expression.
     """
     scaling = endpoint.spec.scaling
     for index, schedule in enumerate(scaling.schedules if scaling else ()):
@@ -124,9 +125,10 @@ def cron_with_two_days(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL294", Severity.WARNING, source=MULTI_MODEL)
 def concurrency_target_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Scaling on concurrent requests is for endpoints of one model.
+    """Only endpoints with one model scale on concurrent requests.
 
-    Metrics of multi-model endpoints come once a minute, not every ten seconds; the target is of one model.
+    Metrics of multi-model endpoints arrive once a minute, not every ten seconds, and the target is for one
+    model.
     """
     scaling = endpoint.spec.scaling
     if (
@@ -135,17 +137,17 @@ def concurrency_target_in_multi_model(endpoint: EndpointContext) -> Iterator[Pro
         and endpoint.spec.mode is Mode.MULTI_MODEL
     ):
         message = (
-            "`concurrent_requests` needs a metric of one model, every ten seconds: multi-model"
-            " endpoints have none"
+            "`concurrent_requests` needs a metric of one model every ten seconds, which multi-model"
+            " endpoints do not have"
         )
         yield Problem(("scaling", "concurrent_requests"), message, "scale on `invocations_per_instance`")
 
 
 @rule("FL296", source=ASYNC)
 def real_time_target_of_async_endpoint(endpoint: EndpointContext) -> Iterator[Problem]:
-    """An asynchronous endpoint is not scaled on real-time calls, which it does not receive.
+    """An asynchronous endpoint does not scale on real-time calls, which it never gets.
 
-    Its requests wait in a queue, and only the length of that queue counts them.
+    Its requests wait in a queue, and only the length of that queue measures them.
     """
     scaling = endpoint.spec.scaling
     names = {raw.parts[0] for raw in raw_properties(endpoint.spec, "EndpointConfig")}
@@ -164,5 +166,7 @@ def fraction_as_percent(endpoint: EndpointContext) -> Iterator[Problem]:
     scaling = endpoint.spec.scaling
     for measure, wanted in (scaling.targets if scaling else {}).items():
         if endpoint_metric(measure).unit == "Percent" and wanted < 1:
-            message = f"`{measure}` is {wanted:g} percent: almost any call would start instances"
-            yield Problem(("scaling", measure), message, f"write {wanted * 100:g}, if that is meant")
+            message = f"`{measure}` is {wanted:g} percent: nearly any call would start instances"
+            yield Problem(
+                ("scaling", measure), message, f"write {wanted * 100:g} if you mean {wanted * 100:g} percent"
+            )

@@ -12,17 +12,17 @@ from fleet.rules.rule import Problem, rule
 
 @rule("FL344", source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AddTags.html")
 def too_many_tags(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The spec, the environment and the product together set no more tags than a resource accepts.
+    """The tags of spec, environment and product together do not exceed AWS's limit for a resource.
 
     SageMaker and IAM accept 50.
     """
     count, most = len(endpoint_tags(endpoint.environment, endpoint.spec)), limit("tags")
     if endpoint.spec.tags and count > most:
         message = (
-            f"with those of the environment and the product there are {count} tags;"
-            f" a resource accepts at most {most}"
+            f"together with the tags of the environment and the product, these are {count} tags; a resource"
+            f" accepts {most}"
         )
-        yield Problem(("tags",), message, "leave some out")
+        yield Problem(("tags",), message, "remove some")
 
 
 @rule("FL345", source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html")

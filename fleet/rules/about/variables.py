@@ -28,27 +28,25 @@ FALSE = ("false", "off", "0")
 
 @rule("FL207", source=SERVE)
 def variable_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
-    """`environment` does not set what another key of the spec decides."""
+    """`environment` sets no variable that another key of the spec sets."""
     decided = {**endpoint.decided_settings, **endpoint.decided_variables}
     for path, name, _ in _environment_entries(endpoint):
         if name in decided:
             setting = decided[name]
-            hint = (
-                f"leave it out, or change `{setting.key}`, from which it follows; it is {setting.value!r} now"
-            )
+            hint = f"leave it out, or change `{setting.key}`, which sets it to {setting.value!r} now"
             yield Problem(
-                path, f"`environment` sets {name}, which another key of the spec already decides", hint
+                path, f"`environment` sets {name}, which another key of the spec already sets", hint
             )
         elif name.startswith(OWN_PREFIX) and endpoint.spec.mode is Mode.SHARED_CONTAINER:
             message = f"`environment` sets {name}, whose prefix is reserved for the container's own variables"
-            yield Problem(path, message, "leave it out: keys of the spec decide them")
+            yield Problem(path, message, "leave it out: keys of the spec set them")
 
 
 @rule(
     "FL233", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
 )
 def platform_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The spec does not set variables that SageMaker sets."""
+    """`environment` sets no variable that SageMaker sets itself."""
     for path, name, _ in _environment_entries(endpoint):
         if name in variables() and variables()[name].set_by == "platform":
             hint = "choose `mode` instead" if name == "SAGEMAKER_MULTI_MODEL" else "leave it out"
@@ -71,8 +69,8 @@ def empty_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
     """The container's own settings contain no white space.
 
-    Its start script does not quote the values, so the text after a space becomes another option of
-    tritonserver. Options have a key of their own: `container.additional_args`.
+    The start script does not quote the values, so the text after a space becomes another option of
+    tritonserver. Options have their own key: `container.additional_args`.
     """
     for path, name, value in _environment_entries(endpoint):
         if name.startswith(PREFIX) and value.strip() and value.split() != [value]:
@@ -87,7 +85,7 @@ def variable_with_white_space(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL236", source=SERVE)
 def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Something in the container reads the variable.
+    """The container reads the variable.
 
     Unknown names that begin with SAGEMAKER_TRITON_ are typing errors, or were copied from an example that
     never worked.
@@ -109,9 +107,9 @@ def unread_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL237", source=SERVE)
 def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The value is one that tritonserver accepts.
+    """Tritonserver accepts the value.
 
-    With anything else the server exits at its start, and the endpoint fails its health check.
+    With any other value the server exits at startup, and the endpoint fails its health check.
     """
     for path, name, value in _environment_entries(endpoint):
         about = variables().get(name)
@@ -124,7 +122,7 @@ def malformed_variable(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL238", source=SERVE)
 def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The release reads the variable."""
+    """The Triton release reads the variable."""
     release = endpoint.spec.triton
     published_by_image = endpoint.spec.mode is not Mode.SHARED_CONTAINER
     if (
@@ -132,7 +130,7 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         and endpoint.spec.metrics.triton
         and release < (variables()[PUBLISH_METRICS].since or "")
     ):
-        message = f"`metrics.triton` has no effect on Triton {release}: its image publishes nothing"
+        message = f"`metrics.triton` has no effect with Triton {release}, whose image publishes no metrics"
         is_given = "metrics" in endpoint.source.data
         yield Problem(("metrics", "triton"), message, "write `metrics: {triton: false}`", certain=is_given)
     for name, path in set_by_spec(endpoint.spec).items():
@@ -142,24 +140,24 @@ def variable_of_other_release(endpoint: EndpointContext) -> Iterator[Problem]:
         shown = f"`{path[1]}`" if path[0] == "container" else name
         if about.since and release < about.since:
             hint = f'leave it out, or write `triton: "{about.since}"` or newer'
-            yield Problem(path, f"{shown} has no effect on Triton {release}", hint, about.certain)
+            yield Problem(path, f"{shown} has no effect with Triton {release}", hint, about.certain)
         value = endpoint.settings.get(name, "")
         if value in about.values_until and release >= about.values_until[value]:
             message = f"{shown} is {value!r}, which was removed in {about.values_until[value]}"
-            yield Problem(path, message, "leave it out, or choose an older release", about.certain)
+            yield Problem(path, message, "leave it out, or use an older release", about.certain)
         if about.until and release >= about.until:
-            message = f"{shown} has no effect on Triton {release}: it was removed in {about.until}"
+            message = f"{shown} has no effect with Triton {release}: it was removed in {about.until}"
             yield Problem(
-                path, message, f"leave it out, or choose a release before {about.until}", about.certain
+                path, message, f"leave it out, or use a release before {about.until}", about.certain
             )
 
 
 @rule("FL239", source=SERVE)
 def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
-    """DISABLE_MODEL_NAMESPACING is set, if at all, to the value that turns namespaces off.
+    """DISABLE_MODEL_NAMESPACING is at most set to `false`, and never on a multi-model endpoint.
 
-    It is passed as the value of --model-namespacing: `true` keeps namespaces on. A multi-model endpoint
-    needs them, because two archives may contain models of the same name.
+    Its value is passed to --model-namespacing, so it does the opposite of what its name means. A multi-model
+    endpoint needs namespaces, because two archives may contain models of the same name.
     """
     value = endpoint.spec.environment.get(NAMESPACING, "").lower()
     path = ("environment", NAMESPACING)
@@ -176,10 +174,10 @@ def inverted_namespacing(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL240", source=SERVE)
 def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The mode of /ping is set by two variables, or not at all.
+    """PING_MODE and OVERRIDE_PING_MODE are set together, or not at all.
 
-    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so it changes only a
-    PING_MODE that is already set; neither has an effect by itself.
+    The start script copies OVERRIDE_PING_MODE into PING_MODE without exporting it, so only a PING_MODE that
+    is already set changes. Alone, neither variable has an effect.
     """
     given = [name for name in PING if name in endpoint.spec.environment]
     if len(given) == 1 and endpoint.spec.mode is Mode.SINGLE:
@@ -194,7 +192,7 @@ def conflicting_ping_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL209", source=CONTAINER_API)
 def oversized_environment(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The environment is within SageMaker's limits of number and length."""
+    """The container's variables are within SageMaker's limits on number and length."""
     entries, characters = limit("environment_entries"), limit("environment_value_characters")
     for name, value in endpoint.variables.items():
         if max(len(name), len(value)) > characters:
@@ -202,15 +200,14 @@ def oversized_environment(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"the variable {name[:80]} is longer than SageMaker's {characters} characters"
             yield Problem(key, message, "shorten its name or its value")
     if len(endpoint.variables) > entries:
-        message = (
-            f"the container gets {len(endpoint.variables)} variables; SageMaker accepts at most {entries}"
-        )
-        yield Problem(("environment",), message, "leave some out")
+        message = f"the container gets {len(endpoint.variables)} variables; SageMaker accepts {entries}"
+        yield Problem(("environment",), message, "remove some")
     total = sum(len(f"{name}{value}".encode()) for name, value in endpoint.variables.items())
     if total > limit("environment_bytes"):
-        accepted = limit("environment_bytes")
-        message = f"the container's variables take {total} bytes; SageMaker accepts at most {accepted}"
-        yield Problem(("environment",), message, "leave some out")
+        message = (
+            f"the container's variables take {total} bytes; SageMaker accepts {limit('environment_bytes')}"
+        )
+        yield Problem(("environment",), message, "remove some")
 
 
 @rule(
@@ -223,7 +220,7 @@ def verbose_log(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     if endpoint.spec.container.log_verbose:
         message = "`log_verbose` writes several lines to CloudWatch Logs for each call"
-        yield Problem(("container", "log_verbose"), message, "turn it on only to debug a problem")
+        yield Problem(("container", "log_verbose"), message, "turn it on only to investigate a fault")
 
 
 def _environment_entries(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str, str]]:

@@ -13,13 +13,13 @@ from fleet.spec.reference.words import Schema, alternatives, resolve_reference, 
 
 ANY = "NAME"
 """What stands in a path for any key of a free mapping."""
-_LEFT_OUT = re.compile(r"(?:; l|(?:^| )L)eft out: (.+?)(?:\.(?: |$)|$)")
-"""The words in which a description gives what holds without its key."""
+_DEFAULT = re.compile(r"(?:; d|(?:^| )D)efault: (.+?)(?:\.(?: |$)|$)")
+"""The words in which a description gives the default of its key."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key: what it takes, what holds without it (None: it is required), its description."""
+    """One key: what it takes, its default (None: it is required), its description."""
 
     path: str
     name: str
@@ -48,9 +48,9 @@ def anchor(path: str) -> str:
     return path.replace("[]", "").replace(f".{ANY}", "")
 
 
-def left_out(description: str) -> str | None:
-    """What holds without a key, from its description."""
-    follows = _LEFT_OUT.search(" ".join(description.split()))
+def default_text(description: str) -> str | None:
+    """The default of a key, in the words of its description."""
+    follows = _DEFAULT.search(" ".join(description.split()))
     return follows[1] if follows else None
 
 
@@ -70,7 +70,7 @@ def _sections(mapping: Schema, path: str, description: str, root: Schema) -> Ite
 def _key(path: str, name: str, schema: Schema, mapping: Schema, root: Schema) -> Key:
     inner = _mapping_in(schema, root)
     text = " ".join(schema.get("description", "").split())
-    follows = _LEFT_OUT.search(text)
+    follows = _DEFAULT.search(text)
     if follows:
         start, end = follows.span()
         text = " ".join(f"{text[:start].rstrip('.')}. {text[end:]}".split()).lstrip(". ")

@@ -20,26 +20,26 @@ SPEC = """\
 
 `model_specs/NAME.yaml` describes one endpoint. These are all its keys; unknown and repeated ones are errors.
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)),
-profiles and folders for many specs ([teams.md](teams.md)). What goes together, and what AWS, Triton or the
-GPU would refuse, is checked by [rules](rules.md); `fleet show` prints what holds in the end, and why. How to
-add a key: [add/spec-key.md](add/spec-key.md).
+profiles and folders for many specs ([teams.md](teams.md)). [Rules](rules.md) check which keys fit together
+and what AWS, Triton or the GPU would refuse; `fleet show` prints the resulting settings and why they apply.
+How to add a key: [contributing.md](contributing.md#add-a-spec-key).
 """
 ENVIRONMENT = """\
 # Keys of an environment
 
-`environments/ENV.yaml` states where endpoints are deployed and what differs there. Below a spec are the
-environment's `defaults`, above it its `overrides`, both with [the keys of a spec](spec.md): mappings merge
-key by key, everything else is replaced. All layers and their order: [teams.md](teams.md). What endpoints are
-allowed: [policies.md](policies.md).
+`environments/ENV.yaml` states where endpoints are deployed and what differs there. A spec overrides the
+environment's `defaults`, and the environment's `overrides` override the spec; both have
+[the keys of a spec](spec.md). Mappings merge key by key, everything else is replaced. All layers and their
+order: [teams.md](teams.md). What endpoints are allowed: [policies.md](policies.md).
 """
 POLICY = """\
 # Keys of a policy
 
-`policies/NAME.yaml` states what platform engineers allow endpoints, and the exceptions to it. How it is
-checked, with examples: [policies.md](policies.md).
+`policies/NAME.yaml` states what platform engineers allow, with exceptions. How policies are checked, with
+examples: [policies.md](policies.md).
 """
 WORDS = """\
-Values are those of YAML 1.2. **Default** is what holds where a key is left out. In the tables are
+Values are YAML 1.2. **Default** is what applies if the key is left out. The tables use these words:
 
 {}
 """

@@ -201,7 +201,7 @@ def test_two_models_of_an_archive_are_said_to_be_left_to_chance(asker: Asker) ->
     answer = asker.ask({**DOUBLE, **SCALE}, Mode.MULTI_MODEL)
     assert answer.loaded
     assert answer.doubts == (
-        "the archive holds 2 models and no ensemble, double, scale: any of them would be loaded, but not the others",
+        "the archive contains 2 models and no ensemble, double, scale: any of them would be loaded, and the others not",
     )
 
 

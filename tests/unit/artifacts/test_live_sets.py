@@ -162,13 +162,13 @@ def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) 
     repository = live.repository("x = 1\n")
     live.folder.write(f"{repository.name}/second/config.pbtxt", 'backend: "python"\n')
     live.folder.write(f"{repository.name}/second/1/model.py", "x = 1\n")
-    assert live.refused(text="x = 1\n").startswith("FL408 the archive holds 2 models and no ensemble")
+    assert live.refused(text="x = 1\n").startswith("FL408 the archive contains 2 models and no ensemble")
 
 
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': all its errors would be treated as a lack of memory"),
+        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': each of its errors would read as out of memory"),
         ("a/../b", "'a/../b' is not an archive's name"),
         ("x" * 64, "at most 63"),
         ("", "'' is not an archive's name"),

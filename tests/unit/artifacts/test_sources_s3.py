@@ -138,7 +138,7 @@ def test_a_lock_of_another_content_than_the_spec_expects_is_stale_without_asking
         ({"embed/config.pbtxt": b"", "embed/model.py": b""}, "FL404|(embed): model 'embed' has no version"),
         ({"embed/1/x": b"", "embed/config.pbtxt": b'backend: "python"'}, "FL410|(embed): model 'embed'"),
         ({"config.pbtxt": b"", "1/x": b""}, "FL402|(config.pbtxt): config.pbtxt is at the root"),
-        ({"notes": b""}, "FL407|team/: the model repository contains no model"),
+        ({"notes": b""}, "FL407|team/: the model repository has no model"),
     ],
 )
 def test_the_layout_is_checked_as_that_of_a_folder(

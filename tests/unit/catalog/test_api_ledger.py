@@ -161,5 +161,5 @@ def test_a_value_that_the_api_alone_has_is_refused_with_what_it_needs() -> None:
     spec = {"cloudformation": {"EndpointConfig": raw}}
     case = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE)
     (problem,) = case.problems(rules()["FL269"])
-    assert "only the API has it, and SageMaker routes so only to containers" in problem.message
+    assert "only the API accepts it, and SageMaker routes so only to containers" in problem.message
     assert problem.hint == "write one of LEAST_OUTSTANDING_REQUESTS, PREFIX_AWARE, RANDOM"

@@ -201,7 +201,7 @@ class TestEnvironments:
         assert found(locked) == {}
         locked.environment("artifact_bucket: our-models\n", name="staging")
         shared = found(locked)["FL502"]
-        assert shared.message == "'staging' has the artifact bucket 'our-models' too"
+        assert shared.message == "'staging' uses the artifact bucket 'our-models' too"
         assert (shared.file, shared.line) == (locked.root / "environments/dev.yaml", 4)
 
     def test_names_that_differ_by_case_alone_are_one_name(self, locked: FleetFolder) -> None:

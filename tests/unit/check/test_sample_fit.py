@@ -42,7 +42,10 @@ def test_a_sample_that_fits_is_fine(modelled: FleetFolder) -> None:
     ("tensors", "words"),
     [
         ("X: {datatype: FP32, shape: [1, 2], data: 1}", "model 'embed' has no input 'X' | "),
-        ("X: {datatype: FP32, shape: [1, 2], data: 1}", "needs the input 'x', and the sample has none"),
+        (
+            "X: {datatype: FP32, shape: [1, 2], data: 1}",
+            "needs the input 'x', but the sample does not have it",
+        ),
         ("x: {datatype: FP64, shape: [1, 2], data: 1}", "'x' of model 'embed' is FP32, and not FP64 | "),
         (
             "x: {datatype: FP32, shape: [2], data: 1}",

@@ -46,7 +46,7 @@ class TestDataThatDoesNotFit:
             ),
             (
                 "datatype: FP32, shape: [2, 2], data: [1, 2, 3]",
-                "the shape [2, 2] takes 4 elements, and `data`",
+                "the shape [2, 2] needs 4 elements, and `data`",
             ),
             ("datatype: FP32, shape: [2, 2], data: [[1, 2]]", "`data` has the shape [1, 2], and `shape` is"),
             (
@@ -80,13 +80,13 @@ class TestDataThatDoesNotFit:
     @pytest.mark.parametrize(
         ("tensor", "words"),
         [
-            ("tolerance: 1", "`tolerance` applies to `data` or `first`, but there is neither"),
-            ("data: 1", "`data` needs a `datatype`"),
+            ("tolerance: 1", "`tolerance` needs `data` or `first`, and there is neither"),
+            ("data: 1", "`data` needs `datatype`"),
             ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
             ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
             (
                 "datatype: INT8, shape: [-1, 2], data: [1, 2, 3]",
-                "takes a multiple of 2 elements, and `data` has",
+                "needs a multiple of 2 elements, and `data` has",
             ),
             ("datatype: INT8, data: 1, first: [1]", "`first` replaces `data`"),
             ("datatype: FP32, first: [1]", "`first` of floating point needs `tolerance`"),
@@ -146,7 +146,7 @@ class TestTargets:
         [
             (
                 INPUT,
-                "FL326 sample 'one' names no target, and each archive is one | write `target: sentences-0`",
+                "FL326 sample 'one' names no target; each archive is one | write `target: sentences-0`",
             ),
             (
                 f"target: sentences\n    {INPUT}",
@@ -209,7 +209,7 @@ class TestSizes:
         (finding,) = said(folder, f"inputs: {{x: {{datatype: FP32, shape: [12000], data: [{data}]}}}}")
         assert "FL327 `samples` and `warm` take 288" in finding
         assert "write one value as `data`: it fills the whole shape" in finding
-        assert "of an update's event, which can have at most 90112" in finding
+        assert "of an update's event, which has room for 90112" in finding
         assert said(folder, "inputs: {x: {datatype: FP32, shape: [12000], data: 0.123456789}}") == []
 
     def test_samples_that_fit_leave_room_for_what_the_framework_makes_of_their_event(
@@ -229,7 +229,7 @@ class TestSizes:
 
     def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [1000, 1000], data: 0}}")
-        assert "FL327 the request of sample 'one' has 7.6 MiB; a call takes 6" in finding
+        assert "FL327 the request of sample 'one' has 7.6 MiB; a call accepts 6 MiB" in finding
         (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [1000000], data: grün}}")
         assert "has 8.6 MiB" in finding
 

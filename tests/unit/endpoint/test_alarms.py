@@ -75,8 +75,8 @@ class TestRecords:
 class TestText:
     def test_it_says_what_rings_when_and_where_to_read_on(self, folder: FleetFolder) -> None:
         assert texts(folder, "alarms: {latency_p99: {critical: 2s}}\n")["latency_p99 critical"] == (
-            "sentences in dev: p99 of ModelLatency above 2000 ms in 3 of 5 minutes. Calls are answered slowly "
-            "by the container. Only minutes with 20 calls or more count. A minute without data is no breach. "
+            "sentences in dev: p99 of ModelLatency above 2000 ms in 3 of 5 minutes. The container answers "
+            "calls slowly. Only minutes with 20 calls or more count. A minute without data is not a breach. "
             "What to do: docs/runbook.md#latency"
         )
 

@@ -85,7 +85,7 @@ def test_a_release_without_an_image_in_the_region_names_those_that_have_one(fold
     folder.spec(base=SPEC.replace("25.04", "25.09"))
     (finding,) = folder.findings()
     assert finding.code == "FL202"
-    assert finding.hint == "the newest releases there: 23.12, 24.01, 24.03, 24.05, 24.09, 25.04"
+    assert finding.hint == "the newest releases in cn-north-1: 23.12, 24.01, 24.03, 24.05, 24.09, 25.04"
 
 
 def test_environment_defaults_lie_below_the_spec_and_overrides_above_it(folder: FleetFolder) -> None:

@@ -146,11 +146,11 @@ class TestModel:
     ("keys", "expected"),
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
-        ("default_model: resnt", "FL731 `default_model` is 'resnt', but no route has that name"),
-        ("warm: [sentences]", "FL326 'sentences' is named as a target, but mode `shared-container` has none"),
+        ("default_model: resnt", "FL731 `default_model` is 'resnt', which is not a route"),
+        ("warm: [sentences]", "FL326 'sentences' is named as a target, and mode `shared-container` has none"),
         (
             "container: {inference_type: generate}",
-            "FL210 `inference_type` means nothing to a shared-container",
+            "FL210 `inference_type` has no effect on a shared-container",
         ),
         ("archive_set: live", "FL212 only a multi-model endpoint has a live set"),
         (
@@ -159,15 +159,15 @@ class TestModel:
         ),
         (
             "environment: {TRITON_FLEET_ROUTES_1: x}",
-            "FL207 `environment` sets TRITON_FLEET_ROUTES_1, whose",
+            "FL207 `environment` sets TRITON_FLEET_ROUTES_1, whose prefix is reserved",
         ),
         (
             "environment: {SAGEMAKER_TRITON_DEFAULT_MODEL_NAME: resnet}",
-            "FL210 SAGEMAKER_TRITON_DEFAULT_MODEL_NAME means nothing to a shared-container",
+            "FL210 SAGEMAKER_TRITON_DEFAULT_MODEL_NAME has no effect on a shared-container",
         ),
         (
             "environment: {TRITON_FLEET_ROUTES: x}",
-            "FL207 `environment` sets TRITON_FLEET_ROUTES, which another key of the spec already decides",
+            "FL207 `environment` sets TRITON_FLEET_ROUTES, which another key of the spec already sets",
         ),
     ],
 )
@@ -184,10 +184,10 @@ SAMPLE = "samples: [{{name: one, inputs: {{x: {{datatype: FP32, shape: [1], data
     ("keys", "expected"),
     [
         ("", "FL733 sample 'one' names no model, and there is no `default_model`"),
-        (", model: resnt", "FL733 sample 'one' calls 'resnt', but no route has that name"),
+        (", model: resnt", "FL733 sample 'one' calls 'resnt', which is not a route"),
         (
             ", model: resnet, version: 3",
-            "FL733 sample 'one' calls version 3 of 'resnet', which answers with 1, 2",
+            "FL733 sample 'one' calls version 3 of 'resnet', which serves 1, 2",
         ),
     ],
 )

@@ -202,8 +202,8 @@ class TestLock:
         bert.write("model_specs/sentences.yaml", SPEC.replace("g5.xlarge", "g6.xlarge"))
         [message] = findings(bert)["FL391"]
         assert message == (
-            "the lock, promoted from staging, has another engine of model 'bert' than L4,"
-            " sagemaker-tritonserver:25.04-py3 and the spec lead to"
+            "the lock, promoted from staging, has another engine of model 'bert' than the spec needs on L4"
+            " with sagemaker-tritonserver:25.04-py3"
         )
 
     def test_a_draft_has_no_keys_to_compare(self, bert: FleetFolder) -> None:
@@ -262,7 +262,7 @@ class TestEnvironment:
         [
             (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is not a GPU family"),
             ("fleets: {g5: gpus}", "it is not the ARN of a CodeBuild fleet"),
-            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it belongs to account 999922223333"),
+            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is in account 999922223333"),
             ("timeout: 1m", "timeout"),
             ("at_once: 0", "at_once"),
         ],

@@ -144,15 +144,15 @@ def test_preferred_batches_are_within_the_shapes_and_one_is_the_usual(
 
 def test_an_engine_that_refuses_a_single_call_is_doubted() -> None:
     assert of_profile(ids=["4x128", "8x128", "16x128"]) == [
-        ("the smallest batch of 'ids' is 4: a single call is refused", False)
+        ("the smallest batch of 'ids' is 4: a call with one item is refused", False)
     ]
 
 
 def test_names_of_config_and_onnx_model_are_one() -> None:
     there = graph({"token_ids": (INT32, ["n", 128])}, {"output": (FLOAT, ["n", 128, 384])})
     assert of_graph(there) == [
-        ("model 'bert' has an input 'ids', and its ONNX model has not", True),
-        ("model 'bert' has an output 'out', and its ONNX model has not", True),
+        ("model 'bert' has an input 'ids', and its ONNX model does not", True),
+        ("model 'bert' has an output 'out', and its ONNX model does not", True),
     ]
 
 
@@ -179,5 +179,5 @@ def test_dims_and_batches_of_the_config_fit_the_onnx_model(dims: list[object], f
 
 def test_a_smallest_batch_is_looked_at_in_each_input() -> None:
     second = BATCHED + 'input { name: "mask" data_type: TYPE_INT32 dims: [ 128 ] }'
-    message = "the smallest batch of 'mask' is 2: a single call is refused"
+    message = "the smallest batch of 'mask' is 2: a call with one item is refused"
     assert of_profile(second, ids=IDS, mask=["2x128", *IDS[1:]]) == [(message, False)]

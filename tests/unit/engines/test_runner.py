@@ -61,19 +61,19 @@ def test_a_family_is_built_for_where_its_gpu_can_be_had(
         (
             "ml.g6.xlarge",
             "eu-west-1",
-            "Processing jobs are not sold on g6 in eu-west-1; a SageMaker Training job runs the same image on"
+            "Processing jobs are not offered on g6 in eu-west-1; a SageMaker Training job runs the same image on"
             " ml.g6.xlarge",
         ),
         (
             "ml.g6e.xlarge",
             "us-east-1",
-            "Processing jobs are not sold on ml.g6e.xlarge in us-east-1; a SageMaker Training job runs the same"
+            "Processing jobs are not offered on ml.g6e.xlarge in us-east-1; a SageMaker Training job runs the same"
             " image on ml.g6e.xlarge",
         ),
         (
             "ml.p5.48xlarge",
             "us-east-1",
-            "Processing jobs take p5 as 4xlarge only; a SageMaker Training job runs the same image on"
+            "Processing jobs offer p5 as 4xlarge only; a SageMaker Training job runs the same image on"
             " ml.p5.48xlarge",
         ),
     ],

@@ -22,7 +22,7 @@ class FurtherMetrics(Metrics):
     """Those of a spec with a key that no code explains."""
 
     sampled_every: Seconds | None = None
-    """How often something is sampled, 10s to 1h. Left out: every 60s."""
+    """How often something is sampled, 10s to 1h. Default: every 60s."""
 
 
 def decided(

@@ -73,42 +73,18 @@ class TestAccess:
     @pytest.mark.parametrize(
         ("run", "message"),
         [
-            ("RUN --mount=type=secret,id=token x", "RUN mounts a secret, which is not available to builds"),
-            (
-                "RUN --mount=Type=Secret,id=a,target=/a x",
-                "RUN mounts a secret, which is not available to builds",
-            ),
-            ("RUN --mount=type=ssh x", "RUN mounts an SSH agent, which is not available to builds"),
-            (
-                "ARG KIND=ssh\nRUN --mount=type=$KIND x",
-                "RUN mounts an SSH agent, which is not available to builds",
-            ),
-            (
-                "RUN --network=host x",
-                "RUN asks for the network of the host, which is not available to builds",
-            ),
-            (
-                "RUN --security=insecure x",
-                "RUN asks for a privileged container, which is not available to builds",
-            ),
-            ("RUN --device=nvidia.com/gpu=all x", "RUN asks for a device, which is not available to builds"),
-            (
-                "RUN --device=vendor.com/a,required x",
-                "RUN asks for a device, which is not available to builds",
-            ),
-            (
-                "ONBUILD RUN --network=host x",
-                "RUN asks for the network of the host, which is not available to builds",
-            ),
-            ("onbuild run --device=a/b=c x", "RUN asks for a device, which is not available to builds"),
-            (
-                "ONBUILD RUN --mount=type=secret,id=a x",
-                "RUN mounts a secret, which is not available to builds",
-            ),
-            (
-                "ONBUILD RUN --mount=type=ssh \\\n  x",
-                "RUN mounts an SSH agent, which is not available to builds",
-            ),
+            ("RUN --mount=type=secret,id=token x", "RUN mounts a secret, which builds do not have"),
+            ("RUN --mount=Type=Secret,id=a,target=/a x", "RUN mounts a secret, which builds do not have"),
+            ("RUN --mount=type=ssh x", "RUN mounts an SSH agent, which builds do not have"),
+            ("ARG KIND=ssh\nRUN --mount=type=$KIND x", "RUN mounts an SSH agent, which builds do not have"),
+            ("RUN --network=host x", "RUN needs the network of the host, which builds do not have"),
+            ("RUN --security=insecure x", "RUN needs a privileged container, which builds do not have"),
+            ("RUN --device=nvidia.com/gpu=all x", "RUN needs a device, which builds do not have"),
+            ("RUN --device=vendor.com/a,required x", "RUN needs a device, which builds do not have"),
+            ("ONBUILD RUN --network=host x", "RUN needs the network of the host, which builds do not have"),
+            ("onbuild run --device=a/b=c x", "RUN needs a device, which builds do not have"),
+            ("ONBUILD RUN --mount=type=secret,id=a x", "RUN mounts a secret, which builds do not have"),
+            ("ONBUILD RUN --mount=type=ssh \\\n  x", "RUN mounts an SSH agent, which builds do not have"),
         ],
     )
     def test_what_builds_do_not_have_is_an_error(self, tmp_path: Path, run: str, message: str) -> None:

@@ -244,7 +244,7 @@ class TestLimits:
         [
             ("MAX_CONTEXT_FILES", 3, "it has more than 3 files"),
             ("MAX_CONTEXT_BYTES", 1, "it has more than 1 B"),
-            ("MAX_VISITED", 2, "the folder holds more than 2 entries"),
+            ("MAX_VISITED", 2, "the folder contains more than 2 entries"),
             ("MAX_MATCH_STEPS", 10, "1 patterns are too many for so many files"),
         ],
     )

@@ -207,7 +207,7 @@ class TestMistakes:
                 "FROM ${A",
                 "FL921",
                 1,
-                "'${A' of FROM cannot be evaluated: the value of A cannot be evaluated",
+                "'${A' of FROM cannot be resolved: the value of A cannot be resolved",
             ),
         ],
     )
@@ -238,7 +238,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("content", "line", "message"),
         [
-            (b"FROM a\nRUN \0", 2, "the Dockerfile holds a NUL byte, so it is not a text file"),
+            (b"FROM a\nRUN \0", 2, "the Dockerfile contains a NUL byte, so it is not text"),
             (b"FROM a\n\nRUN \xff", 3, "the Dockerfile is not in UTF-8"),
             (b"#" * (MAX_DOCKERFILE_BYTES + 1), None, "the Dockerfile is larger than 1 MiB"),
         ],

@@ -16,7 +16,7 @@ class TestCost:
         (refused,) = fleet.findings()
         assert (refused.code, refused.line, refused.severity) == ("FL954", 6, Severity.ERROR)
         assert refused.message == (
-            "at its most, 100 × ml.p5.48xlarge, the endpoint costs 4,557,600 USD a month;"
+            "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs 4,557,600 USD a month;"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
         assert refused.hint == f"write another `instance.type`{ASK}"
@@ -55,7 +55,7 @@ class TestCost:
         fleet.spec(
             'scaling:\n  min: 1\n  max: 2\n  schedules:\n    - {name: a, at: "rate(1 hours)", max: 90}\n'
         )
-        assert fleet.said()[0].startswith("sentences.yaml:10 FL954 at its most, 90 × ml.g5.xlarge")
+        assert fleet.said()[0].startswith("sentences.yaml:10 FL954 at its maximum, 90 × ml.g5.xlarge")
 
     def test_without_a_price_the_policy_cannot_be_checked_and_a_warning_says_so(
         self, fleet: PolicyFleet

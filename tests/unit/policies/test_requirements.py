@@ -52,14 +52,14 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "rollback_alarms: true",
             "rollout: {strategy: canary, canary: 50%, rollback_on: []}\n",
             6,
-            "no alarm rolls an update back",
+            "no alarm rolls back an update",
             "requires an alarm",
         ),
         (
             "rollback_alarms: true",
             "alarms: {errors: 1%}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
             7,
-            "no alarm rolls an update back",
+            "no alarm rolls back an update",
             "requires an alarm",
         ),
         (

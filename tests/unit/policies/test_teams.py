@@ -36,7 +36,7 @@ def test_a_team_over_its_budget_is_one_finding_at_its_most_expensive_endpoint(te
     assert (refused.code, refused.severity) == ("FL955", Severity.ERROR)
     assert (refused.file, refused.line) == (team.folder.root / "model_specs/bert.yaml", 7)
     assert refused.message == (
-        f"at the most, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
+        f"at their maximum, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
         f" (bert {3 * MONTH:,.2f} USD, images {2 * MONTH:,.2f} USD, sentences {MONTH:,.2f} USD);"
         f" policies/platform.yaml:5 allows 5,000 USD {BY}"
     )
@@ -90,7 +90,7 @@ def test_an_endpoint_with_an_exception_is_left_out_of_the_sum(team: PolicyFleet)
     assert team.said() == []
     own(team, "images", 5)
     assert [each.partition(" (")[0] for each in team.said()] == [
-        f"images.yaml:7 FL955 at the most, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
+        f"images.yaml:7 FL955 at their maximum, the endpoints of search in 'dev' cost {6 * MONTH:,.2f} USD a month"
     ]
 
 

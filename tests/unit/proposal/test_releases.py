@@ -55,7 +55,7 @@ def test_a_backend_that_has_left_triton_takes_a_release_that_has_it(new: NewSpec
     new.model("inception", f'platform: "tensorflow_savedmodel" {TENSORS}', files)
     text = new.text()
     assert new.spec().triton == "24.09"
-    assert "not 25.04: model 'inception' is of the tensorflow backend" in new.said(text)
+    assert "not 25.04: model 'inception' has the tensorflow backend" in new.said(text)
     assert new.findings() == []
 
 
@@ -106,7 +106,7 @@ def test_a_graph_that_is_unlike_its_configuration_is_refused(new: NewSpecs) -> N
     )
     new.tensorrt("bert", {"model.onnx": graph})
     with pytest.raises(
-        FindingsError, match="FL395: model 'bert' has an input 'x', and its ONNX model has not"
+        FindingsError, match="FL395: model 'bert' has an input 'x', and its ONNX model does not"
     ):
         new.text()
 

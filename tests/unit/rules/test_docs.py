@@ -111,7 +111,7 @@ def test_rules_are_grouped_by_their_themes(page: str) -> None:
     own = rules_page({"FL529": rule_of_a_test}, {})
     assert (
         re.findall(r"^## (.+)$", own, re.MULTILINE)[0]
-        == "The container image and the driver below it (`image`)"
+        == "The container image and the host's driver (`image`)"
     )
     headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
     assert len(headings) == len(set(headings)) > 5

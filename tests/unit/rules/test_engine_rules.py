@@ -54,7 +54,7 @@ class TestOptions:
     def test_a_release_that_may_have_tensorrt_11_is_doubted_for_its_precision(self) -> None:
         [(message, severity)] = found("FL291", triton="26.05", precision="fp16")
         assert message == (
-            "the image of Triton 26.05 may have TensorRT 11.1.0.106, which takes no `precision`: a layer has the"
+            "the image of Triton 26.05 may have TensorRT 11.1.0.106, which does not accept `precision`: layers have the"
             " types of the ONNX model"
         )
         assert severity is Severity.WARNING

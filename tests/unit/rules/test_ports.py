@@ -63,43 +63,43 @@ def test_a_service_that_is_allowed_without_a_port_gets_one_that_sagemaker_does_n
         (
             UNPUBLISHED | environment(ALLOW_METRICS="true", METRICS_PORT="8002"),
             ("environment", f"{PREFIX}METRICS_PORT"),
-            "metrics would answer at port 8002",
+            "metrics would use port 8002",
         ),
         (
             UNPUBLISHED | {"container": {"metrics_port": 24000}} | environment(ALLOW_METRICS="On"),
             ("container", "metrics_port"),
-            "metrics would answer at port 24000",
+            "metrics would use port 24000",
         ),
         (
             UNPUBLISHED | environment(ALLOW_METRICS="1") | flags("--log-info=1", "--metrics-port=8002"),
             ("container", "additional_args", 1),
-            "metrics would answer at port 8002",
+            "metrics would use port 8002",
         ),
         (
             UNPUBLISHED | environment(ADDITIONAL_ARGS="--allow-metrics=true --metrics-port 8002"),
             ("environment", f"{PREFIX}ADDITIONAL_ARGS"),
-            "metrics would answer at port 8002",
+            "metrics would use port 8002",
         ),
         (
             environment(ALLOW_GRPC="true", GRPC_PORT="22999"),
             ("environment", f"{PREFIX}GRPC_PORT"),
-            "gRPC would answer at port 22999",
+            "gRPC would use port 22999",
         ),
         (
             flags("--allow-grpc=TRUE", "--grpc-port=23001", "--grpc-port=8001"),
             ("container", "additional_args", 2),
-            "gRPC would answer at port 8001",
+            "gRPC would use port 8001",
         ),
         (
             flags("--allow-http=true", "--http-port=8003"),
             ("container", "additional_args", 1),
-            "HTTP would answer at port 8003",
+            "HTTP would use port 8003",
         ),
-        (flags("--allow-http=1"), ("container", "additional_args", 0), "HTTP would answer at port 8000"),
+        (flags("--allow-http=1"), ("container", "additional_args", 0), "HTTP would use port 8000"),
         (
             flags("--metrics-port=8002"),
             ("container", "additional_args", 0),
-            "metrics would answer at port 8002",
+            "metrics would use port 8002",
         ),
     ],
 )
@@ -111,7 +111,7 @@ def test_a_port_that_sagemaker_blocks_is_an_error_where_the_spec_names_it(
     assert finding.severity is Severity.ERROR
     assert finding.message.startswith(named)
     assert finding.message.endswith("lets a container bind 23000 to 23999, and the server does not start")
-    assert "take one of 23000 to 23999" in finding.hint
+    assert "choose a port from 23000 to 23999" in finding.hint
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_port_that_sagemaker_blocks_is_an_error_where_the_spec_names_it(
 def test_a_blocked_port_of_metrics_that_are_published_is_a_warning(spec: dict[str, Any]) -> None:
     (finding,) = findings("FL321", spec)
     assert finding.severity is Severity.WARNING
-    assert finding.message.endswith("AWS's image takes one of them instead")
-    assert finding.hint == "take one of 23000 to 23999, or leave it out for 23000"
+    assert finding.message.endswith("AWS's image uses one of these instead")
+    assert finding.hint == "choose a port from 23000 to 23999, or leave it out to use 23000"
 
 
 @pytest.mark.parametrize(
@@ -151,22 +151,22 @@ def test_ports_of_the_range_and_of_services_that_are_off_are_fine(spec: dict[str
         (
             environment(ALLOW_GRPC="true", GRPC_PORT="23000"),
             ("environment", f"{PREFIX}GRPC_PORT"),
-            "gRPC and metrics would both answer at port 23000",
+            "gRPC and metrics would both use port 23000",
         ),
         (
             flags("--allow-grpc=on", "--grpc-port=23000"),
             ("container", "additional_args", 1),
-            "gRPC and metrics would both answer at port 23000",
+            "gRPC and metrics would both use port 23000",
         ),
         (
             flags("--metrics-port=8080"),
             ("container", "additional_args", 0),
-            "metrics and invocations would both answer at port 8080",
+            "metrics and invocations would both use port 8080",
         ),
         (
             environment(ALLOW_GRPC="true") | flags("--allow-http=true", "--http-port=23001"),
             ("container", "additional_args", 1),
-            "HTTP and gRPC would both answer at port 23001",
+            "HTTP and gRPC would both use port 23001",
         ),
     ],
 )

@@ -40,7 +40,7 @@ class TestModels:
     def test_a_literal_name_is_of_a_model_that_nobody_makes(self) -> None:
         assert config("FL232", shadow(ModelName="theirs")) == [
             "ShadowProductionVariants.0.ModelName names the model 'theirs', which the endpoint's stack does not"
-            " make"
+            " create"
         ]
 
     @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, {"Fn::GetAtt": ["Theirs", "ModelName"]}])
@@ -178,9 +178,7 @@ class TestPoolsAndShadows:
         ],
     )
     def test_pools_and_shadow_variants_are_written_out(self, name: str, raw: dict[str, Any]) -> None:
-        assert config("FL347", raw) == [
-            f"{name} is an intrinsic function: what it computes cannot be checked"
-        ]
+        assert config("FL347", raw) == [f"{name} is an intrinsic function: its result cannot be checked"]
         assert config("FL232", raw) == []
 
 
@@ -188,7 +186,7 @@ class TestLimits:
     def test_there_is_one_shadow_variant(self) -> None:
         variants = shadow(ModelName=OWN)["ShadowProductionVariants"] * 2
         assert config("FL350", {"ShadowProductionVariants": variants}) == [
-            "SageMaker accepts one shadow variant, beside one variant"
+            "SageMaker accepts one shadow variant beside one variant"
         ]
 
     @pytest.mark.parametrize("variant", ["ProductionVariants.0", "ShadowProductionVariants.0"])
@@ -196,7 +194,7 @@ class TestLimits:
     def test_there_are_five_pools(self, variant: str, as_list: bool) -> None:
         pools: Any = [POOL] * 7 if as_list else {str(index): POOL for index in range(7)}
         assert config("FL350", {f"{variant}.InstancePools": pools}) == [
-            f"{variant} has 7 instance pools; SageMaker accepts at most 5"
+            f"{variant} has 7 instance pools, and SageMaker accepts 5"
         ]
         assert config("FL350", {f"{variant}.InstancePools": [POOL] * 5}) == []
 

@@ -42,7 +42,7 @@ class TestRoles:
     def test_the_hint_names_the_key_of_the_environment(self) -> None:
         (problem,) = case("Model", {"ExecutionRoleArn": ROLE}).problems(rules()["FL346"])
         assert problem.hint == (
-            "leave it out, or add it to `allowed_roles` in environments/example.yaml: a spec cannot allow it itself"
+            "leave it out, or add it to `allowed_roles` in environments/example.yaml: a spec cannot `allow` it"
         )
 
     def test_a_role_of_another_account_is_told_as_such(self) -> None:

@@ -64,7 +64,7 @@ def test_a_provider_of_another_account_is_refused(folder: FleetFolder) -> None:
     folder.environment(f"{GITHUB}    provider: {arn}\n")
     (found,) = folder.findings()
     assert (found.code, found.line) == ("FL112", 7)
-    assert "it belongs to account 444455556666, but the environment to 111122223333" in found.message
+    assert "it is in account 444455556666, and the environment of 111122223333" in found.message
 
 
 def test_no_repository_deploys_to_this_machine(folder: FleetFolder) -> None:
@@ -80,6 +80,6 @@ def test_one_environment_of_an_account_makes_the_provider(folder: FleetFolder) -
     (found,) = folder.findings()
     assert (found.code, found.line) == ("FL513", 5)
     arn = f"arn:aws:iam::111122223333:oidc-provider/{ISSUER}"
-    assert found.hint == f"write `provider: {arn}` in one of them, and deploy the other one first"
+    assert found.hint == f"write `provider: {arn}` in one of them, and deploy the other first"
     folder.environment(f"{GITHUB}    provider: {arn}\n", "qa")
     assert folder.findings() == []

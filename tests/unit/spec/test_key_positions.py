@@ -73,7 +73,7 @@ def test_a_missing_key_is_told_in_the_spec_even_where_the_environment_has_defaul
 def test_a_character_that_is_none_of_yaml_is_told_at_its_line(folder: FleetFolder) -> None:
     folder.write("model_specs/sentences.yaml", "a: 1\nb: \x07\n")
     (finding,) = folder.findings()
-    assert (finding.line, finding.message) == (2, "the character '\\x07' does not belong in YAML")
+    assert (finding.line, finding.message) == (2, "the character '\\x07' is not valid in YAML")
 
 
 @pytest.mark.parametrize("text", ["no", "10:00", "2026-11-20", "1_000"])
@@ -114,7 +114,7 @@ def test_a_syntax_error_names_where_what_is_broken_begins(
 def test_a_byte_that_is_none_of_utf_8_is_told_at_its_line(folder: FleetFolder) -> None:
     (folder.root / "model_specs" / "sentences.yaml").write_bytes(b"a: 1\nb: \xe4\n")
     assert folder.said() == [
-        "sentences.yaml:2 FL101 the byte 0xe4 does not belong in UTF-8 text | save the file as UTF-8"
+        "sentences.yaml:2 FL101 the byte 0xe4 is not valid in UTF-8 text | save the file as UTF-8"
     ]
 
 

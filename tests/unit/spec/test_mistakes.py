@@ -17,7 +17,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "triton: '25.04'",
-            "sentences.yaml:6 FL102 the key `triton` is given twice; it is on line 2 already",
+            "sentences.yaml:6 FL102 the key `triton` is given twice; it is already in line 2",
         ),
         ("environment: {A: &a b}", "sentences.yaml:6 FL104 anchors are not read"),
         ("environment: {C: *a}", "sentences.yaml:6 FL104 aliases are not read"),
@@ -54,7 +54,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "language: 2",
-            "sentences.yaml:6 FL112 `language` is 2: this triton-fleet reads version 1 of the language of specs |"
+            "sentences.yaml:6 FL112 `language` is 2: this triton-fleet reads version 1 of the spec language |"
             " another version of triton-fleet reads it: see `fleet upgrade-check`",
         ),
         ("language: 0", "write the spec in version 1, which docs/spec.md describes"),
@@ -74,7 +74,7 @@ from fleet_folder import SPEC, FleetFolder
         ),
         (
             "cloudformation: {Modell: {A: 1}}",
-            "FL208 `cloudformation` names 'Modell', which no endpoint has | did",
+            "FL208 `cloudformation` names 'Modell', which is not a resource of an endpoint's stack | did",
         ),
         (
             "scaling: {min: 1, max: 2, invocations_per_instance: .inf}",
@@ -107,7 +107,7 @@ from fleet_folder import SPEC, FleetFolder
         ("dashboards: false", "unknown key `dashboards` | it is a key of environments/ENV.yaml, at the top"),
         (
             "default_model: embedd",
-            "FL206 `default_model` is 'embedd', which the repository does not contain",
+            "FL206 `default_model` is 'embedd', which is not in the repository",
         ),
     ],
 )

@@ -90,7 +90,7 @@ def test_the_container_is_live_whatever_one_model_does_and_has_no_default_model(
     ("text", "code", "line", "said"),
     [
         ("default_model: cats\n", "FL215", 8, "`default_model` has no effect on a multi-model endpoint"),
-        ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` means nothing"),
+        ("container: {inference_type: generate}\n", "FL210", 8, "`inference_type` has no effect"),
         (
             "environment: {SAGEMAKER_TRITON_DISABLE_MODEL_NAMESPACING: 'False'}\n",
             "FL239",
@@ -148,7 +148,7 @@ def test_a_name_by_which_triton_would_tell_out_of_memory_is_refused(
     lock(zoo, {archive: DIGESTS["cats"], "dogs": DIGESTS["dogs"]})
     (finding,) = zoo.findings()
     assert (finding.code, finding.line) == ("FL214", 6)
-    assert f"{archive!r} holds {word!r}" in finding.message
+    assert f"{archive!r} contains {word!r}" in finding.message
 
 
 def test_a_single_endpoint_has_no_live_set(folder: FleetFolder) -> None:
@@ -191,9 +191,9 @@ def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
 @pytest.mark.parametrize(
     ("configs", "said"),
     [
-        ({"a": PYTHON, "b": PYTHON}, "FL408: the archive holds 2 models and no ensemble, a, b"),
+        ({"a": PYTHON, "b": PYTHON}, "FL408: the archive contains 2 models and no ensemble, a, b"),
         ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL408: .*"),
-        ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive holds 2 ensembles, a, b"),
+        ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive contains 2 ensembles, a, b"),
     ],
 )
 def test_an_archive_of_which_any_model_might_answer_is_not_locked(

@@ -26,8 +26,8 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
 @pytest.mark.parametrize(
     ("subscriber", "said"),
     [
-        ("https://events.example.com/v1/0123456789abcdef", "a URL holds its key"),
-        ("http://localhost:8080", "a URL holds its key"),
+        ("https://events.example.com/v1/0123456789abcdef", "a URL contains its key"),
+        ("http://localhost:8080", "a URL contains its key"),
         ("oncall", "write an email address"),
         ("oncall@", "write an email address"),
         ("arn:aws:s3:::bucket", "write an email address"),
@@ -35,15 +35,12 @@ def test_email_addresses_queues_and_functions_are_taken(folder: FleetFolder, sub
         ("arn:aws:sqs:us-east-1:111122223333:function:page", "write an email address"),
         (
             "arn:aws:sqs:eu-west-1:111122223333:pages",
-            "it is in region eu-west-1, but the environment is in us-east-1",
+            "it is in region eu-west-1, and the environment of us-east-1",
         ),
-        (
-            "arn:aws:sqs:us-east-1:444455556666:pages",
-            "it belongs to account 444455556666, but the environment to",
-        ),
+        ("arn:aws:sqs:us-east-1:444455556666:pages", "it is in account 444455556666, and the environment of"),
         (
             "arn:aws-cn:sqs:cn-north-1:111122223333:pages",
-            "it is in partition aws-cn, but us-east-1 is in aws",
+            "it is in the partition aws-cn, and us-east-1 is of aws",
         ),
         ("arn:aws:sqs:eu-west-1:111122223333:pages.fifo", "write an email address"),
         ("+491701234567", "write an email address"),
@@ -65,8 +62,7 @@ def test_what_is_not_of_the_account_is_subscribed_by_hand(folder: FleetFolder) -
     folder.environment("notifications: {warning: ['arn:aws:sqs:us-east-1:444455556666:pages']}\n")
     (said,) = folder.said()
     assert (
-        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it belongs to account'
-        in said
+        '`notifications.warning[0]` is "arn:aws:sqs:us-east-1:444455556666:pages": it is in account' in said
     )
     assert "| subscribe it by hand, and let its owner confirm" in said
 
@@ -99,7 +95,7 @@ def test_the_key_in_a_url_is_shown_nowhere(
 def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder: FleetFolder) -> None:
     folder.environment("notifications: {critical: ['https://hooks.example.com/T0/S3CRET']}\n")
     (said,) = folder.said()
-    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL holds its key' in said
+    assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in said
     assert "if it was committed, have a new one made" in said
 
 

@@ -90,7 +90,7 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
         "`single`, `multi-model` or `shared-container`",
         "`single`",
     ]
-    assert row(page, "scaling").split(" | ")[1:3] == ["mapping", "there are `instance.count` instances"]
+    assert row(page, "scaling").split(" | ")[1:3] == ["mapping", "always `instance.count` instances"]
     assert row(page, "scaling.scale_in").split(" | ")[1:3] == ["duration", "`600s`"]
     assert row(page, "models.engines.shapes").split(" | ")[1] == "mapping to list of 3 shapes"
     assert row(page, "alarms.errors").split(" | ")[1:3] == [
@@ -99,8 +99,8 @@ def test_a_key_says_what_it_takes_what_holds_without_it_and_what_it_means() -> N
     ]
     assert row(page, "container.metrics_port").split(" | ")[1] == "whole number, 1024 to 65535"
     assert row(page, "rollout.rollback_on").endswith(
-        "| What rolls the deployment back, at the thresholds of `alarms`. `[]` deploys without any, in an"
-        " emergency. |"
+        "| What rolls back the deployment, at the thresholds of `alarms`. `[]` turns rollbacks off, for"
+        " emergencies. |"
     )
 
 

@@ -81,7 +81,7 @@ def test_its_time_zone_is_one_of_ianas() -> None:
 
 
 def test_it_changes_the_fewest_or_the_most() -> None:
-    assert "this changes nothing" in refused("rate(1 day)", min=None)
+    assert "it changes nothing" in refused("rate(1 day)", min=None)
 
 
 def test_a_mistake_is_told_with_its_place(folder: FleetFolder) -> None:

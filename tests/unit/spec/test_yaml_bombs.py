@@ -95,7 +95,7 @@ def test_what_plain_files_do_not_need(tmp_path: Path, content: str, said: str) -
 def test_more_values_than_a_file_of_its_size_needs(tmp_path: Path, content: str) -> None:
     (finding,) = found_in(tmp_path, content)
     most = MAX_BYTES // BYTES_OF_A_VALUE
-    assert (finding.code, finding.message) == ("FL104", f"the file has more than {most} keys and values")
+    assert (finding.code, finding.message) == ("FL104", f"the file contains more than {most} keys and values")
 
 
 @pytest.mark.parametrize(
@@ -190,15 +190,15 @@ def test_a_byte_order_mark_at_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        (f"{SPEC}a: \0\n".encode(), 6, "the character '\\x00' does not belong in YAML"),
-        (f"{SPEC}a: ".encode() + b"\xc3\x28\n", 6, "the byte 0xc3 does not belong in UTF-8 text"),
-        (f"{SPEC}a: ".encode() + b"\xed\xa0\x80\n", 6, "the byte 0xed does not belong in UTF-8 text"),
-        (SPEC.encode("utf-16"), 1, "the byte 0xff does not belong in UTF-8 text"),
+        (f"{SPEC}a: \0\n".encode(), 6, "the character '\\x00' is not valid in YAML"),
+        (f"{SPEC}a: ".encode() + b"\xc3\x28\n", 6, "the byte 0xc3 is not valid in UTF-8 text"),
+        (f"{SPEC}a: ".encode() + b"\xed\xa0\x80\n", 6, "the byte 0xed is not valid in UTF-8 text"),
+        (SPEC.encode("utf-16"), 1, "the byte 0xff is not valid in UTF-8 text"),
         (f"{SPEC}<<: {{a: 1}}\n".encode(), 6, "unknown key `<<`"),
         (
             f"{SPEC}endpoint: x\n".encode(),
             6,
-            "the key `endpoint` is given twice; it is on line 1 already",
+            "the key `endpoint` is given twice; it is already in line 1",
         ),
         (f"{SPEC}? [a]\n: 1\n".encode(), 6, "a key must be text, not a list or a mapping"),
         (
