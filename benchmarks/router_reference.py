@@ -2,7 +2,7 @@
 
 "Serve multiple models with Amazon SageMaker and Triton Inference Server": nginx passes each request through
 a Unix socket to gunicorn, whose gevent workers, one for each core, run a Flask application. It decodes the
-JSON, makes a client of Triton, asks the model, and encodes the answer. Of its three models, BERT is asked by
+JSON, makes a client of Triton, asks the model, and encodes the answer. Among its three models, BERT is asked by
 HTTP, after it was asked whether it is ready, and the two image models by gRPC. Source: sm/predictor.py and
 sm/*/inference.py of aws-samples/aws-sm-mmo.
 

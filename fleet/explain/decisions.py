@@ -146,7 +146,7 @@ def _plain_metrics(endpoint: EndpointContext) -> Iterator[Decision]:
         if isinstance(value, bool):
             value, reason = "on" if value else "off", f"{key} is {'on, and billed' if value else 'off'}"
         elif value is None:
-            value, reason = default_text(about.description or ""), f"{key} is left out"
+            value, reason = default_text(descriptions(type(metrics)).get(name, "")), f"{key} is left out"
         what = (about.title or name.replace("_", " ")).lower()
         yield Decision(group="metrics", what=what, value=value, reason=reason)
 

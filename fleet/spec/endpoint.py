@@ -55,17 +55,6 @@ class ArchiveSet(StrEnum):
     LIVE = "live"
 
 
-class Instance(Document):
-    """The instances that serve the endpoint."""
-
-    type: InstanceType
-    """SageMaker instance type, such as `ml.g5.xlarge`."""
-    ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
-    """Host image, SageMaker's InferenceAmiVersion; default: the one whose driver fits release and family."""
-    count: Count = 1
-    """Number of instances; with `scaling`, only at the first deploy."""
-
-
 class Compression(StrEnum):
     """How an endpoint's model data are stored for SageMaker."""
 
@@ -116,15 +105,6 @@ class Archive(Document):
             PackedArchive(name=name, index=index, copy=copy, version=self.version)
             for copy, name in names.items()
         )
-
-
-class Timeouts(Document):
-    """How long SageMaker waits for a new instance."""
-
-    model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """Time for the model data to download, 60s to 1h."""
-    startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """Time for the container to answer its first ping, 60s to 1h."""
 
 
 class EndpointSpec(Document):

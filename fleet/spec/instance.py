@@ -12,20 +12,20 @@ InstanceType = Annotated[str, StringConstraints(pattern=r"^ml\.[a-z0-9-]+\.[a-z0
 
 
 class Instance(Document):
-    """The machines behind the endpoint."""
+    """The instances that serve the endpoint."""
 
     type: InstanceType
     """SageMaker instance type, such as `ml.g5.xlarge`."""
     ami: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = None
-    """Host image, SageMaker's InferenceAmiVersion; left out: the one whose driver fits release and family."""
+    """Host image, SageMaker's InferenceAmiVersion; default: the one whose driver fits release and family."""
     count: Count = 1
-    """Instances at the first deploy; with `scaling`, scaling sets the number afterwards."""
+    """Number of instances; with `scaling`, only at the first deploy."""
 
 
 class Timeouts(Document):
     """How long SageMaker waits for a new instance."""
 
     model_download: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """Time to download the model data, 60s to 1h."""
+    """Time for the model data to download, 60s to 1h."""
     startup: Annotated[Seconds, Field(ge=60, le=3600)] = 600
-    """Time until the container answers its first ping, 60s to 1h."""
+    """Time for the container to answer its first ping, 60s to 1h."""

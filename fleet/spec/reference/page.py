@@ -22,7 +22,7 @@ SPEC = """\
 An environment sets the same keys under `defaults` and `overrides` ([environment.md](environment.md)),
 profiles and folders for many specs ([teams.md](teams.md)). [Rules](rules.md) check which keys fit together
 and what AWS, Triton or the GPU would refuse; `fleet show` prints the resulting settings and why they apply.
-How to add a key: [contributing.md](contributing.md#add-a-spec-key).
+How to add a key: [Add a spec key](add/spec-key.md).
 """
 ENVIRONMENT = """\
 # Keys of an environment
