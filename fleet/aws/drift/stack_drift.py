@@ -13,7 +13,7 @@ from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import declared_stack
 from fleet.aws.drift.detection import detected
 from fleet.aws.drift.hosting import ENDPOINT, SUBJECT, definitions, endpoints, variants
-from fleet.aws.drift.monitoring import alarms, dashboards, retentions
+from fleet.aws.drift.monitoring import alarms, dashboards, log_groups
 from fleet.aws.drift.roles import roles
 from fleet.aws.drift.scaling import scaling
 from fleet.catalog.stack_statuses import StackState
@@ -92,7 +92,7 @@ def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> Stac
                 scaling(access, declared, variants(declared)),
                 alarms(access, declared),
                 dashboards(access, declared),
-                retentions(access, declared),
+                log_groups(access, declared),
                 roles(access, declared),
                 detected(access, stack, declared),
             ):
