@@ -2,12 +2,9 @@
 
 "Serve multiple models with Amazon SageMaker and Triton Inference Server": nginx passes each request through
 a Unix socket to gunicorn, whose gevent workers, one for each core, run a Flask application. It decodes the
-JSON, makes a client of Triton, asks the model, and encodes the answer. Among its three models, BERT is asked by
-HTTP, after it was asked whether it is ready, and the two image models by gRPC. Source: sm/predictor.py and
+JSON, makes a client of Triton, asks the model, and encodes the answer. BERT is asked by HTTP, after it was
+asked whether it is ready; the two image models are asked by gRPC. Source: sm/predictor.py and
 sm/*/inference.py of aws-samples/aws-sm-mmo.
-
-Here is what both would do for a tensor, and a faster form, which keeps its client of HTTP and does not ask
-whether the model is ready.
 """
 
 from __future__ import annotations

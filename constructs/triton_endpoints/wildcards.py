@@ -224,7 +224,7 @@ WILDCARDS = (
         "the logs of the environment's own builds, a stream for each",
     ),
     Wildcard(
-        r"arn:[^:]+:iam::\d+:role/triton-fleet-[a-z0-9]+-\*",
+        r"arn:[^:]+:iam::\d+:role/triton-fleet-[a-z0-9]+-?\*",
         frozenset(
             {"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}
         ),

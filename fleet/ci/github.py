@@ -134,6 +134,7 @@ def _drift(targets: Sequence[Target], prefix: str) -> str:
         **_common(prefix),
         JOBS="".join(jobs).rstrip("\n") + "\n",
         NEEDS=needs,
+        COMPARED=" && ".join(f"needs.drift-{target.name}.result == 'success'" for target in targets),
         DOWNLOAD=DOWNLOAD,
     )
 

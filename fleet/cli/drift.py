@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
+from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack
-from fleet.aws.drift.stack_drift import StackDrift, stack_drifts
+from fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.aws_access import connect
@@ -72,7 +73,7 @@ def drift(
         if each.busy:
             print_error(f"{each.title} is not compared: {each.busy}")
     if revert and drifted:
-        _revert(drifted, env, yes=yes)
+        _revert(access, drifted, env, yes=yes)
     elif not drifted and format is Format.HUMAN:
         compared = [each.title for each in found if not each.busy and each.problem is None]
         say(f"{env}: no drift in {', '.join(compared) or 'what is deployed, which is nothing'}")
@@ -124,7 +125,7 @@ def _remedy(each: StackDrift, env: str) -> str:
     return f"`fleet destroy {where} {name}`, then `fleet deploy {where} {name}` makes it again"
 
 
-def _revert(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> None:
+def _revert(access: Access, drifted: Sequence[StackDrift], env: str, *, yes: bool) -> None:
     """Bring stacks back, one after the other.
 
     Raises:
@@ -135,7 +136,7 @@ def _revert(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> None:
         able = []
         say("nothing was reverted")
     for each in able:
-        each.restore()
+        restore_stack(access, each)
         say(f"{each.title}: reverted")
     for each in drifted:
         if not each.is_restorable:

@@ -35,10 +35,11 @@ from manual_changes import (
     widen_the_role,
 )
 from triton_endpoints.access.permissions import drift_statements
-from updated_account import SCALING, STACK, Account, deployed_account
+from updated_account import SCALING, STACK, TARGET, Account, deployed_account
 
 pytestmark = pytest.mark.cdk
 
+SCHEDULED = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
 SIGNED_AS = {"monitoring": "cloudwatch"}
 PLACE = Deployment(
     environment="dev",
@@ -52,7 +53,7 @@ PLACE = Deployment(
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     with deployed_account(tmp_path_factory.mktemp("drift") / "fleet") as account:
-        account.deployed_with(scaling=SCALING, alarms="{errors: 1%}")
+        account.deployed_with(scaling=SCHEDULED, alarms="{errors: 1%}")
         yield account
 
 
@@ -95,7 +96,7 @@ SHARED: list[tuple[Change, str]] = [
 def test_what_was_deployed_and_only_scales_within_its_limits_has_no_drift(account: Account) -> None:
     account.set_instances(3)
     done = compared(account)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout == "dev: no drift in Foundation, sentences\n"
 
 
@@ -158,6 +159,37 @@ def test_while_the_endpoint_is_updated_nothing_is_compared_and_that_is_no_drift(
     assert done.returncode == 0
     assert "sentences is not compared: the endpoint is Updating" in done.stderr
     assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+
+
+def test_what_is_updated_after_it_was_compared_is_not_reverted(account: Account) -> None:
+    silence(account.deploys.client)
+    proxy, left = account.deploys.proxy, [2]
+
+    def update(answer: Answer) -> Answer:
+        left[0] -= 1
+        body = answer.body if left[0] >= 0 else answer.body.replace(b'"InService"', b'"Updating"')
+        return Answer(answer.status, answer.headers, body)
+
+    proxy.change_answers(
+        lambda request: request.headers.get("X-Amz-Target", "").endswith(".DescribeEndpoint"), update
+    )
+    done = compared(account, "sentences", "--revert", "--yes")
+    proxy.forget()
+    assert done.returncode == 2
+    assert "sentences is not reverted: the endpoint is Updating" in done.stderr
+    assert len(messages(account, "sentences")) == 1
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+
+
+def test_a_revert_leaves_the_range_that_a_schedule_has_set(account: Account) -> None:
+    client = account.deploys.client
+    target = {**TARGET, "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
+    client("application-autoscaling").register_scalable_target(**target, MinCapacity=2)
+    suspend(client)
+    (said,) = messages(account, "sentences")
+    assert "suspended" in said
+    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    assert account.scaling()["range"] == [(2, 6)]
 
 
 def test_throttled_calls_are_made_again_and_denied_ones_are_named(account: Account) -> None:

@@ -16,7 +16,7 @@ PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
 MAX_GENERATED = 24
-"""Characters of the stack's name in the name that CloudFormation gives a function."""
+"""Characters of a long stack name in what CloudFormation names after it: functions, roles and rules."""
 _SEE_STACKS = ["cloudformation:DescribeStackEvents", "cloudformation:DescribeStackResources"]
 _SEE_TEMPLATES = ["cloudformation:DescribeStacks", "cloudformation:GetTemplate"]
 _PUSH = [
@@ -100,7 +100,7 @@ def drift_statements(place: Deployment) -> list[Statement]:
     account, partition = place.account, place.partition.name
     generated = f"{place.stack}-"[:MAX_GENERATED]
     read = {
-        "AWS::Events::Rule": ("SeeRules", place.arn("events", f"rule/{place.stack}-*")),
+        "AWS::Events::Rule": ("SeeRules", place.arn("events", f"rule/{generated}*")),
         "AWS::Lambda::Function": ("SeeFunctions", place.arn("lambda", f"function:{generated}*")),
         "AWS::Logs::LogGroup": ("SeeLogGroups", place.arn("logs", "log-group:*")),
         "AWS::S3::Bucket": ("SeeBuckets", f"arn:{partition}:s3:::{place.stack}-*"),
@@ -146,7 +146,7 @@ def drift_statements(place: Deployment) -> list[Statement]:
                 "iam:ListAttachedRolePolicies",
                 "iam:ListRolePolicies",
             ],
-            resources=[f"arn:{partition}:iam::{account}:role/{place.stack}-*"],
+            resources=[f"arn:{partition}:iam::{account}:role/{generated}*"],
         ),
         *(
             Statement(sid=sid, actions=list(detected_types()[type]), resources=[resource])

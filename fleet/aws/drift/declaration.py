@@ -26,6 +26,12 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+class AnyCase(str):
+    """A name that SageMaker was given and CloudFormation knows by its ARN alone, which is in lower case."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeclaredResource:
     """One resource; `physical_id` is its name, or its ARN where `Ref` gives that."""
@@ -37,10 +43,11 @@ class DeclaredResource:
 
     @property
     def name(self) -> str:
-        """The end of its physical id."""
-        return (
-            self.physical_id.rpartition("/")[2] if self.physical_id.startswith("arn:") else self.physical_id
-        )
+        """Its physical id; of an ARN the end, which SageMaker lowers, unless the template gives the name."""
+        if not self.physical_id.startswith("arn:"):
+            return self.physical_id
+        given = self.properties.get(f"{self.type.rpartition('::')[2]}Name")
+        return given if isinstance(given, str) else self.physical_id.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,9 +147,12 @@ class _Values:
         if id is None:
             return UNKNOWN
         if attribute in ("EndpointName", "EndpointConfigName", "ModelName"):
-            return id.rpartition("/")[2]
+            given = self._types[resource].get("Properties", {}).get(attribute)
+            return given if isinstance(given, str) else AnyCase(id.rpartition("/")[2])
         partition, account = self._pseudo["AWS::Partition"], self._pseudo["AWS::AccountId"]
         match type, attribute:
+            case "AWS::IAM::OIDCProvider", "Arn":
+                return id
             case "AWS::IAM::Role", "Arn":
                 return f"arn:{partition}:iam::{account}:role/{id}"
             case "AWS::S3::Bucket", "Arn":

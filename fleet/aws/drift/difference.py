@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.aws.drift.declaration import UNKNOWN
+from fleet.aws.drift.declaration import UNKNOWN, AnyCase
 
 NAMES = ("Sid", "Id", "Name", "ScheduledActionName", "VariantName")
 """Keys whose values name an item of a list, so that the order of the list makes no difference."""
@@ -120,6 +120,8 @@ def _is_same(declared: Any, actual: Any) -> bool:
     if isinstance(declared, list) or isinstance(actual, list):
         ones, others = _plain(declared), _plain(actual)
         return UNKNOWN in ones or sorted(map(_text, ones)) == sorted(map(_text, others))
+    if isinstance(declared, AnyCase):
+        return declared.lower() == str(actual).lower()
     return _text(declared) == _text(actual)
 
 
@@ -128,10 +130,19 @@ def _plain(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    """A value by which two are compared: 1, 1.0 and "1" are one, and so are true and "true"."""
+    """A value by which two are compared: 1, 1.0 and "1" are one, and so are true and "true".
+
+    Each character beyond ASCII is a question mark, as in what GetTemplate answers. Source:
+    aws-cloudformation/cloudformation-coverage-roadmap 814 and 1220.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     try:
         return repr(float(value))
     except (TypeError, ValueError):
-        return json.dumps(value, sort_keys=True, default=repr) if isinstance(value, Mapping) else str(value)
+        text = (
+            json.dumps(value, sort_keys=True, default=repr, ensure_ascii=False)
+            if isinstance(value, Mapping)
+            else str(value)
+        )
+        return text.encode("ascii", "replace").decode()

@@ -1,4 +1,4 @@
-"""Alarms, dashboards and the retention of endpoints' logs.
+"""Alarms, dashboards and the log groups of endpoints.
 
 CloudFormation compares only what a template declares of an alarm, and so misses actions that somebody
 switched off; it detects no drift of dashboards and of what a custom resource keeps.
@@ -7,7 +7,7 @@ switched off; it detects no drift of dashboards and of what a custom resource ke
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from fleet.aws.access import Access
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack
-from fleet.aws.drift.difference import ABSENT, DELETED, Difference, differences
+from fleet.aws.drift.difference import DELETED, Difference, differences
 
 ALARM, DASHBOARD, LOGS = "AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "Custom::EndpointLogs"
 MAX_NAMES = 100
@@ -42,8 +42,18 @@ def alarms(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
             compared = {name: value for name, value in wanted.items() if name != "Tags"}
             found = live.get(alarm.physical_id)
             differing = (DELETED,) if found is None else tuple(differences(compared, found))
-            restore = partial(cloudwatch.put_metric_alarm, **wanted)
+            kept = _same(compared, found or {})  # as it is: templates are read with names and signs lost
+            restore = partial(cloudwatch.put_metric_alarm, **wanted | kept)
             yield Comparison(subject=f"alarm {alarm.name}", differences=differing, restore=restore)
+
+
+def _same(declared: Mapping[str, Any], actual: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties of what runs that are as declared."""
+    return {
+        name: actual[name]
+        for name, value in declared.items()
+        if name in actual and not any(differences(value, actual[name]))
+    }
 
 
 def dashboards(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
@@ -76,23 +86,26 @@ def _widget_differences(declared: Any, actual: Any) -> Iterator[Difference]:
     yield from differences({"DashboardBody": str(len(wanted))}, {"DashboardBody": text})
 
 
-def retentions(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
-    """For how many days the log groups of endpoints are kept; a group that nothing was written to is new."""
+def log_groups(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
+    """For how many days the log groups of endpoints are kept, and by which key."""
     for resource in stack.of_type(LOGS):
         for group in resource.properties["LogGroups"]:
-            yield from _retention(access.client("logs"), resource, group)
+            yield _log_group(access.client("logs"), resource, group)
 
 
-def _retention(logs: Any, resource: DeclaredResource, group: str) -> Iterator[Comparison]:
+def _log_group(logs: Any, resource: DeclaredResource, group: str) -> Comparison:
     pages = logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=group)
     found = [each for page in pages for each in page["logGroups"] if each["logGroupName"] == group]
     days = int(resource.properties["RetentionInDays"])
-    actual = {"retentionInDays": found[0].get("retentionInDays", ABSENT)} if found else None
-    differing = (DELETED,) if actual is None else tuple(differences({"retentionInDays": days}, actual))
+    key = {"kmsKeyId": resource.properties["KmsKey"]} if "KmsKey" in resource.properties else {}
+    wanted = {"retentionInDays": days, **key}
+    differing = tuple(differences(wanted, found[0])) if found else (DELETED,)
 
     def restore() -> None:
         if not found:
-            logs.create_log_group(logGroupName=group, tags=resource.properties.get("Tags", {}))
+            logs.create_log_group(logGroupName=group, tags=resource.properties.get("Tags", {}), **key)
+        elif key:
+            logs.associate_kms_key(logGroupName=group, **key)
         logs.put_retention_policy(logGroupName=group, retentionInDays=days)
 
-    yield Comparison(subject=f"log group {group}", differences=differing, restore=restore)
+    return Comparison(subject=f"log group {group}", differences=differing, restore=restore)

@@ -95,7 +95,10 @@ class _Scaling:
 
     def _wanted(self) -> dict[str, Any]:
         properties = self._target.properties
-        actions = {each["ScheduledActionName"]: each for each in properties.get("ScheduledActions", [])}
+        actions = {
+            each["ScheduledActionName"]: _set_by_people(each)
+            for each in properties.get("ScheduledActions", [])
+        }
         return {
             **{name: properties[name] for name in CAPACITIES},
             "SuspendedState": NOT_SUSPENDED | properties.get("SuspendedState", {}),
@@ -105,26 +108,26 @@ class _Scaling:
 
     def _actual(self, live: Mapping[str, Any]) -> dict[str, Any]:
         """What runs; a capacity that a schedule may have set counts as declared."""
-        capacities = {
-            name: self._target.properties[name] if live[name] in allowed else live[name]
-            for name, allowed in zip(CAPACITIES, bounds(self._target), strict=True)
-        }
+        properties = self._target.properties
+        scheduled = self._scheduled_capacities()
         return {
-            **capacities,
+            **{name: properties[name] if name in scheduled else live[name] for name in CAPACITIES},
             "SuspendedState": NOT_SUSPENDED | live.get("SuspendedState", {}),
-            "ScheduledActions": {
-                name: {key: action[key] for key in SCHEDULED if key in action}
-                for name, action in self._actions.items()
-            },
+            "ScheduledActions": {name: _set_by_people(action) for name, action in self._actions.items()},
             "ScalingPolicies": {name: self._policies[name]["PolicyType"] for name in self._extra()},
         }
+
+    def _scheduled_capacities(self) -> dict[str, int]:
+        """The live capacities that are declared, by the target or for some hours by a schedule."""
+        live, allowed = self._live or {}, zip(CAPACITIES, bounds(self._target), strict=True)
+        return {name: live[name] for name, numbers in allowed if live.get(name) in numbers}
 
     def _extra(self) -> list[str]:
         return [name for name in self._policies if name not in self._declared]
 
     def _restore(self) -> None:
         wanted = self._wanted()
-        capacities = {name: int(wanted[name]) for name in CAPACITIES}
+        capacities = {name: int(wanted[name]) for name in CAPACITIES} | self._scheduled_capacities()
         tags = {each["Key"]: each["Value"] for each in self._target.properties.get("Tags", [])}
         self._client.register_scalable_target(
             **self._id,
@@ -136,12 +139,16 @@ class _Scaling:
             self._client.delete_scaling_policy(**self._id, PolicyName=name)
         for name in self._actions.keys() - wanted["ScheduledActions"].keys():
             self._client.delete_scheduled_action(**self._id, ScheduledActionName=name)
-        for action in wanted["ScheduledActions"].values():
-            self._client.put_scheduled_action(**self._id, **action)
+        for name, action in wanted["ScheduledActions"].items():
+            self._client.put_scheduled_action(**self._id, ScheduledActionName=name, **action)
 
     def _put(self, policy: DeclaredResource) -> None:
         given = {name: value for name, value in policy.properties.items() if name != "ScalingTargetId"}
         self._client.put_scaling_policy(**{**given, **self._id})
+
+
+def _set_by_people(action: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: action[key] for key in SCHEDULED if key in action}
 
 
 def _with_default(policy: Mapping[str, Any]) -> dict[str, Any]:

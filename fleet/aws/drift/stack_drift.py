@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.aws.api.stack import LiveStack
+from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import declared_stack
 from fleet.aws.drift.detection import detected
 from fleet.aws.drift.hosting import ENDPOINT, SUBJECT, definitions, endpoints, variants
-from fleet.aws.drift.monitoring import alarms, dashboards, retentions
+from fleet.aws.drift.monitoring import alarms, dashboards, log_groups
 from fleet.aws.drift.roles import roles
 from fleet.aws.drift.scaling import scaling
 from fleet.catalog.stack_statuses import StackState
@@ -49,16 +49,10 @@ class StackDrift:
         """Whether all of it can be brought back, rather than by a new stack alone."""
         return all(each.restore is not None for each in self.found)
 
-    def restore(self) -> None:
-        """Bring everything back to what is declared, in the order in which one needs the other.
-
-        Raises:
-            CannotRunError: AWS refuses.
-        """
-        with aws_errors_as_findings():
-            for restore in dict.fromkeys(each.restore for each in self.found):
-                if restore is not None:
-                    restore()
+    @property
+    def shown(self) -> list[tuple[str, list[str]]]:
+        """All that differs, in words."""
+        return [(each.subject, list(map(str, each.differences))) for each in self.found]
 
 
 def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]]) -> list[StackDrift]:
@@ -68,6 +62,25 @@ def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]])
         CannotRunError: AWS does not answer.
     """
     return all_in_parallel(stacks, lambda each: _stack_drift(access, *each), COMPARED_AT_ONCE)
+
+
+def restore_stack(access: Access, drift: StackDrift) -> None:
+    """Bring everything back to what is declared, in the order in which one needs the other.
+
+    The stack is compared once more, as hours may have passed since a person was asked, and a deploy.
+
+    Raises:
+        CannotRunError: an update runs, something else differs by now, or AWS refuses.
+    """
+    with aws_errors_as_findings():
+        stack = find_stack(access.client("cloudformation"), drift.stack.id)
+        now = _stack_drift(access, drift.endpoint, stack) if stack else None
+        if now is None or now.busy or now.shown != drift.shown:
+            because = (now.busy if now else "") or "what differs is not what was shown"
+            raise CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
+        for restore in dict.fromkeys(each.restore for each in now.found):
+            if restore is not None:
+                restore()
 
 
 def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> StackDrift:
@@ -92,7 +105,7 @@ def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> Stac
                 scaling(access, declared, variants(declared)),
                 alarms(access, declared),
                 dashboards(access, declared),
-                retentions(access, declared),
+                log_groups(access, declared),
                 roles(access, declared),
                 detected(access, stack, declared),
             ):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.drift.declaration import UNKNOWN
+from fleet.aws.drift.declaration import UNKNOWN, AnyCase
 from fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
 
 
@@ -28,6 +28,8 @@ def said(declared: Any, actual: Any) -> list[str]:
             {"Metrics": [{"Id": "b"}, {"Id": "a", "Period": 1}]},
         ),
         ({"Threshold": 1}, {"Threshold": 1, "StateValue": "ALARM"}),
+        ({"ModelName": AnyCase("model-ab")}, {"ModelName": "Model-AB"}),
+        ({"Environment": {"A": "caf?"}}, {"Environment": {"A": "caf\N{LATIN SMALL LETTER E WITH ACUTE}"}}),
         ({"AlarmActions": UNKNOWN}, {"AlarmActions": ["topic"]}),
         ({"AlarmActions": [UNKNOWN]}, {"AlarmActions": ["topic"]}),
     ],
@@ -42,6 +44,7 @@ def test_what_differs_in_form_alone_or_was_never_declared_is_the_same(declared: 
     [
         ({"MaxCapacity": 4}, {"MaxCapacity": 20}, ["max instances 4 → 20"]),
         ({"ActionsEnabled": True}, {"ActionsEnabled": False}, ["actions on → off"]),
+        ({"ModelName": AnyCase("model-ab")}, {"ModelName": "model-b"}, ["ModelName model-ab → model-b"]),
         ({"MinCapacity": 0}, {}, ["min instances 0 → none"]),
         ({"PermissionsBoundary": ABSENT}, {"PermissionsBoundary": "b"}, ["permissions boundary none → b"]),
         ({"AlarmActions": ["a"]}, {"AlarmActions": []}, ['AlarmActions ["a"] → []']),

@@ -120,6 +120,15 @@ class TestPermissions:
         assert [used(step) for step in issue["steps"]] == ["actions/download-artifact", ""]
         assert issue["needs"] == ["drift-dev", "drift-prod"]
 
+    def test_only_where_every_environment_was_compared_may_the_issue_be_closed(
+        self, fleet: FleetFolder
+    ) -> None:
+        """A job is skipped on another branch, by hand, and cancelled at its limit."""
+        issue = loaded(fleet)["fleet-drift"]["jobs"]["issue"]
+        assert issue["steps"][-1]["env"]["COMPARED"] == (
+            "${{ needs.drift-dev.result == 'success' && needs.drift-prod.result == 'success' }}"
+        )
+
     def test_the_job_that_may_write_comments_runs_nothing_of_the_pull_request(
         self, fleet: FleetFolder
     ) -> None:

@@ -1,0 +1,217 @@
+"""What AWS answers in another form than the template has it, and what is written back to AWS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from fleet.aws.access import Access
+from fleet.aws.api.stack import LiveStack
+from fleet.aws.drift.comparison import Comparison
+from fleet.aws.drift.declaration import DeclaredStack, declared_stack
+from fleet.aws.drift.hosting import definitions, endpoints, variants
+from fleet.aws.drift.monitoring import alarms, log_groups
+from fleet.catalog.images import partition_of
+from fleet.endpoint.resolved_endpoint import Deployment
+
+PLACE = Deployment(
+    environment="dev",
+    account="123456789012",
+    region="us-east-1",
+    partition=partition_of("us-east-1"),
+    tags={},
+)
+ARN = "arn:aws:sagemaker:us-east-1:123456789012"
+STACK = LiveStack(
+    id="arn:aws:cloudformation:us-east-1:123456789012:stack/triton-fleet-dev-Search/1",
+    name="triton-fleet-dev-Search",
+    status="UPDATE_COMPLETE",
+    reason="",
+    protected=False,
+)
+DIMENSION = "EndpointConfigName"
+TEMPLATE: dict[str, Any] = {
+    "Resources": {
+        "Model": {"Type": "AWS::SageMaker::Model", "Properties": {}},
+        "Config": {
+            "Type": "AWS::SageMaker::EndpointConfig",
+            "Properties": {
+                "ProductionVariants": [
+                    {"VariantName": "AllTraffic", "ModelName": {"Fn::GetAtt": ["Model", "ModelName"]}}
+                ]
+            },
+        },
+        "Endpoint": {
+            "Type": "AWS::SageMaker::Endpoint",
+            "Properties": {
+                "EndpointName": "Search",
+                "EndpointConfigName": {"Fn::GetAtt": ["Config", "EndpointConfigName"]},
+            },
+        },
+        "Alarm": {
+            "Type": "AWS::CloudWatch::Alarm",
+            "Properties": {
+                "AlarmDescription": "caf?",
+                "Dimensions": [{"Name": DIMENSION, "Value": {"Fn::GetAtt": ["Config", DIMENSION]}}],
+                "EvaluationPeriods": 1,
+                "ComparisonOperator": "GreaterThanThreshold",
+                "Threshold": 1,
+            },
+        },
+        "Logs": {
+            "Type": "Custom::EndpointLogs",
+            "Properties": {
+                "LogGroups": ["/logs"],
+                "RetentionInDays": 30,
+                "Tags": {"a": "b"},
+                "KmsKey": "key",
+            },
+        },
+    }
+}
+IDS = {
+    "Model": f"{ARN}:model/model-ab",
+    "Config": f"{ARN}:endpoint-config/config-cd",
+    "Endpoint": f"{ARN}:endpoint/search",
+    "Alarm": "alarm",
+    "Logs": "logs",
+}
+"""Physical ids; SageMaker writes the names Model-AB, Config-CD and Search in lower case in ARNs."""
+ALARM = {
+    **TEMPLATE["Resources"]["Alarm"]["Properties"],
+    "AlarmName": "alarm",
+    "AlarmDescription": "caf\N{LATIN SMALL LETTER E WITH ACUTE}",
+    "Dimensions": [{"Name": DIMENSION, "Value": "Config-CD"}],
+    "Threshold": 1.0,
+    "ActionsEnabled": True,
+    "AlarmActions": [],
+    "OKActions": [],
+    "InsufficientDataActions": [],
+}
+
+
+@dataclass
+class Account:
+    """An account that answers as it is told."""
+
+    access: Access
+    stack: ExitStack
+    stubs: dict[str, Stubber] = field(default_factory=dict)
+
+    def answers(self, service: Any, operation: str, answer: dict[str, Any], **asked: Any) -> None:
+        if service not in self.stubs:
+            self.stubs[service] = self.stack.enter_context(Stubber(self.access.client(service)))
+        self.stubs[service].add_response(operation, answer, asked or None)
+
+    def declared(self) -> DeclaredStack:
+        summaries = [
+            {
+                "LogicalResourceId": id,
+                "PhysicalResourceId": physical,
+                "ResourceType": TEMPLATE["Resources"][id]["Type"],
+                "ResourceStatus": "CREATE_COMPLETE",
+                "LastUpdatedTimestamp": "2026-11-23",
+            }
+            for id, physical in IDS.items()
+        ]
+        self.answers("cloudformation", "get_template", {"TemplateBody": json.dumps(TEMPLATE)})
+        self.answers("cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries})
+        return declared_stack(self.access, STACK)
+
+    def ended(self) -> None:
+        for stub in self.stubs.values():
+            stub.assert_no_pending_responses()
+
+
+@pytest.fixture
+def account() -> Iterator[Account]:
+    session = boto3.Session("nobody", "nothing", region_name="us-east-1")
+    with ExitStack() as stack:
+        yield Account(Access(PLACE, lambda: session, {}), stack)
+
+
+def words(comparisons: Iterator[Comparison]) -> list[str]:
+    return [str(each) for comparison in comparisons for each in comparison.differences]
+
+
+def test_names_that_cloudformation_knows_in_lower_case_are_no_drift(account: Account) -> None:
+    stack = account.declared()
+    made = {"CreationTime": "2026-11-23"}
+    model = {"ModelName": "Model-AB", "ModelArn": IDS["Model"], **made}
+    variant = {"VariantName": "AllTraffic", "ModelName": "Model-AB"}
+    config = {
+        "EndpointConfigName": "Config-CD",
+        "EndpointConfigArn": IDS["Config"],
+        "ProductionVariants": [variant],
+        **made,
+    }
+    account.answers("sagemaker", "describe_model", model)
+    account.answers("sagemaker", "describe_endpoint_config", config)
+    assert words(definitions(account.access, stack)) == []
+    account.answers(
+        "sagemaker",
+        "describe_endpoint",
+        {
+            "EndpointName": "Search",
+            "EndpointArn": IDS["Endpoint"],
+            "EndpointConfigName": "Config-CD",
+            "EndpointStatus": "InService",
+            "LastModifiedTime": "2026-11-23",
+            **made,
+        },
+        EndpointName="Search",
+    )
+    assert words(endpoints(account.access, stack)) == []
+    assert variants(stack) == ["endpoint/Search/variant/AllTraffic"]
+    account.ended()
+
+
+def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: Account) -> None:
+    stack = account.declared()
+    account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [ALARM]})
+    assert words(alarms(account.access, stack)) == []
+    account.answers("cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "Threshold": 50.0}]})
+    (found,) = alarms(account.access, stack)
+    assert list(map(str, found.differences)) == ["threshold 1 → 50.0"]
+    account.answers("cloudwatch", "put_metric_alarm", {}, **{**ALARM, "Threshold": 1})
+    assert found.restore is not None
+    found.restore()
+    account.ended()
+
+
+@pytest.mark.parametrize(
+    ("live", "said", "called"),
+    [
+        (
+            None,
+            "deleted",
+            ("create_log_group", {"logGroupName": "/logs", "tags": {"a": "b"}, "kmsKeyId": "key"}),
+        ),
+        (
+            {"retentionInDays": 30},
+            "kmsKeyId key → none",
+            ("associate_kms_key", {"logGroupName": "/logs", "kmsKeyId": "key"}),
+        ),
+    ],
+    ids=["deleted", "without its key"],
+)
+def test_a_log_group_has_its_key_again(
+    account: Account, live: dict[str, Any] | None, said: str, called: tuple[str, dict[str, Any]]
+) -> None:
+    groups = [] if live is None else [{"logGroupName": "/logs", **live}]
+    stack = account.declared()
+    account.answers("logs", "describe_log_groups", {"logGroups": groups})
+    (found,) = log_groups(account.access, stack)
+    assert list(map(str, found.differences)) == [said]
+    account.answers("logs", called[0], {}, **called[1])
+    account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
+    assert found.restore is not None
+    found.restore()
+    account.ended()
