@@ -20,12 +20,12 @@ _APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(
 """What the app.py of a fleet runs; app.py itself would import the packages beside it."""
 
 
-def install(requirement: str, folder: Path) -> Path:
+def install(folder: Path, *wanted: str) -> Path:
     """A Python that has another version, in a virtual environment.
 
     Args:
-        requirement: What pip installs, such as "triton-fleet==0.2.0".
         folder: Where the environment is made, in place of one that exists.
+        wanted: What pip installs, such as "triton-fleet==0.2.0".
 
     Raises:
         CannotRunError: pip cannot install it.
@@ -33,13 +33,13 @@ def install(requirement: str, folder: Path) -> Path:
     python = folder / "bin" / "python"
     for command in (
         [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
-        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement],
+        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=isolated(os.environ))
         if done.returncode:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
-                f"{requirement} cannot be installed: {''.join(reason)}",
+                f"{' '.join(wanted)} cannot be installed: {''.join(reason)}",
                 "name a version that pip finds, or a wheel",
             )
     return python
