@@ -12,7 +12,7 @@ from fleet.endpoint.environment import environment_findings
 from fleet.endpoint.locks import read_lock
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.endpoint.resolved_endpoint import stack_of
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.report.endpoint_change import Revision
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
@@ -80,7 +80,7 @@ class EnvironmentSide:
         """The templates of endpoints by their names, and that of the stack that they share under "".
 
         Raises:
-            CannotRunError: the app failed.
+            CannotRunError: the app failed, or is of a version that makes other stacks.
         """
         if self.project is None or environment_findings(self.project):
             return {}
@@ -88,6 +88,10 @@ class EnvironmentSide:
         only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
         found = synthesise(python, self.root, place.environment, {**settings(self.root), **only})
         stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+        for stack in stacks.values():
+            if stack not in found:
+                problem = f"triton-fleet {python.version} makes no stack {stack}"
+                raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
         return {name: found[stack] for name, stack in stacks.items()}
 
     def findings(self, names: Sequence[str], today: date) -> list[Finding]:

@@ -46,11 +46,20 @@ def install(folder: Path, *wanted: str) -> Path:
 
 
 def settings(root: Path) -> Mapping[str, Any]:
-    """The CDK context that the cdk.json of a fleet sets; nothing without the file."""
+    """The CDK context that the cdk.json of a fleet sets; nothing without the file.
+
+    Raises:
+        CannotRunError: it is not a JSON object.
+    """
     file = root / "cdk.json"
-    context: Mapping[str, Any] = (
-        json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
-    )
+    try:
+        context: Mapping[str, Any] = (
+            json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
+        )
+    except (ValueError, AttributeError) as error:
+        raise CannotRunError(
+            f"{file} is not a JSON object: {error}", "correct or restore the file"
+        ) from error
     return context
 
 
