@@ -2,7 +2,8 @@
 
 What a command takes is read from `signatures.json`, which `fleet schema` writes: the module of a command is
 slow to load. Only the names of a fleet's files are read, so that a mistake in one of them does not matter.
-A shell may evaluate what it receives: a name with a character that is not in `NAME` is left out.
+A shell may evaluate what it receives: a name with a character that is not in `NAME` is left out, and one that
+a command would read as an option.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ SIGNATURES = Path(__file__).with_name("signatures.json")
 """The arguments and options of each command, and what each takes: a word such as ENV, or choices."""
 REPEATED = "..."
 """Ends an argument that may be repeated."""
-NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.@+/-]*")
+NAME = re.compile(r"\w[\w.@+/-]*", re.ASCII)
+OPTION = re.compile(r"-[a-z-]+")
 SECTION = re.compile(r"\[\s*(?:profile\s+)?[\"']?(.+?)[\"']?\s*\]")
 MAX_BYTES = 1 << 20
 """How much of a file of AWS profiles is read."""
@@ -49,7 +51,10 @@ class CommandSketch(TyperCommand):
         """The words that can follow those of the context."""
         try:
             found = candidates(str(self.name), ctx.args, incomplete)
-            return [Candidate(each) for each in found if each.startswith(incomplete) and NAME.fullmatch(each)]
+            fitting = OPTION if incomplete.startswith("-") else NAME
+            return [
+                Candidate(each) for each in found if each.startswith(incomplete) and fitting.fullmatch(each)
+            ]
         except Exception:  # in the middle of a command line, an error message helps nobody
             return []
 

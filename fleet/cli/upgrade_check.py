@@ -77,7 +77,7 @@ def _versions(root: Path, version: str | None, python: Path | None) -> tuple[Ins
             wanted = requirement(version or "")
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="VERSION") from error
-        python = install(wanted, root / ".fleet" / "upgrade")
+        python = install(root / ".fleet" / "upgrade", wanted)
     this, other = installation(THIS), installation(python.absolute())
     require_distinct(this, other)
     return this, other

@@ -26,10 +26,12 @@ def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
     """Two bars for each endpoint with a price: at min in full colour, up to max in a lighter one."""
     bars = list[tuple[str, str, Decimal, Decimal]]()
     for each in endpoints:
+        label = each.endpoint
         for kind in ("before", "after"):
             least, most = _monthly(each.least, kind), _monthly(each.most, kind)
             if least is not None and most is not None:
-                bars.append((each.endpoint if kind == "before" else "", kind, least, most))
+                bars.append((label, kind, least, most))
+                label = ""
     longest = max((most for *_, most in bars), default=Decimal(0)) or Decimal(1)
     y, drawn = 0, list[str]()
     for label, kind, least, most in bars:

@@ -80,8 +80,12 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
 
 
 def _phases(spec: EndpointSpec, rollout: Rollout) -> Iterator[Phase]:
-    """A bake after each step, and the wait in which the old instances still run without calls."""
-    count, first = steps(spec, rollout), rollout.canary or rollout.step or 100.0
+    """A bake after each step, and the wait in which the old instances still run without calls.
+
+    Few instances make fewer steps, each of one instance.
+    """
+    count = steps(spec, rollout)
+    first = rollout.canary or max(rollout.step or 0.0, 100 / count)
     for number in range(1, count + 1):
         yield Phase(share=100.0 if number == count else min(100.0, first * number), seconds=rollout.bake)
     if rollout.termination_wait:

@@ -79,7 +79,7 @@ class EnvironmentSide:
         """The templates of endpoints by their names, and that of the stack that they share under "".
 
         Raises:
-            CannotRunError: the app failed.
+            CannotRunError: the app failed, or is of a version that makes other stacks.
         """
         if self.project is None or environment_findings(self.project):
             return {}

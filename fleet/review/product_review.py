@@ -34,6 +34,7 @@ PRODUCT = (
     "pyproject.toml",
 )
 """The folders of the product where it is in the clone of a fleet, as in its own repository."""
+REQUIREMENTS, CONSTRAINTS = "requirements.txt", "constraints.txt"
 WORK_TREE, SHARED = "the work tree", "the shared stack"
 
 
@@ -47,10 +48,10 @@ def product_change(
         root: The fleet, whose clone may hold the product.
         files: What differs, relative to the fleet.
         environments: Their names.
-        installs: Whether the version that the base pins may be installed, from the package index.
+        installs: Whether what the base's requirements.txt lists may be installed.
     """
     this = installation(THIS)
-    is_here = this.packages["fleet"].is_relative_to(root)
+    is_here = this.packages["fleet"].parent == root / "fleet"
     old, new = pinned(base.root), pinned(root)
     if is_here and any(each.parts[0] in PRODUCT for each in files):
         names = base.commit[:12], WORK_TREE
@@ -60,7 +61,7 @@ def product_change(
         return None
     found = ProductChange(before=names[0], after=names[1], stacks={})
     try:
-        with _product_in(base) if is_here else _product_installed(old) as other:
+        with _product_in(base) if names[1] == WORK_TREE else _product_installed(base) as other:
             stacks = (_differing_stacks(other, this, base.root, each) for each in environments)
             return replace(found, stacks=dict(chain.from_iterable(stacks)))
     except CannotRunError as error:
@@ -70,9 +71,9 @@ def product_change(
 
 def pinned(root: Path) -> str:
     """The requirement by which a fleet depends on this product; "" without one."""
-    file = root / "requirements.txt"
+    file = root / REQUIREMENTS
     lines = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
-    found = next((each for each in lines if re.match(rf"\s*{PACKAGE}\b", each)), "")
+    found = next((each for each in lines if re.match(rf"\s*{PACKAGE}(?![\w.-])", each)), "")
     return re.sub(r"\s+(#.*|\\\s*)$", "", found).strip()
 
 
@@ -88,9 +89,14 @@ def _product_in(base: BaseTree) -> Iterator[Installation]:
 
 
 @contextmanager
-def _product_installed(requirement: str) -> Iterator[Installation]:
+def _product_installed(base: BaseTree) -> Iterator[Installation]:
+    """The product that the base's `make setup` installs: from its index, with its hashes and constraints."""
+    check_out(base, [CONSTRAINTS])
+    wanted = ["--requirement", str(base.root / REQUIREMENTS)]
+    if (constraints := base.root / CONSTRAINTS).is_file():
+        wanted += ["--constraint", str(constraints)]
     with TemporaryDirectory(prefix="fleet-product-") as folder:
-        yield installation(install(requirement, Path(os.path.realpath(folder)) / "venv"))
+        yield installation(install(Path(os.path.realpath(folder)) / "venv", *wanted))
 
 
 def _differing_stacks(

@@ -23,12 +23,12 @@ _APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(
 """What the app.py of a fleet runs; app.py itself would import the packages beside it."""
 
 
-def install(requirement: str, folder: Path) -> Path:
+def install(folder: Path, *wanted: str) -> Path:
     """A Python that has another version, in a virtual environment.
 
     Args:
-        requirement: What pip installs, such as "triton-fleet==0.2.0".
         folder: Where the environment is made, in place of one that exists.
+        wanted: What pip installs, such as "triton-fleet==0.2.0".
 
     Raises:
         CannotRunError: pip cannot install it.
@@ -36,24 +36,33 @@ def install(requirement: str, folder: Path) -> Path:
     python = folder / "bin" / "python"
     for command in (
         [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
-        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement],
+        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=isolated(os.environ))
         if done.returncode:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
-                f"{requirement} cannot be installed: {''.join(reason)}",
+                f"{' '.join(wanted)} cannot be installed: {''.join(reason)}",
                 "name a version that pip finds, or a wheel",
             )
     return python
 
 
 def settings(root: Path) -> Mapping[str, Any]:
-    """The CDK context that the cdk.json of a fleet sets; nothing without the file."""
+    """The CDK context that the cdk.json of a fleet sets; nothing without the file.
+
+    Raises:
+        CannotRunError: it is not a JSON object.
+    """
     file = root / "cdk.json"
-    context: Mapping[str, Any] = (
-        json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
-    )
+    try:
+        context: Mapping[str, Any] = (
+            json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
+        )
+    except (ValueError, AttributeError) as error:
+        raise CannotRunError(
+            f"{file} is not a JSON object: {error}", "correct or restore the file"
+        ) from error
     return context
 
 
@@ -69,12 +78,17 @@ def project_templates(
     """The templates of some endpoints of an environment by their names, and that of what they share under "".
 
     Raises:
-        CannotRunError: the app failed; with what it reported.
+        CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
     place, names = place_of(project.environment), list(endpoints)
     only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
     found = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
-    return {"": found[place.stack], **{name: found[stack_of(place, name)] for name in names}}
+    stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
+    for stack in stacks.values():
+        if stack not in found:
+            problem = f"triton-fleet {version.version} makes no stack {stack}"
+            raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
+    return {name: found[stack] for name, stack in stacks.items()}
 
 
 def synthesise(

@@ -1,4 +1,4 @@
-"""`fleet report` in a clone that holds the product: what the product's own change does to templates."""
+"""`fleet report` of a change of the product: what that does to templates, in a clone and by the package."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +20,50 @@ from git_repository import GitRepository
 
 ENDPOINT = "resnet50"
 RUN = "from fleet.cli.main import run; run()"
+OLDER = {
+    "fleet/__init__.py": "",
+    "fleet/core/__init__.py": "",
+    "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
+    "triton_endpoints/__init__.py": "",
+    "fleet_stacks/__init__.py": "",
+    "fleet_stacks/app.py": """
+import json, os, pathlib
+
+def run(root):
+    stacks = "triton-fleet-staging", "triton-fleet-staging-resnet50"
+    for stack in stacks:
+        template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
+        pathlib.Path(os.environ["CDK_OUTDIR"], f"{stack}.template.json").write_text(json.dumps(template))
+""",
+    "triton_fleet-0.0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: triton-fleet\nVersion: 0.0.1\n",
+    "triton_fleet-0.0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "triton_fleet-0.0.1.dist-info/RECORD": "",
+}
+"""The files of a wheel of another version, whose app makes stacks of a queue."""
 
 
 class Clone:
-    """A fleet of one endpoint beside the product, and a Python that imports the product from there."""
+    """A fleet of one endpoint, and a Python that imports the product from a folder of it, such as itself."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, product: str = ".") -> None:
         self.root, self.python = folder / "clone", folder / "venv/bin/python"
-        for each in (*PRODUCT, *PARTS):
-            if (ROOT / each).is_dir():
-                ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(ROOT / each, self.root / each, ignore=ignored)
-            elif (ROOT / each).is_file():
-                shutil.copy(ROOT / each, self.root)
+        for parts, place in ((PRODUCT, self.root / product), (PARTS, self.root)):
+            for each in parts:
+                if (ROOT / each).is_dir():
+                    ignored = shutil.ignore_patterns("__pycache__")
+                    shutil.copytree(ROOT / each, place / each, ignore=ignored)
+                elif (ROOT / each).is_file():
+                    shutil.copy(ROOT / each, place)
+        if product != ".":
+            shutil.copy(ROOT / "cdk.json", self.root / product)
         for file in [*self.root.glob("model_specs/*.yaml"), *self.root.glob("locks/*/*.yaml")]:
             if file.name.partition(".")[0] != ENDPOINT:
                 file.unlink()
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
         [site] = (folder / "venv").glob("lib/python*/site-packages")
         sources = (
-            self.root / each for each in (".", "constructs", "containers/shared", "emulator", "stacks")
+            self.root / product / each
+            for each in (".", "constructs", "containers/shared", "emulator", "stacks")
         )
         (site / "clone.pth").write_text("\n".join(map(str, (*sources, sysconfig.get_path("purelib")))))
         self.repository = GitRepository.around(self.root)
@@ -98,3 +123,30 @@ def test_a_base_whose_product_cannot_synthesise_is_named_and_the_rest_is_reporte
     text = clone.report(base="broken")
     assert "cannot be compared: RuntimeError: no such product" in text
     assert f"| {ENDPOINT} | scaling.max 6 → 5 | in place: " in text
+
+
+def test_the_version_that_the_base_pins_is_installed_as_its_own_files_say_and_compared(
+    tmp_path: Path,
+) -> None:
+    with zipfile.ZipFile(tmp_path / "triton_fleet-0.0.1-py3-none-any.whl", "w") as wheel:
+        for name, text in OLDER.items():
+            wheel.writestr(name, text)
+    fleet = Clone(tmp_path, product=".venv/product")
+    (fleet.root / ".gitignore").write_text(".venv\n")
+    requirements = f"--no-index\n--find-links {tmp_path}\ntriton-fleet==0.0.%s\n"
+    (fleet.root / "constraints.txt").write_text("triton-fleet<0.0.2\n")
+    (fleet.root / "requirements.txt").write_text(requirements % 1)
+    fleet.repository.commit()
+    fleet.repository.git("branch", "--force", "main")
+    (fleet.root / "requirements.txt").write_text(requirements % 2)
+    product = json.loads(fleet.report("--with-upgrade", "--format", "json"))["product"]
+    assert (product["before"], product["after"], product["problem"]) == (
+        "triton-fleet==0.0.1",
+        "triton-fleet==0.0.2",
+        None,
+    )
+    removed = {
+        each["stack"]: [one["type"] for one in each["resources"] if one["effect"] == "removed"]
+        for each in product["stacks"]
+    }
+    assert removed == {ENDPOINT: ["AWS::SQS::Queue"], "the shared stack": ["AWS::SQS::Queue"]}

@@ -12,8 +12,9 @@ from fleet.report.fleet_change import FleetChange
 from fleet.report.update_effect import UpdateEffect
 
 
-def cost(before: str, after: str) -> CostChange:
-    return CostChange(before=Cost(hourly=Decimal(before)), after=Cost(hourly=Decimal(after)))
+def cost(before: str | None, after: str) -> CostChange:
+    old = None if before is None else Cost(hourly=Decimal(before))
+    return CostChange(before=old, after=Cost(hourly=Decimal(after)))
 
 
 def change(

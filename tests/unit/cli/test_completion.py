@@ -109,6 +109,12 @@ def test_a_name_that_a_shell_could_evaluate_is_not_offered(fleet: Path, shell: s
     assert "".join(offered).replace("_arguments '*: :((", "").replace("))'", "").replace('"', "") == "devprod"
 
 
+def test_a_name_that_a_command_would_read_as_an_option_is_not_offered(fleet: Path) -> None:
+    (fleet / "model_specs/-y.yaml").touch()
+    assert bash(fleet, "deploy", "") == ["bert"]
+    assert bash(fleet, "deploy", "-y") == ["-y"]
+
+
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_show_what_each_command_does(fleet: Path, shell: str) -> None:
     words = {"_TYPER_COMPLETE_ARGS": "fleet ", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}

@@ -38,6 +38,12 @@ def test_bars_are_as_long_as_the_costs() -> None:
     assert after_most == 2 * before_most == 4 * after_least == 8 * before_least
 
 
+def test_each_endpoint_with_a_price_is_named_beside_its_bars_a_new_one_too() -> None:
+    names = {"old": (cost("1", "2"), cost("4", "8")), "new": (cost(None, "2"), cost(None, "8"))}
+    found = [change(each, least=least, most=most) for each, (least, most) in names.items()]
+    assert re.findall(r'<text x="0" y="\d+">(\w+)</text>', page(fleet(*found))) == ["old", "new"]
+
+
 def test_a_rollout_has_a_part_for_each_phase_as_long_as_it_takes() -> None:
     phases = (Phase(share=50, seconds=600), Phase(share=100, seconds=600), Phase(share=100, seconds=300))
     traffic = Traffic(words="canary 50 %", shortest=1500, longest=4800, phases=phases)

@@ -34,6 +34,10 @@ class TestPhases:
             ({"strategy": "canary", "canary": "25%", "bake": "60s"}, [(25, 60), (100, 60)]),
             ({"strategy": "all-at-once", "bake": "60s"}, [(100, 60)]),
             ({"strategy": "linear", "step": "40%", "bake": "60s"}, [(40, 60), (80, 60), (100, 60)]),
+            (
+                {"strategy": "linear", "step": "10%", "bake": "60s"},
+                [(25, 60), (50, 60), (75, 60), (100, 60)],
+            ),
             ({"strategy": "rolling", "step": "50%", "bake": "60s"}, [(50, 60), (100, 60)]),
             (
                 {"strategy": "canary", "canary": "50%", "bake": "60s", "termination_wait": "30s"},
