@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,7 @@ from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import INPUT_IS_WRONG
-from fleet.findings import CannotRunError, Finding, one_failure
+from fleet.findings import CannotRunError, Failure, Finding, one_failure
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
@@ -72,18 +72,20 @@ def drift(
     for each in found:
         if each.busy:
             print_error(f"{each.title} is not compared: {each.busy}")
-    if revert and drifted:
-        _revert(access, drifted, env, yes=yes)
+    problems: list[Failure] = [each.problem for each in found if each.problem is not None]
+    differs = bool(drifted)
+    if revert and drifted and _agreed(drifted, env, yes=yes):
+        failures, differs = _revert(access, drifted, env, say if format is Format.HUMAN else print_error)
+        problems += failures
     elif not drifted and format is Format.HUMAN:
         compared = [each.title for each in found if not each.busy and each.problem is None]
         say(f"{env}: no drift in {', '.join(compared) or 'what is deployed, which is nothing'}")
-    problems = [each.problem for each in found if each.problem is not None]
-    if drifted and not revert:
-        for problem in problems:
-            print_error(f"not compared: {problem}")
-        sys.exit(INPUT_IS_WRONG)
-    if problems:
+    if problems and not (differs and not revert):
         raise one_failure(problems)
+    for problem in problems:
+        print_error(f"not compared: {problem}")
+    if differs:
+        sys.exit(INPUT_IS_WRONG)
 
 
 def _stacks(
@@ -125,19 +127,40 @@ def _remedy(each: StackDrift, env: str) -> str:
     return f"`fleet destroy {where} {name}`, then `fleet deploy {where} {name}` makes it again"
 
 
-def _revert(access: Access, drifted: Sequence[StackDrift], env: str, *, yes: bool) -> None:
-    """Bring stacks back, one after the other.
+def _agreed(drifted: Sequence[StackDrift], env: str, *, yes: bool) -> bool:
+    """Whether to revert; nobody is asked if nothing can be.
 
     Raises:
-        CannotRunError: AWS refuses, nobody can be asked, or only a new stack helps.
+        CannotRunError: nobody can be asked.
     """
-    able = [each for each in drifted if each.is_restorable]
-    if able and not ask_consent(f"Revert {', '.join(each.title for each in able)} in {env}?", yes=yes):
-        able = []
-        say("nothing was reverted")
-    for each in able:
-        restore_stack(access, each)
-        say(f"{each.title}: reverted")
+    able = [each.title for each in drifted if each.is_restorable]
+    if not able or ask_consent(f"Revert {', '.join(able)} in {env}?", yes=yes):
+        return True
+    print_error("nothing was reverted")
+    return False
+
+
+def _revert(
+    access: Access, drifted: Sequence[StackDrift], env: str, tell: Callable[[str], None]
+) -> tuple[list[Failure], bool]:
+    """Revert stacks one after the other; one that fails leaves out no other.
+
+    Returns:
+        What AWS refused, or only a new stack reverts; and whether a stack that was reverted still differs.
+    """
+    failures: list[Failure] = []
+    differs = False
     for each in drifted:
-        if not each.is_restorable:
-            raise CannotRunError(f"{each.title} cannot be reverted", _remedy(each, env))
+        try:
+            if not each.is_restorable:
+                raise CannotRunError(f"{each.title} cannot be reverted", _remedy(each, env))
+            after = restore_stack(access, each)
+        except CannotRunError as error:
+            failures.append(error)
+            continue
+        if after.problem:
+            failures.append(after.problem)
+        differs = differs or bool(after.found)
+        again = f"reverted in part: {_remedy(after, env)}" if after.found else "reverted"
+        tell(f"{each.title}: " + (f"being reverted, {after.busy}" if after.busy else again))
+    return failures, differs

@@ -208,6 +208,20 @@ def test_throttled_calls_are_made_again_and_denied_ones_are_named(account: Accou
     assert (denied.returncode, "AccessDenied" in denied.stderr) == (2, True)
 
 
+def test_a_stack_that_aws_refuses_to_revert_leaves_out_no_other(account: Account) -> None:
+    for change in (silence, shorten_a_function):
+        change(account.deploys.client)
+    account.deploys.proxy.change_answers(action("CreateChangeSet"), lambda _: refusal("AccessDenied"))
+    done = compared(account, "--revert", "--yes", "--format", "json")
+    account.deploys.proxy.forget()
+    assert (done.returncode, "AccessDenied" in done.stderr) == (2, True)
+    assert "sentences: reverted" in done.stderr, "stdout has only the findings"
+    assert {each["code"] for each in json.loads(done.stdout)["findings"]} == {"FL605"}
+    (left,) = messages(account)
+    assert left.startswith("Foundation: ")
+    assert compared(account, "--foundation", "--revert", "--yes").returncode == 0
+
+
 def test_an_endpoint_that_nobody_deployed_is_refused(account: Account) -> None:
     unknown = compared(account, "sentence")
     assert (unknown.returncode, "did you mean `sentences`?" in unknown.stderr) == (1, True)
@@ -216,7 +230,8 @@ def test_an_endpoint_that_nobody_deployed_is_refused(account: Account) -> None:
 def test_a_deleted_endpoint_is_created_again_and_then_its_scaling(account: Account) -> None:
     account.sagemaker.delete_endpoint(EndpointName="sentences")
     assert messages(account, "sentences") == ["sentences: deleted (endpoint)"]
-    assert compared(account, "sentences", "--revert", "--yes").returncode == 0
+    again = compared(account, "sentences", "--revert", "--yes")
+    assert (again.returncode, "sentences: reverted in part: `fleet drift" in again.stdout) == (1, True)
     assert "sentences: deleted (Application Auto Scaling)" in messages(account, "sentences")
     assert compared(account, "sentences", "--revert", "--yes").returncode == 0
     assert compared(account).returncode == 0

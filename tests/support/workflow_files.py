@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,3 +55,21 @@ def used(step: Mapping[Any, Any]) -> str:
 def triggers(workflow: Mapping[Any, Any]) -> Any:
     """YAML 1.1 reads the key `on` as true."""
     return workflow[True]
+
+
+def run_with_gh(step: Mapping[Any, Any], folder: Path, answer: str, **variables: str) -> list[str]:
+    """Run a step's script as GitHub does, beside a `gh` that writes down how it is called; its calls."""
+    programs, log = folder / ".bin", folder / ".calls"
+    programs.mkdir()
+    (programs / "gh").write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n{answer}\n')
+    (programs / "gh").chmod(0o755)
+    given = {key: value for key, value in step["env"].items() if "${{" not in value}
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        **given,
+        **variables,
+    }
+    subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=environment, check=True)
+    return log.read_text().splitlines() if log.exists() else []

@@ -11,7 +11,6 @@ from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
 from moto.s3.models import s3_backends
 from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import Model
-from moto.sagemaker.utils import arn_formatter
 
 from fleet_emulator import process_state
 from fleet_emulator.failures import is_said, reason_of
@@ -23,6 +22,7 @@ from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoin
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
 from fleet_emulator.sagemaker.model_data import require_model_data
 from fleet_emulator.sagemaker.model_image import require_model_image
+from fleet_emulator.sagemaker.names import Names, arn_of
 from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
@@ -38,6 +38,12 @@ Tags = list[dict[str, str]]
 
 class EmbeddedSageMaker(EmbeddedJobs):
     """One account's SageMaker in one region; refusals are worded as SageMaker words them."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self._models = Names()
+        self.endpoint_configs = Names()
+        self.endpoints = Names()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -58,9 +64,17 @@ class EmbeddedSageMaker(EmbeddedJobs):
         for container in [primary_container] if primary_container else containers or []:
             require_model_data(container, s3)
             require_model_image(container, self.account_id, self.region_name)
-        return super().create_model(
+        model = super().create_model(
             model_name, execution_role_arn, primary_container, vpc_config, containers, tags
         )
+        model.arn = arn_of("model", model_name, self.account_id, self.region_name)
+        return model
+
+    def delete_model(self, model_name: str) -> None:
+        """DeleteModel, which moto answers only to the name as it was spelled."""
+        if model_name in self._models:
+            model_name = self._models[model_name].model_name
+        super().delete_model(model_name)
 
     def create_endpoint_config(
         self,
@@ -103,9 +117,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         """
         for endpoint in self.endpoints.values():
             if cast(EmbeddedEndpoint, endpoint).uses(endpoint_config_name):
-                arn = arn_formatter(
-                    "endpoint-config", endpoint_config_name, self.account_id, self.region_name
-                )
+                arn = arn_of("endpoint-config", endpoint_config_name, self.account_id, self.region_name)
                 raise ValidationError(
                     f'Cannot delete endpoint configuration "{arn}": endpoint "{endpoint.arn}" uses it.'
                 )
@@ -265,7 +277,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
 
     def _refuse_existing(self, kind: str, name: str, existing: dict[str, Any]) -> None:
         if name in existing:
-            arn = arn_formatter(kind, name, self.account_id, self.region_name)
+            arn = arn_of(kind, name, self.account_id, self.region_name)
             raise ValidationError(f'Cannot create already existing {kind} "{arn}".')
 
 

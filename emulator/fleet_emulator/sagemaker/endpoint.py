@@ -10,6 +10,7 @@ from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, HostingError
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
+from fleet_emulator.sagemaker.names import arn_of
 from fleet_emulator.sagemaker.retention import Retention
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names, pools_of
 
@@ -31,6 +32,7 @@ class EmbeddedEndpoint(FakeEndpoint):
             data_capture_config=_capture(config),  # type: ignore[arg-type]  # moto never leaves it out
             tags=tags,
         )
+        self.arn = arn_of("endpoint", name, account_id, region)
         self.endpoint_status = "Creating"
         self.failure_reason: str | None = None  # type: ignore[assignment]  # moto endpoints never fail
         self.last_deployment_config: Mapping[str, Any] | None = None

@@ -7,10 +7,10 @@ from typing import Any
 
 from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import FakeEndpointConfig, Model
-from moto.sagemaker.utils import arn_formatter
 
 from fleet_emulator.product import property_at
 from fleet_emulator.sagemaker.constraints import require_shape
+from fleet_emulator.sagemaker.names import arn_of
 
 Variant = Mapping[str, Any]
 
@@ -29,6 +29,8 @@ class EmbeddedEndpointConfig(FakeEndpointConfig):
         **config: Any,
     ) -> None:
         super().__init__(**config)
+        place = config["account_id"], config["region_name"]
+        self.endpoint_config_arn = arn_of("endpoint-config", self.endpoint_config_name, *place)
         self.shadow_production_variants = list(shadow_production_variants) or None
         self.metrics_config = metrics_config
 
@@ -65,7 +67,7 @@ def require_variants(
         _require_instances(variant)
         for name in model_names(variant):
             if name not in models:
-                arn = arn_formatter("model", name, account, region)
+                arn = arn_of("model", name, account, region)
                 raise ValidationError(f'Could not find model "{arn}".')
     for what, named in (
         ("InstancePools", [each for each in (*production, *shadows) if each.get("InstancePools")]),

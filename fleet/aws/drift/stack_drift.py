@@ -64,10 +64,13 @@ def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]])
     return all_in_parallel(stacks, lambda each: _stack_drift(access, *each), COMPARED_AT_ONCE)
 
 
-def restore_stack(access: Access, drift: StackDrift) -> None:
-    """Bring everything back to what is declared, in the order in which one needs the other.
+def restore_stack(access: Access, drift: StackDrift) -> StackDrift:
+    """Restore everything that is declared, in the order in which one thing needs another.
 
-    The stack is compared once more, as hours may have passed since a person was asked, and a deploy.
+    The stack is compared before, because a deploy may have run since a person was asked, and afterwards.
+
+    Returns:
+        What differs afterwards; `busy` while the endpoint's own rollout runs.
 
     Raises:
         CannotRunError: an update runs, something else differs by now, or AWS refuses.
@@ -75,12 +78,13 @@ def restore_stack(access: Access, drift: StackDrift) -> None:
     with aws_errors_as_findings():
         stack = find_stack(access.client("cloudformation"), drift.stack.id)
         now = _stack_drift(access, drift.endpoint, stack) if stack else None
-        if now is None or now.busy or now.shown != drift.shown:
+        if stack is None or now is None or now.busy or now.shown != drift.shown:
             because = (now.busy if now else "") or "what differs is not what was shown"
             raise CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
         for restore in dict.fromkeys(each.restore for each in now.found):
             if restore is not None:
                 restore()
+        return _stack_drift(access, drift.endpoint, stack)
 
 
 def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> StackDrift:

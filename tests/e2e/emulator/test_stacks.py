@@ -106,7 +106,9 @@ def test_termination_protection_is_kept(stacks: Stacks) -> None:
     stacks.api.delete_stack(StackName="protected")
 
 
-def test_ref_and_getatt_give_what_cloudformation_documents(stacks: Stacks, host: RecordingHost) -> None:
+def test_ref_and_getatt_give_what_cloudformation_documents(
+    aws: EmbeddedAws, stacks: Stacks, host: RecordingHost
+) -> None:
     resources = endpoint("refs")
     resources["Target"] = {
         "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
@@ -130,8 +132,10 @@ def test_ref_and_getatt_give_what_cloudformation_documents(stacks: Stacks, host:
     assert values["Endpoint"] == "refs"
     assert values["EndpointRef"] == f"{arn}:endpoint/refs"
     assert values["Model"].startswith("Model-")
-    assert values["ModelRef"].lower() == f"{arn}:model/{values['Model']}".lower()
-    assert values["ConfigRef"].lower() == f"{arn}:endpoint-config/{values['Config']}".lower()
+    assert values["ModelRef"] == f"{arn}:model/{values['Model'].lower()}"
+    assert values["ConfigRef"] == f"{arn}:endpoint-config/{values['Config'].lower()}"
+    found = client(aws, "sagemaker").describe_model(ModelName=values["Model"].lower())
+    assert (found["ModelName"], found["ModelArn"]) == (values["Model"], values["ModelRef"])
     assert (
         values["TargetRef"]
         == "endpoint/refs/variant/AllTraffic|sagemaker:variant:DesiredInstanceCount|sagemaker"

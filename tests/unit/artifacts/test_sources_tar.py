@@ -63,7 +63,7 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (file("a/../../b") + END, "leads out of its folder"),
         (file("a/./b") + END, "has an empty name"),
         (file("a//b") + END, "has an empty name"),
-        (file("a\\..\\b") + END, "holds a backslash"),
+        (file("a\\..\\b") + END, "contains a backslash"),
         (file("a\nb") + END, "control characters"),
         (extended(record("path", "x" * 256)) + file("x") + END, "255 bytes a name"),
         (extended(record("path", "x/" * 2048 + "x")) + file("x") + END, "4096 a path"),

@@ -81,7 +81,7 @@ class TestDataThatDoesNotFit:
         ("tensor", "words"),
         [
             ("tolerance: 1", "`tolerance` needs `data` or `first`, and there is neither"),
-            ("data: 1", "`data` needs `datatype`"),
+            ("data: 1", "`data` needs a `datatype`"),
             ("datatype: FP32, data: 1", "`data` of floating point needs `tolerance`"),
             ("datatype: BYTES, data: a, tolerance: 0", "BYTES is compared exactly: leave out `tolerance`"),
             (

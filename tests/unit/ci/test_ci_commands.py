@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -17,10 +14,7 @@ from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet_commands import form, recipe, simple_commands
 from fleet_folder import ROOT, FleetFolder
-from workflow_files import FOLDER, ROLE, TRUSTED, made, step_named, steps, write_environments
-
-ISSUE = "Open, update or close the issue"
-RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
+from workflow_files import FOLDER, ROLE, TRUSTED, made, run_with_gh, step_named, steps, write_environments
 
 
 @pytest.fixture
@@ -70,70 +64,6 @@ class TestCommands:
         assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
         assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"
 
-    @pytest.mark.parametrize(
-        ("existing", "call"),
-        [
-            ("", "--method POST repos/a/b/issues --raw-field title=Changed by hand in AWS"),
-            ("42", "--method PATCH repos/a/b/issues/42"),
-        ],
-        ids=["the first time", "an update"],
-    )
-    def test_drift_is_one_issue_of_the_fleet_that_is_updated(
-        self, fleet: FleetFolder, tmp_path: Path, existing: str, call: str
-    ) -> None:
-        write_drift(tmp_path, prod="max instances 4 → 20\n", dev="```\n")
-        calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="false", **RUN)
-        assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
-        assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
-        marker, said, *sections = (tmp_path / "body.md").read_text().splitlines()
-        assert (marker, "(https://example.com/1)" in said) == ("<!-- triton-fleet-drift -->", True)
-        assert [line for line in sections if line] == [
-            "### dev",
-            "    ```",
-            "### prod",
-            "    max instances 4 → 20",
-        ]
-
-    @pytest.mark.parametrize(
-        ("existing", "compared", "calls"),
-        [
-            ("", "true", []),
-            ("42", "false", []),
-            (
-                "42",
-                "true",
-                [
-                    "api --silent --method POST repos/a/b/issues/42/comments"
-                    " --raw-field body=No drift any more (https://example.com/1).",
-                    "api --silent --method PATCH repos/a/b/issues/42 --raw-field state=closed",
-                ],
-            ),
-        ],
-        ids=["nothing to close", "not all was compared", "all is as declared"],
-    )
-    def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differs(
-        self, fleet: FleetFolder, tmp_path: Path, existing: str, compared: str, calls: list[str]
-    ) -> None:
-        said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
-        assert said[1:] == calls
-
-    @pytest.mark.parametrize(("code", "fails"), [(0, False), (1, False), (2, True)])
-    def test_drift_is_no_failure_of_its_job_but_a_comparison_that_could_not_run_is(
-        self, fleet: FleetFolder, tmp_path: Path, code: int, fails: bool
-    ) -> None:
-        step = step_named(fleet, "Compare prod")
-        program = tmp_path / ".venv/bin/fleet"
-        program.parent.mkdir(parents=True)
-        program.write_text(f'#!/bin/sh\necho "$@" >&2\nexit {code}\n')
-        program.chmod(0o755)
-        environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(tmp_path / "output")}
-        done = subprocess.run(
-            ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
-        )
-        assert (done.returncode != 0) is fails
-        assert (tmp_path / "output").read_text() == f"code={code}\n"
-        assert (tmp_path / "prod.txt").read_text() == "drift --env prod\n"
-
     def test_a_promotion_is_pushed_to_a_branch_of_its_own_and_opened(
         self, fleet: FleetFolder, tmp_path: Path
     ) -> None:
@@ -153,31 +83,6 @@ class TestCommands:
         calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
         assert calls == []
         assert "prod has what dev runs" in (clone / "summary").read_text()
-
-
-def write_drift(folder: Path, **found: str) -> None:
-    """What the jobs of environments leave to that of the issue."""
-    (folder / "drift").mkdir()
-    for environment, text in found.items():
-        (folder / f"drift/{environment}.txt").write_text(text)
-
-
-def run_with_gh(step: Mapping[Any, Any], folder: Path, answer: str, **variables: str) -> list[str]:
-    """Run a step's script as GitHub does, beside a `gh` that writes down how it is called; its calls."""
-    programs, log = folder / ".bin", folder / ".calls"
-    programs.mkdir()
-    (programs / "gh").write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n{answer}\n')
-    (programs / "gh").chmod(0o755)
-    given = {key: value for key, value in step["env"].items() if "${{" not in value}
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}:{os.environ['PATH']}",
-        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-        **given,
-        **variables,
-    }
-    subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=environment, check=True)
-    return log.read_text().splitlines() if log.exists() else []
 
 
 def git(folder: Path, *arguments: str) -> str:

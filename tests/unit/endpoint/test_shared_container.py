@@ -147,7 +147,7 @@ class TestModel:
     [
         ("routes: {vision: resnet50}", "FL730 the route 'vision' leads to 'resnet50'"),
         ("default_model: resnt", "FL731 `default_model` is 'resnt', which is not a route"),
-        ("warm: [sentences]", "FL326 'sentences' is named as a target, and mode `shared-container` has none"),
+        ("warm: [sentences]", "FL326 'sentences' is named as a target, but mode `shared-container` has none"),
         (
             "container: {inference_type: generate}",
             "FL210 `inference_type` has no effect on a shared-container",

@@ -112,7 +112,7 @@ def test_an_archive_that_leaves_its_folder_by_links_is_refused_wherever_it_is_re
         (file("/etc/passwd"), "'/etc/passwd' is an absolute path"),
         (file("m/../../outside"), "'m/../../outside' leads out of its folder"),
         (extended(record("path", "../x")) + file("x"), "'../x' leads out of its folder"),
-        (file("m\\x"), "holds a backslash"),
+        (file("m\\x"), "contains a backslash"),
         (file("m/a\x1bb"), "contains control characters"),
         (file("m"), "'m' is in the archive as a folder and as something else"),
         (file("m/1/model.py/x"), "'m/1/model.py' is in the archive as a folder and as something else"),
@@ -210,7 +210,7 @@ ZIPS = [
     ("device", stat.S_IFCHR, "'device' is neither a folder nor a file"),
     ("../outside", 0, "'../outside' leads out of its folder"),
     ("/outside", 0, "'/outside' is an absolute path"),
-    ("a\\..\\..\\outside", 0, "holds a backslash"),
+    ("a\\..\\..\\outside", 0, "contains a backslash"),
 ]
 
 

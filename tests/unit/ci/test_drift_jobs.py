@@ -1,0 +1,121 @@
+"""The workflow that looks for drift each night: its jobs, and the one issue that they write."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fleet_folder import FleetFolder
+from workflow_files import run_with_gh, step_named, write_environments
+
+ISSUE = "Open, update or close the issue"
+RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> FleetFolder:
+    write_environments(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("existing", "call"),
+    [
+        ("", "--method POST repos/a/b/issues --raw-field title=Changed by hand in AWS"),
+        ("42", "--method PATCH repos/a/b/issues/42"),
+    ],
+    ids=["the first time", "an update"],
+)
+def test_drift_is_one_issue_of_the_fleet_that_is_updated(
+    fleet: FleetFolder, tmp_path: Path, existing: str, call: str
+) -> None:
+    write_drift(tmp_path, prod="max instances 4 → 20\n", dev="```\n")
+    calls = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="false", **RUN)
+    assert calls[0].startswith("api repos/a/b/issues?state=open&per_page=100 --paginate")
+    assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
+    marker, said, *sections = (tmp_path / "body.md").read_text().splitlines()
+    assert (marker, "(https://example.com/1)" in said) == ("<!-- triton-fleet-drift -->", True)
+    assert [line for line in sections if line] == [
+        "### dev",
+        "    ```",
+        "### prod",
+        "    max instances 4 → 20",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("existing", "compared", "calls"),
+    [
+        ("", "true", []),
+        ("42", "false", []),
+        (
+            "42",
+            "true",
+            [
+                "api --silent --method POST repos/a/b/issues/42/comments"
+                " --raw-field body=No drift any more (https://example.com/1).",
+                "api --silent --method PATCH repos/a/b/issues/42 --raw-field state=closed",
+            ],
+        ),
+    ],
+    ids=["nothing to close", "not all was compared", "all is as declared"],
+)
+def test_the_issue_is_closed_when_all_environments_were_compared_and_none_differs(
+    fleet: FleetFolder, tmp_path: Path, existing: str, compared: str, calls: list[str]
+) -> None:
+    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED=compared, **RUN)
+    assert said[1:] == calls
+
+
+@pytest.mark.parametrize(("existing", "written"), [("", False), ("42", True)], ids=["none", "open"])
+def test_an_open_issue_keeps_the_section_of_an_environment_that_could_not_be_compared(
+    fleet: FleetFolder, tmp_path: Path, existing: str, written: bool
+) -> None:
+    write_drift(tmp_path, "unknown", prod="search is not compared: the endpoint is Updating\n")
+    write_drift(tmp_path, "none", dev="dev: no drift\n")
+    said = run_with_gh(step_named(fleet, ISSUE), tmp_path, f"echo {existing}", COMPARED="true", **RUN)
+    assert len(said[1:]) == int(written)
+    if written:
+        assert said[1].startswith("api --silent --method PATCH repos/a/b/issues/42 --field body")
+        sections = (tmp_path / "body.md").read_text().splitlines()[2:]
+        assert [line for line in sections if line] == [
+            "### prod",
+            "    search is not compared: the endpoint is Updating",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "outcome"),
+    [
+        (0, "prod: no drift", "none"),
+        (0, "search is not compared: the endpoint is Updating", "unknown"),
+        (1, "max instances 4 → 20", "drift"),
+        (2, "error: AccessDenied", "unknown"),
+    ],
+    ids=["none", "update", "drift", "denied"],
+)
+def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
+    fleet: FleetFolder, tmp_path: Path, code: int, said: str, outcome: str
+) -> None:
+    step = step_named(fleet, "Compare prod")
+    program = tmp_path / ".venv/bin/fleet"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{said}"\nexit {code}\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "RUNNER_TEMP": str(tmp_path)}
+    done = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
+    )
+    assert (done.returncode != 0) is (code == 2)
+    found = {file.name: file.read_text() for file in (tmp_path / "drift").iterdir()}
+    assert found == {f"prod.{outcome}": f"drift --env prod\n{said}\n"}
+
+
+def write_drift(folder: Path, outcome: str = "drift", **found: str) -> None:
+    """What the jobs of environments leave to that of the issue."""
+    (folder / "drift").mkdir(exist_ok=True)
+    for environment, text in found.items():
+        (folder / f"drift/{environment}.{outcome}").write_text(text)
