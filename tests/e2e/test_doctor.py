@@ -227,7 +227,7 @@ def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about
         "error[sample-answer-mismatch] FL655: The endpoint's answer to a sample differs from the spec"
         in wrong
     )
-    assert "output y[0, 1] is 6, and 7 within 0 was wanted" in wrong
+    assert "output y[0, 1] is 6, expected 7 (tolerance 0)" in wrong
     assert ("Passed: sentences, one" in seen, "endpoint other" in seen) == (True, False)
 
 

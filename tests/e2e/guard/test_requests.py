@@ -173,7 +173,7 @@ def test_what_is_left_over_when_a_rollback_is_over_comes_back(moved: Guarded, st
 def test_an_endpoint_that_is_gone_has_no_scaling(moved: Guarded) -> None:
     moved.sagemaker.delete_endpoint(EndpointName=moved.name)
     for step in ("before", "after"):
-        assert moved.guard(step, OLD) == f"There is no endpoint {moved.name}, so there is no scaling."
+        assert moved.guard(step, OLD) == f"Endpoint {moved.name} does not exist, so it has no scaling."
     assert not moved.is_saved()
 
 
