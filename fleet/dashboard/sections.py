@@ -13,8 +13,8 @@ CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
 SECTIONS = (
     Section(
         "Calls",
-        "What callers see. Latency is the container's; overhead is what SageMaker adds. 4XX is a mistake of the"
-        " caller, 5XX a failure of the model or of SageMaker.",
+        "What callers see. Latency is the container's; overhead is what SageMaker adds. 4XX is a mistake of"
+        " the caller, 5XX a failure of the model or of SageMaker.",
         (
             Graph("Invocations a minute", (CALLS, CALLS_PER_INSTANCE)),
             Graph(

@@ -264,7 +264,7 @@ def test_where_nothing_wrong_was_seen_and_not_everything_was_it_does_not_say_tha
     clinic.stacks.create(STACK, endpoint(NAME))
     deny(proxied, lambda request: b"DescribeStack" in request.body)
     with pytest.raises(
-        CannotRunError, match="not everything could be read: cloudformation:DescribeStacks is denied"
+        CannotRunError, match="not everything could be read: no permission for cloudformation:DescribeStacks"
     ):
         clinic.doctor()
 

@@ -159,7 +159,7 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     assert done.stdout.splitlines()[3:] == [
         f"  archives/{'b' * 64}: 1.5 kB",
         "  endpoints/gone/set/: 3.0 kB, 2 objects",
-        f"unused: 3 objects of s3://{BUCKET}, 4.5 kB",
+        f"unused: 3 objects in s3://{BUCKET}, 4.5 kB",
         "kept for now: 1 object, unused but younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "removed 3 objects, 4.5 kB",
@@ -183,8 +183,8 @@ def test_a_prune_shows_images_with_their_records_and_removes_both(command: Comma
     assert done.stdout.splitlines()[3:] == [
         f"  images/contexts/{'a' * 64}.tar: 1.5 kB",
         f"  triton-fleet-dev@{old}: an image of {size}, with its record, 1 object",
-        f"unused: 2 objects of s3://{BUCKET}, 3.0 kB",
-        f"unused: 1 image of triton-fleet-dev, {size} with the layers that images share",
+        f"unused: 2 objects in s3://{BUCKET}, 3.0 kB",
+        f"unused: 1 image in triton-fleet-dev, {size} with the layers that images share",
         "kept for now: 1 object and 1 image, unused but younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "images cannot be restored: an image that is built again has another digest",
@@ -206,7 +206,7 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
 def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
     command.put(OLD, hours=25)
     code, shown = command.asked(answer, "--prune")
-    assert (code, "remove them?" in shown) == (0, True)
+    assert (code, "Remove them?" in shown) == (0, True)
     assert (OLD in command.held()) is not removed
 
 

@@ -88,7 +88,7 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
     )
     console.print(
         Text(
-            "  another value gives another engine; names of model and file, and what builds it, do not matter"
+            "  any other value means another engine; the names of model and file, and the builder, do not matter"
         ),
         soft_wrap=not console.is_terminal,
     )

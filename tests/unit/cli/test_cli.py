@@ -43,7 +43,7 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
         "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
         "1 error, 0 warnings",
-        "`fleet rules unknown-key` explains the first",
+        "run `fleet rules unknown-key` for an explanation of the first",
     ]
 
 
