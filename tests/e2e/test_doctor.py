@@ -207,7 +207,10 @@ def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clin
         "error[endpoint-out-of-service] FL641: the endpoint sentences does not exist, and its stack is ROLLBACK_COMPLETE"
         in wrong
     )
-    assert "error[unknown-failure] FL640: no known cause matches what was read of sentences" in wrong
+    assert (
+        "error[unknown-failure] FL640: no known cause matches the events, status and logs of sentences"
+        in wrong
+    )
     assert f"look at the log group {GROUP}, the events of the stack {STACK}" in wrong
 
 

@@ -133,7 +133,10 @@ def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(
     file.write_text(file.read_text() + "artifact_bucket: our-models\n")
     done = command.run()
     assert done.returncode == 2
-    assert "the artifact bucket our-models does not exist\n  remedy: make it, or name another" in done.stderr
+    assert (
+        "the artifact bucket our-models does not exist\n  remedy: create it, or set `artifact_bucket`"
+        in done.stderr
+    )
     command.bucket.s3.create_bucket(Bucket="our-models")
     done = command.run()
     assert (done.returncode, done.stderr) == (0, "")

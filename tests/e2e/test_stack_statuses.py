@@ -105,7 +105,7 @@ def test_a_deploy_says_what_it_waits_for_and_begins_when_that_is_over(
     assert found is not None
     assert found.status == "UPDATE_COMPLETE"
     (line,) = waited
-    assert line.startswith(f"the stack {stack} is in {status}: waiting until that has ended")
+    assert line.startswith(f"the stack {stack} is in {status}: waiting until the operation has ended")
     assert ("cancel-update-stack" in line) == (status == "UPDATE_IN_PROGRESS")
 
 

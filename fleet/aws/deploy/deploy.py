@@ -196,7 +196,7 @@ class Deploy:
         cdk = self._cdk.with_log(log, where)
         # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
-        with self._steps.step(title, begun=f"{title}: begun; {where}") as step, aws_errors_as_findings():
+        with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
             self._stack(cdk, endpoint.stack, step, doctor)
             self._finish(endpoint)
 

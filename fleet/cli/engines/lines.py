@@ -87,9 +87,7 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
         ],
     )
     console.print(
-        Text(
-            "  any other value means another engine; the names of model and file, and the builder, do not matter"
-        ),
+        Text("  any other value means another engine; builder and names of model and file do not matter"),
         soft_wrap=not console.is_terminal,
     )
 

@@ -158,7 +158,7 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
         f"--- Triton, process {killed}, was ended by SIGKILL, probably by the kernel, which"
     )
     assert REMEDY in line
-    assert line.endswith("; it is started again")
+    assert line.endswith("; it is restarted")
 
 
 @slow

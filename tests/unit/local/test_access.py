@@ -191,7 +191,7 @@ def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     ("created", "words"),
     [
         (False, "what was served before is still served"),
-        (True, "nothing was served before; the stack is rolled back"),
+        (True, "nothing was deployed before; the stack was rolled back"),
     ],
 )
 def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:

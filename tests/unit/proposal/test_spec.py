@@ -86,7 +86,7 @@ def test_of_several_models_that_nothing_joins_one_answers_and_the_comment_asks_w
     new.python("two")
     text = new.text()
     assert new.spec().default_model == "one"
-    assert "# Undecided: of one, two several are called by no other one" in text
+    assert "# Undecided: several of one, two are called by no other model" in text
     assert "unloaded-model (FL461): model 'two' stays unloaded" in text
     assert new.passes(text)
 
