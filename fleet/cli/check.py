@@ -63,8 +63,8 @@ def check(
 ) -> None:
     """Check endpoints or model repositories; nothing is changed.
 
-    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ without one. Exit
-    code 1: there are errors, or with --strict warnings.
+    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ is checked without
+    a lock. Exit code 1: there are errors or, with --strict, warnings.
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))

@@ -78,7 +78,7 @@ COMMANDS: Mapping[str, Subcommand] = {
     "show": Subcommand(
         "fleet.cli.show.command:show",
         INSIGHT,
-        "Show an endpoint's effective spec and the reason for each key.",
+        "Show an endpoint's effective spec, with reasons.",
     ),
     "cost": Subcommand(
         "fleet.cli.cost.command:cost", INSIGHT, "Show what endpoints cost per hour and month."

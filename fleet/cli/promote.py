@@ -62,7 +62,7 @@ def promote(
 ) -> None:
     """Copy what one environment runs to another, for review.
 
-    Copies archives, engines and images by digest, and writes the locks, and the specs if the target has
+    Copies archives, engines and images by digest. Writes the locks, and also the specs if the target has
     `promoted_from`, as one change to review.
     """
     root = project_root(Path.cwd())

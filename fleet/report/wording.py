@@ -17,7 +17,7 @@ MAX_WORDS = 4
 """Changes in a cell of the table; the rest are in the details."""
 
 
-QUOTAS = "Quotas by what these endpoints alone may use; `fleet preflight` compares the account:"
+QUOTAS = "Quotas that these endpoints alone may use; `fleet preflight` compares them with the account:"
 EFFECTS = {
     UpdateEffect.UNKNOWN: "**cannot be compared**",
     UpdateEffect.REPLACED: "**endpoint replaced**: interrupts",

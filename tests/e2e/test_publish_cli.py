@@ -114,7 +114,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
     assert (done.returncode, done.stderr) == (0, "")
     uploaded, copied, said = done.stdout.splitlines()
     assert uploaded.startswith("uploaded sentences/sentences: 10.2 kB in ")
-    assert copied == "copied on the server: 1 object"
+    assert copied == "copied within S3: 1 object"
     assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
     assert len(command.held()) == 2
     assert command.run("sentences").stdout == "archives: 1 already present\n"

@@ -158,7 +158,7 @@ class Deploy:
         by = shown_builder(self._fleet.place.environment)
         done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
-        done += [f"{published.copied} copied on the server"] if published.copied else []
+        done += [f"{published.copied} copied within S3"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:

@@ -92,7 +92,7 @@ def ls(
     elif found:
         unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
-        say(f"{place.image_repository} has no images that `fleet images build` made")
+        say(f"{place.image_repository} has no images built by `fleet images build`")
     for line in former_lines(former):
         say(line)
 

@@ -188,7 +188,7 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
     images.promotion.test()
     override(images.promotion, **keys)
     (said,) = findings_of(images)
-    assert said.startswith(f"FL336 sentences was tested in staging with {before}, and prod has {now}")
+    assert said.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
 
 
 def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:
@@ -233,7 +233,7 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
         assert images.tags() == {}
     else:
         (said,) = findings_of(images)
-        assert f"tested in staging with the image {DIGEST}, and prod has the image {digest}" in said
+        assert f"tested in staging with the image {DIGEST}, but prod has the image {digest}" in said
 
 
 def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: PromotedImages) -> None:
