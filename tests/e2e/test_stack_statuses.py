@@ -148,7 +148,7 @@ def test_the_list_says_what_is_under_way(
 ) -> None:
     put(stack, status)
     (listed,) = take_inventory(open_project(folder.root, "dev"), access)
-    assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until that has ended")
+    assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until the operation has ended")
     seen = evidence(access, "sentences")
     assert seen.stack is not None
     assert seen.stack.under_way

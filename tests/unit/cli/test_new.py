@@ -53,7 +53,7 @@ def test_a_copy_says_which_environments_have_overrides_for_the_other_alone(
     new.fleet.lock()
     new.fleet.environment("overrides: {sentences: {instance: {count: 2}}}\n")
     assert lines(run, NAME, "--from-spec", "sentences")[1] == (
-        "environments/dev.yaml has overrides for sentences alone"
+        "environments/dev.yaml has overrides for sentences that were not copied"
     )
 
 
