@@ -29,7 +29,7 @@ from fleet.spec.spec_files import spec_files
 
 CHANGED = "changed:"
 AND = ","
-_ONE_TERM = "within one selector write names, globs, conditions and `changed:REF`, with commas between them"
+_ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
 
 class Selector:

@@ -200,7 +200,7 @@ def test_requirements_that_exist_stay_and_the_line_to_add_is_named(tmp_path: Pat
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
     (tmp_path / ".vscode").write_text("")
-    with pytest.raises(CannotRunError, match=r"\.vscode is a file, and a folder is made there"):
+    with pytest.raises(CannotRunError, match=r"\.vscode is a file, but a folder has to be created there"):
         init(tmp_path)
     assert files(tmp_path) == {".vscode"}
 

@@ -72,7 +72,7 @@ def test_another_endpoint_that_is_not_there_is_told(run: CliRunner) -> None:
 def test_a_fleet_without_environments_cannot_check_it(run: CliRunner, folder: FleetFolder) -> None:
     for file in (folder.root / "environments").iterdir():
         file.unlink()
-    with pytest.raises(CannotRunError, match="holds no environment that a spec could be checked for"):
+    with pytest.raises(CannotRunError, match="has no environment for which the spec can be checked"):
         run.invoke(app, ["new", NAME, "--from-spec", "sentences"], catch_exceptions=False)
 
 
