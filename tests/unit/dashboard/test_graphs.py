@@ -261,7 +261,7 @@ class TestTriton:
         assert lines["embed"].count(' model="embed"') == 2
         assert lines["embed"].endswith(" / 1000")
         assert list(drawn.lines("Triton: GPU memory, %")) == ["Triton: GPU memory, %"]
-        assert drawn.texts[-1].endswith("Ratios are by model.")
+        assert drawn.texts[-1].endswith("Ratios are per model.")
 
     def test_a_target_is_called_as_triton_calls_it(self, folder: FleetFolder) -> None:
         drawn = dashboard(folder, "metrics: {triton_dimensions: [model]}\n", base=MULTI_MODEL)

@@ -61,7 +61,7 @@ class TestConfiguration:
     def test_another_configuration_fails_and_is_named_with_what_to_look_at(self) -> None:
         with pytest.raises(CheckError) as failed:
             SampledEndpoint(config="old", failure="alarm rang").checked()
-        assert "with the configuration old, and not with new: SageMaker has rolled" in str(failed.value)
+        assert "runs the configuration old instead of new: SageMaker rolled" in str(failed.value)
         assert "SageMaker reports: alarm rang" in str(failed.value)
         assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failed.value.remedy
 
@@ -203,7 +203,7 @@ class TestSamples:
                 "cannot be read: KeyE",
             ),
             (b"[", "application/vnd.sagemaker-triton.binary+json;json-header-size=1", "cannot be read: JSON"),
-            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "and not Triton's"),
+            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "not Triton's"),
             (
                 b"{}",
                 f"application/vnd.sagemaker-triton.binary+json;json-header-size={'9' * 5000}",
@@ -220,7 +220,7 @@ class TestSamples:
         with pytest.raises(CheckError) as failed:
             SampledEndpoint(invoke=raising(error)).checked(sample())
         assert len(str(failed.value)) <= 1500
-        assert str(failed.value).endswith("what the spec's samples and `warm` name.")
+        assert str(failed.value).endswith("what `samples` and `warm` of the spec name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
         denied = refusal("InvokeEndpoint", "ValidationError", "not you")

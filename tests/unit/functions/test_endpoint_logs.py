@@ -185,8 +185,8 @@ def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -
         owner.ask("Create")
     assert f"The log group {owner.group} could not be created or configured: ClientError" in str(failed.value)
     assert str(failed.value).endswith(
-        "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, take"
-        " the tag off or delete the group."
+        "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, remove"
+        " the tag or delete the group."
     )
 
 

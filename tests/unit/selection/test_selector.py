@@ -146,7 +146,7 @@ class TestConditions:
             ("triton<new", "write a release, such as `25.04`"),
             ("triton=", ""),
             ("triton<25*", "write a release"),
-            ("owner=search,", "write names, globs, conditions"),
+            ("owner=search,", "separate the names, globs, conditions"),
             ("changed:", "changed:main"),
         ],
     )
