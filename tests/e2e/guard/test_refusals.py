@@ -90,11 +90,11 @@ def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
     moved.stack_id = stack_ids.rolling_back
     did = moved.guard("after", OLD)
     assert f"runs on {NEW}, not {OLD}" in did
-    assert "SageMaker has not kept" not in did
+    assert "SageMaker did not keep" not in did
 
 
 def test_a_stack_that_cannot_be_asked_is_taken_to_go_forward(moved: Guarded) -> None:
-    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+    with pytest.raises(GuardError, match="SageMaker did not keep the update"):
         moved.guard("after", OLD, moved.account.refusing("DescribeStacks", "AccessDenied"))
 
 

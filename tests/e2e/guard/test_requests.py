@@ -109,7 +109,7 @@ def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guard
         scaled.guard("after", NEW)
     for words in (
         f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, not {NEW}",
-        "SageMaker has not kept the update",
+        "SageMaker did not keep the update",
         f"aws sagemaker describe-endpoint --endpoint-name {scaled.name}",
     ):
         assert words in str(failed.value)
@@ -118,7 +118,7 @@ def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guard
 def test_a_scaling_that_is_registered_after_an_update_that_was_rolled_back_is_put_aside_for_the_rollback(
     scaled: Guarded,
 ) -> None:
-    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+    with pytest.raises(GuardError, match="SageMaker did not keep the update"):
         scaled.guard("after", NEW)
     assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
 

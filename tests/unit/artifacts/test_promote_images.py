@@ -124,7 +124,7 @@ def test_an_image_that_the_source_has_lost_is_to_be_built_again(images: Promoted
         repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
     )
     (said,) = findings_of(images)
-    assert said.startswith("FL628 123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging has the")
+    assert said.startswith(f"FL628 the registry does not have, or no longer has, the digest {digest} of 1234")
     assert "| build it again: `fleet images build --env staging sentences`" in said
 
 
@@ -211,7 +211,7 @@ def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedIm
     tested = locked(images.promotion, "staging")
     assert tested is not None
     name = "sagemaker-tritonserver:25.04-py3"
-    assert f"with an image on {name}@{tested.base}, and prod has {name}@{DIGEST}" in found.message
+    assert f"with an image on {name}@{tested.base}, but prod has {name}@{DIGEST}" in found.message
     assert (found.file and found.file.name, found.line) == ("prod.yaml", 6)
 
 

@@ -107,7 +107,7 @@ def test_a_group_that_is_there_is_taken_over_with_all_that_is_in_it(owner: Owner
 def test_a_group_that_was_deleted_by_hand_is_made_again_by_an_update(owner: Owner) -> None:
     owner.ask("Create")
     owner.logs.delete_log_group(logGroupName=owner.group)
-    assert owner.did("Update", RetentionInDays="90").startswith("Made")
+    assert owner.did("Update", RetentionInDays="90").startswith("Created")
     assert owner.found()["days"] == 90
 
 

@@ -117,7 +117,7 @@ def test_a_second_process_gives_up_when_it_is_told_to_stop(tmp_path: Path) -> No
     stop.set()
     with (
         state.supervised(threading.Event()),
-        pytest.raises(CannotRunError, match="another process keeps the lock"),
+        pytest.raises(CannotRunError, match="another process has locked the local fleet"),
         state.supervised(stop),
     ):
         raise AssertionError("two processes run the local fleet")
