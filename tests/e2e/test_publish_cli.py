@@ -225,7 +225,7 @@ def test_a_prune_that_finds_nothing_asks_nothing(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--keep", "3"), "has no effect without"),
+        (("--keep", "3"), "requires --prune"),
         (("--prune", "--keep", "-1"), "should be greater than or equal to 0"),
     ],
 )
