@@ -26,13 +26,13 @@ def require_boto3() -> None:
     folder = Path(tempfile.mkdtemp(prefix="engine-build-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "requirements.txt").write_bytes(pins)
-    print("boto3 is not there: installing the pinned one")
+    print("boto3 is missing: installing the pinned version")
     # A folder of its own: the Python of Ubuntu 24.04 lets pip install nothing among the system's packages.
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
     done = subprocess.run([*pip, "--target", folder / "lib", "-r", folder / "requirements.txt"], check=False)
     if done.returncode:
         print(
-            "error: boto3 could not be installed: give the build a way to a package index (PIP_INDEX_URL)",
+            "error: boto3 could not be installed: give the build access to a package index (PIP_INDEX_URL)",
             file=sys.stderr,
         )
         sys.exit(UNFIT_IMAGE.exit_code)

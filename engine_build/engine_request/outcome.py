@@ -42,7 +42,7 @@ def outcome(address: str, read: Callable[[bytes], R], work: Work[R]) -> int:
         bucket = Bucket(aws_client("s3"), name)
         document = bucket.read(key)
         if document is None:
-            raise BuildError(REFUSED, f"there is no {address}", remedy="publish again")
+            raise BuildError(REFUSED, f"{address} does not exist", remedy="publish again")
         request = read(document)
         work(request, bucket, aws_client)
     except (Exception, Cancelled) as error:

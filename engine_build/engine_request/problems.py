@@ -30,12 +30,12 @@ WRONG_GPU = Problem(
     11, "wrong GPU", "build on the instance family of the endpoint: an engine runs on the GPU that built it"
 )
 OLD_DRIVER = Problem(
-    12, "driver too old", "take an image with an older CUDA, or build on a host with a newer NVIDIA driver"
+    12, "driver too old", "use an image with an older CUDA, or build on a host with a newer NVIDIA driver"
 )
 UNFIT_IMAGE = Problem(
     13,
     "unfit image",
-    "take the GPU image of Triton, 23.06 or newer, that serves the model: it has trtexec and Python 3.10",
+    "use the GPU image of Triton, 23.06 or newer, that serves the model: it has trtexec and Python 3.10",
 )
 DIGEST_MISMATCH = Problem(
     14,
@@ -45,13 +45,13 @@ DIGEST_MISMATCH = Problem(
 UNSUPPORTED_OPERATOR = Problem(
     15,
     "unsupported operator",
-    "export the ONNX model without it, or take a Triton release whose TensorRT has it "
+    "export the ONNX model without it, or use a Triton release whose TensorRT has it "
     "(https://github.com/onnx/onnx-tensorrt/blob/main/docs/operators.md)",
 )
 OUT_OF_MEMORY = Problem(
     16,
     "out of memory",
-    "make the largest shapes or the workspace smaller, or take an instance whose GPU has more memory",
+    "make the largest shapes or the workspace smaller, or use an instance whose GPU has more memory",
 )
 TIME_OUT = Problem(
     17,
@@ -63,9 +63,9 @@ NOT_LOADABLE = Problem(
     19, "the plan does not load back", "see the end of the log, where trtexec marks its errors with [E]"
 )
 REFUSED = Problem(
-    20, "refused by AWS", "see that the role of the build may do it, and that what it names is there"
+    20, "refused by AWS", "check that the role of the build allows it, and that what it names exists"
 )
-CANCELLED = Problem(21, "cancelled", "publish again: the next build takes up what this one left behind")
+CANCELLED = Problem(21, "cancelled", "publish again: the next build continues with what this one left")
 
 NOT_BUILT = Problem(
     22, "the image does not build", "see the end of the log, where Docker names the instruction that failed"

@@ -72,7 +72,7 @@ class Request:
             )
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BuildError(
-                REFUSED, f"this is no request that the script can read: {error}", remedy="publish again"
+                REFUSED, f"the script cannot read this request: {error}", remedy="publish again"
             ) from error
 
     @property

@@ -49,7 +49,7 @@ class PublishProgress(Protocol):
         """Around the upload of an archive or a layer of `size` bytes, which is done if nothing is raised."""
 
     def copies(self, objects: int) -> AbstractContextManager[Advance]:
-        """Around the copies on the server."""
+        """Around the copies within S3."""
 
 
 class SilentProgress:
@@ -118,7 +118,7 @@ class LineProgress:
     def copies(self, objects: int) -> Iterator[Advance]:
         """Show how many were copied."""
         yield _ignore
-        self._say(f"copied on the server: {objects} object{'s' * (objects != 1)}")
+        self._say(f"copied within S3: {objects} object{'s' * (objects != 1)}")
 
     def _say(self, line: str) -> None:
         self._console.print(Text(indent_lines(line)), soft_wrap=True)
@@ -189,7 +189,7 @@ class BarProgress:
     def copies(self, objects: int) -> Iterator[Advance]:
         """Show one bar for all copies."""
         columns = (
-            TextColumn("copies on the server"),
+            TextColumn("copies within S3"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),

@@ -82,7 +82,7 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
         )
     if spec_file not in held:
         path = spec_file.relative_to(project.root)
-        message = f"{commit} has a lock of {endpoint!r} in {name}, and no {path} beside it"
+        message = f"{commit} has a lock of {endpoint!r} in {name}, but no {path} beside it"
         hint = f"restore the lock alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, held[lock_file]), LOCK_BYTES))

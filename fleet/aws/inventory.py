@@ -178,12 +178,13 @@ def _remedies(
     if files.spec in (FileState.NO, FileState.ELSEWHERE):
         why = "a spec" if files.spec is FileState.NO else f"a place in {environment}"
         if stack is not None:
-            yield f"an orphan, a stack without {why}: `fleet destroy {name} --env {environment}`"
+            yield f"an orphaned stack, without {why}: run `fleet destroy {name} --env {environment}`"
         elif has_lock:
-            yield f"an orphan, a lock without {why}: `git rm locks/{environment}/{name}.lock.yaml`"
+            yield f"an orphaned lock, without {why}: run `git rm locks/{environment}/{name}.lock.yaml`"
     if files.spec is FileState.UNPROMOTED:
         if stack is not None:
-            yield f"an orphan, a stack without a promoted spec: `fleet destroy {name} --env {environment}`"
+            destroy = f"`fleet destroy {name} --env {environment}`"
+            yield f"an orphaned stack, without a promoted spec: run {destroy}"
         if has_lock:
             yield f"`fleet promote --to {environment} --adopt {name}` writes the spec beside its lock"
         yield project.environment.lock_command(name)
@@ -199,7 +200,7 @@ def _remedies(
     if stack is not None and stack.state is StackState.STOPPED:
         yield f"{stack}: {deploy} continues its rollback, or explains how"
     if stack is not None and stack.state is StackState.UNDER_WAY:
-        yield f"{stack}: wait until that has ended; {deploy} also waits"
+        yield f"{stack}: wait until the operation has ended; {deploy} also waits"
     if runs in (Runs.OTHER, Runs.NOTHING) or behind:
         yield deploy
 

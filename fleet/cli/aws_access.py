@@ -41,9 +41,7 @@ def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: i
 
 def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Access:
     if profile is not None:
-        message = (
-            f"--profile {profile}: the environment `local` is on this machine, which has no AWS profiles"
-        )
+        message = f"--profile {profile}: the environment `local` runs on this machine and uses no AWS profile"
         raise FindingsError([Finding(code="FL603", message=message, hint="remove --profile")])
     supervisor = LocalState(root).supervisor()
     if supervisor is None:

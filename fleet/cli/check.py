@@ -63,8 +63,8 @@ def check(
 ) -> None:
     """Check endpoints or model repositories; nothing is changed.
 
-    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ without one. Exit
-    code 1: there are errors, or with --strict warnings.
+    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ is checked without
+    a lock. Exit code 1: there are errors or, with --strict, warnings.
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
@@ -86,7 +86,7 @@ def check(
     if specs or not (repositories or nowhere):
         if env is None:
             what = f"{specs[0]!r} is not a model repository; " if specs else ""
-            message = f"{what}endpoints are checked for an environment: pass its name"
+            message = f"{what}pass the name of an environment to check endpoints"
             raise typer.BadParameter(message, param_hint="--env")
         root = project_root(Path.cwd())
         chosen = selector or Selector(root, env, drafts=True)
@@ -100,7 +100,7 @@ def check(
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
-        print_error(f"`fleet rules {name_of(findings[0].code)}` explains the first")
+        print_error(f"run `fleet rules {name_of(findings[0].code)}` for an explanation of the first")
     if any(strict or _is_error(each) for each in findings):
         sys.exit(INPUT_IS_WRONG)
 

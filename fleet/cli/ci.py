@@ -108,7 +108,7 @@ def gitlab(
     top = _top(root)
     place = (file or top / of_gitlab.FILE).resolve()
     if not place.is_relative_to(top):
-        raise CannotRunError(f"{place} is outside of the repository at {top}", "name a file in it")
+        raise CannotRunError(f"{place} is outside the repository at {top}", "name a file in it")
     named = place.relative_to(top).as_posix()
     text = of_gitlab.pipeline(root, top, locked=locked, file=named)
     options = [*(["--file", str(_shown(place))] if file else []), *(["--locked"] if locked else [])]

@@ -58,25 +58,27 @@ COMMANDS: Mapping[str, Subcommand] = {
     ),
     "lock": Subcommand("fleet.cli.lock:lock", DAILY, "Record in locks/ENV/ what an environment will run."),
     "report": Subcommand(
-        "fleet.cli.report:report", DAILY, "Report what deploying a change does, for its reviewers."
+        "fleet.cli.report:report", DAILY, "Report what a change does when deployed, for its reviewers."
     ),
     "preflight": Subcommand(
         "fleet.cli.preflight:preflight", DAILY, "Check that the account is ready for a deploy."
     ),
     "deploy": Subcommand("fleet.cli.deploy:deploy", DAILY, "Check, publish and deploy endpoints."),
     "promote": Subcommand(
-        "fleet.cli.promote:promote", DAILY, "Bring what one environment runs to another, for review."
+        "fleet.cli.promote:promote", DAILY, "Copy what one environment runs to another, for review."
     ),
     "diff": Subcommand("fleet.cli.diff:diff", DAILY, "Show what has not been promoted to an environment."),
     "rollback": Subcommand(
-        "fleet.cli.rollback:rollback", DAILY, "Bring back an earlier lock of an endpoint, for review."
+        "fleet.cli.rollback:rollback", DAILY, "Restore an earlier lock of an endpoint, for review."
     ),
     "destroy": Subcommand(
         "fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
     ),
     "ls": Subcommand("fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
     "show": Subcommand(
-        "fleet.cli.show.command:show", INSIGHT, "Show an endpoint's effective spec, and why it is so."
+        "fleet.cli.show.command:show",
+        INSIGHT,
+        "Show an endpoint's effective spec, with reasons.",
     ),
     "cost": Subcommand(
         "fleet.cli.cost.command:cost", INSIGHT, "Show what endpoints cost per hour and month."
@@ -108,7 +110,7 @@ COMMANDS: Mapping[str, Subcommand] = {
     "upgrade-check": Subcommand(
         "fleet.cli.upgrade_check:upgrade_check",
         UPKEEP,
-        "Compare the templates of this version with another's.",
+        "Compare the templates of this version with those of another.",
     ),
 }
 """The commands in the order of the overview."""

@@ -70,7 +70,7 @@ def destroy(
         for name in found:
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)
-                say(f"{name} is still in {env} by its files: `git rm {paths}` removes it")
+                say(f"{name} still has files in {env}: run `git rm {paths}` to remove it")
 
 
 def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:

@@ -44,13 +44,13 @@ def diff(
         return
     origin = project.environment.promoted_from
     if not found:
-        say(f"{env} has what main and {origin} have")
+        say(f"{env} is up to date with main and {origin}")
     for each in found:
         for line in _lines(each, env, origin or ""):
             say(line)
     promotable = [each.name for each in found if each.promotable]
     if promotable:
-        say(f"`fleet promote --to {env} {' '.join(promotable)}` brings what {origin} runs")
+        say(f"run `fleet promote --to {env} {' '.join(promotable)}` to copy what {origin} runs")
 
 
 def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:

@@ -63,7 +63,9 @@ def doctor(
         show_findings(diagnosis(seen, check_spec(project, endpoint)))
         sys.exit(INPUT_IS_WRONG)
     if seen.missing:
-        problem = f"found no problem, but not everything could be read: {', '.join(seen.missing)} is denied"
+        problem = (
+            f"found no problem, but not everything could be read: no permission for {', '.join(seen.missing)}"
+        )
         raise CannotRunError(problem, "use credentials with these permissions")
     say(f"{endpoint} is healthy")
 

@@ -55,7 +55,7 @@ def init(
     elif above and (folder == Path() or above == folder.absolute()):
         _compare(above)
     elif above:
-        raise CannotRunError(f"{folder} is inside of the fleet at {above}", "name a folder outside of it")
+        raise CannotRunError(f"{folder} is inside the fleet at {above}", "name a folder outside it")
     else:
         if example not in EXAMPLES:
             raise typer.BadParameter(
@@ -99,9 +99,9 @@ def _compare(root: Path) -> None:
     for path, exists in differing:
         say(f"{path} {'differs from the file of this version' if exists else 'does not exist'}")
     if differing:
-        say("`fleet init --upgrade` shows each difference, then writes the file")
+        say("run `fleet init --upgrade` to see each difference and write the files")
     else:
-        say(f"{root} holds a fleet, and its generated files are up to date")
+        say(f"the generated files of {root} are up to date")
 
 
 def _upgrade(root: Path, *, yes: bool) -> None:

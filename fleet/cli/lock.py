@@ -30,7 +30,7 @@ def lock(
     drop_missing: Annotated[
         bool,
         typer.Option(
-            "--drop-missing", help="Drop files that the lock lists and the repositories no longer have."
+            "--drop-missing", help="Drop files that the lock lists but the repositories no longer have."
         ),
     ] = False,
 ) -> None:

@@ -107,7 +107,7 @@ def remove(
     with aws_errors_as_findings(live.place):
         found = targets_of(s3, live)
     require_removable(live, target, [each.name for each in found if each.size is not None])
-    if not ask_consent(f"remove {target} from {endpoint} in {env}?", yes=yes):
+    if not ask_consent(f"Remove {target} from {endpoint} in {env}?", yes=yes):
         say("nothing was removed")
         return
     with aws_errors_as_findings(live.place):

@@ -60,9 +60,9 @@ def promote(
         typer.Option(metavar="PROFILE", help="AWS profile for the target account."),
     ] = None,
 ) -> None:
-    """Bring what one environment runs to another, for review.
+    """Copy what one environment runs to another, for review.
 
-    Copies archives, engines and images by digest, and writes the locks, and the specs if the target has
+    Copies archives, engines and images by digest. Writes the locks, and also the specs if the target has
     `promoted_from`, as one change to review.
     """
     root = project_root(Path.cwd())
@@ -72,9 +72,11 @@ def promote(
         return
     source = source or target_project.environment.promoted_from
     if source is None:
-        raise typer.BadParameter(f"{target} has no `promoted_from`: name an environment", param_hint="--from")
+        raise typer.BadParameter(
+            f"{target} has no `promoted_from`: name the environment to promote from", param_hint="--from"
+        )
     if not endpoints:
-        raise typer.BadParameter("name the endpoints; '*' is all of them", param_hint="ENDPOINT")
+        raise typer.BadParameter("name the endpoints, or '*' for all", param_hint="ENDPOINT")
     tested = chosen_project(root, source, endpoints)
     wanted = target_for(target_project, tested.endpoints, endpoints)
     for name in (each for each in tested.endpoints if each not in wanted.endpoints):

@@ -94,7 +94,7 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
     _show(plan, bucket)
     if not (plan.units or plan.uploads):
         return
-    if not ask_consent("remove them?", yes=yes):
+    if not ask_consent("Remove them?", yes=yes):
         say("nothing was removed")
         return
     removed = work.remove(plan)
@@ -112,15 +112,15 @@ def _show(plan: Plan, bucket: str) -> None:
         count = "" if len(unit.objects) == 1 else f", {_count(len(unit.objects))}"
         say(f"  {unit.name}: {shown_size(unit.size)}{count}")
     for upload in plan.uploads:
-        say(f"  {upload.key}: an upload that was never completed")
+        say(f"  {upload.key}: an incomplete upload")
     if plan.objects or plan.uploads:
-        say(f"unused: {_count(len(plan.objects))} of s3://{bucket}, {shown_size(plan.size)}")
+        say(f"unused: {_count(len(plan.objects))} in s3://{bucket}, {shown_size(plan.size)}")
     elif not plan.images:
         say(f"nothing to remove from s3://{bucket}")
     if plan.images:
         size = shown_size(sum(each.size for each in plan.images))
         repository = plan.images[0].repository
-        say(f"unused: {_images(len(plan.images))} of {repository}, {size} with the layers that images share")
+        say(f"unused: {_images(len(plan.images))} in {repository}, {size} with the layers that images share")
     if young := _too_young(plan):
         say(f"kept for now: {young}, unused but younger than {HOURS} hours")
     if plan.objects:

@@ -58,7 +58,7 @@ def report(
     ] = False,
     today: Today = None,
 ) -> None:
-    """Report what deploying a change does, for its reviewers.
+    """Report what a change does when deployed, for its reviewers.
 
     Compares the work tree with its merge base with REF: resources, cost and risks. Does not call AWS.
     """

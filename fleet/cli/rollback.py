@@ -36,7 +36,7 @@ def rollback(
     ] = False,
     profile: Profile = None,
 ) -> None:
-    """Bring back an earlier lock of an endpoint, for review.
+    """Restore an earlier lock of an endpoint, for review.
 
     Restores the lock and the spec of an earlier commit, if the store still has every archive, engine and
     image that the lock names.

@@ -41,7 +41,7 @@ def upgrade_check(
         ),
     ] = None,
 ) -> None:
-    """Compare the templates of this version with another's.
+    """Compare the templates of this version with those of another.
 
     Deploys nothing, and installs the other version in a separate folder. Exit code 1: a resource would be
     removed or unexpectedly replaced, or a change is unsafe.

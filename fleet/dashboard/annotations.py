@@ -60,7 +60,7 @@ def _targets(line: Line, unit: Unit, endpoint: ResolvedEndpoint) -> Iterator[tup
     for target in endpoint.scaling.targets if endpoint.scaling else ():
         if target.measure == line.measure and line.statistic in TRACKED:
             value = target.value / summed_parts(target.measure, endpoint.instance)
-            yield value, f"scaling holds {_amount(value, unit)}", SCALING
+            yield value, f"scaling target {_amount(value, unit)}", SCALING
 
 
 def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str, str]]:
@@ -68,7 +68,7 @@ def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str
     if line != RUNNING:
         return
     if endpoint.scaling is None:
-        yield endpoint.spec.instance.count, f"wanted {endpoint.spec.instance.count}", SCALING
+        yield endpoint.spec.instance.count, f"desired {endpoint.spec.instance.count}", SCALING
         return
     scaling = endpoint.scaling
     ends: list[tuple[str, int | None]] = [("min", scaling.min), ("max", scaling.max)]

@@ -13,8 +13,8 @@ CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
 SECTIONS = (
     Section(
         "Calls",
-        "What callers see. Latency is the container's, overhead is what SageMaker adds to it. A call fails"
-        " with 4XX by its caller's mistake, with 5XX by the model's or SageMaker's.",
+        "What callers see. Latency is the container's; overhead is what SageMaker adds. 4XX is a mistake of"
+        " the caller, 5XX a failure of the model or of SageMaker.",
         (
             Graph("Invocations a minute", (CALLS, CALLS_PER_INSTANCE)),
             Graph(
@@ -45,7 +45,7 @@ SECTIONS = (
                 Unit.PERCENT,
             ),
             Graph(
-                "Requests under way and waiting, on an instance",
+                "Requests in progress and waiting, per instance",
                 (
                     Line("concurrent_requests", "Average", "mean"),
                     Line("concurrent_requests", "Maximum", "most"),
@@ -55,13 +55,13 @@ SECTIONS = (
     ),
     Section(
         "Instances",
-        "100% is one processor at work all the time, however many an instance has; memory and disk are those"
-        " of the fullest instance. SageMaker publishes no number of instances: those that run are counted by"
-        " their samples of CPU utilisation, those that answer calls by invocations over invocations per"
-        " instance.",
+        "100% is one fully busy processor, however many an instance has; memory and disk are those of the"
+        " fullest instance. SageMaker publishes no number of instances: running instances are counted by"
+        " their samples of CPU utilisation; those that answer calls are invocations divided by invocations"
+        " per instance.",
         (
             Graph(
-                "Instances running and wanted",
+                "Instances running and desired",
                 (
                     RUNNING,
                     Expression(
@@ -97,18 +97,18 @@ SECTIONS = (
     ),
     Section(
         "Models",
-        "Of all targets together. Few cache hits and many models unloaded mean that they do not fit: calls"
-        " wait until their target is loaded once more.",
+        "All targets together. Few cache hits and many unloaded models mean that the models do not fit in"
+        " memory: calls wait until their target is loaded again.",
         (
             Graph(
                 "Models loaded",
                 (
                     Line("loaded_model_count", "Sum", "on all instances"),
-                    Line("loaded_model_count", "Average", "on an instance"),
+                    Line("loaded_model_count", "Average", "per instance"),
                 ),
             ),
             Graph(
-                "Invocations whose model was loaded already, %",
+                "Invocations whose model was already loaded, %",
                 (Line("model_cache_hit", "Average", "cache hits"),),
                 Unit.PERCENT,
             ),

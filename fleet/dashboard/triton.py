@@ -58,18 +58,18 @@ def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
     text = f"What the container publishes as `{metrics.namespace}`, a line for each series."
     if not metrics.dimensions:
         return (
-            f"{text} Their dimensions are not documented, so they are found whatever they have: what has"
-            " several sets of them shows more than once, and quotients are over all models. Once you know"
-            " them, write `metrics: {triton_dimensions: [...]}`."
+            f"{text} Their dimensions are not documented, so all of them are searched: a series with several"
+            " sets of dimensions is drawn more than once, and ratios are over all models. Once you know the"
+            " dimensions, write `metrics: {triton_dimensions: [...]}`."
         )
     if _by_model(endpoint, metrics):
-        return f"{text} Quotients are by model."
+        return f"{text} Ratios are per model."
     if MODEL in metrics.dimensions and len(endpoint.counted_models) > MAX_MODELS:
         return (
-            f"{text} Quotients are over all models: there are {len(endpoint.counted_models)}, and a graph"
+            f"{text} Ratios are over all models: there are {len(endpoint.counted_models)}, and a graph"
             f" shows {MAX_MODELS} at most."
         )
-    return f"{text} Quotients are over all models."
+    return f"{text} Ratios are over all models."
 
 
 def triton_lines(graph: TritonGraph, endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> list[list[Any]]:

@@ -43,9 +43,11 @@ def profile_misfits(engine: Engine, config: ParsedConfig, graph: OnnxHeader | No
     for name, there in dims.items():
         if ANY in there and name not in engine.shapes:
             message = (
-                f"input {name!r} of {whose} varies ({_format_dims(there)}), and `shapes` has none for it"
+                f"input {name!r} of {whose} has variable dimensions {_format_dims(there)}, but no `shapes`"
             )
-            hint = f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for what varies"
+            hint = (
+                f"write `{name}: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for each variable dimension"
+            )
             yield Misfit(("shapes",), message, hint)
     if not names and config.message.max_batch_size > 0 and not engine.shapes:
         message = f"{whose} has max_batch_size {config.message.max_batch_size} but its engine has no `shapes`"
@@ -110,14 +112,15 @@ def _of_batches(names: Sequence[str], engine: Engine, config: ParsedConfig) -> I
     for name in names:
         if (least := _parse_shape(engine.shapes[name][0])[0]) > 1:
             message = f"the smallest batch of {name!r} is {least}: a call with one item is refused"
-            yield Misfit(("shapes", name), message, "begin with a batch of 1", certain=False)
+            yield Misfit(("shapes", name), message, "write a smallest batch of 1", certain=False)
     name = names[0]
     smallest, usual, largest = (_parse_shape(shape)[0] for shape in engine.shapes[name])
     preferred = list(config.message.dynamic_batching.preferred_batch_size)
     for size in preferred:
         if not smallest <= size <= largest:
             message = (
-                f"model {config.name!r} prefers batches of {size}; its engine takes {smallest} to {largest}"
+                f"model {config.name!r} prefers batches of {size}, but its engine accepts {smallest} to"
+                f" {largest}"
             )
             yield Misfit(("shapes", name), message, "change the shapes, or preferred_batch_size")
     if preferred and usual not in preferred:
@@ -147,7 +150,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
         for declared in getattr(config.message, kind):
             if declared.name not in there:
                 message = (
-                    f"model {config.name!r} has an {kind} {declared.name!r}, and its ONNX model does not"
+                    f"model {config.name!r} has an {kind} {declared.name!r}, but its ONNX model does not"
                 )
                 yield Misfit(("onnx",), message, did_you_mean(declared.name, list(there)))
                 continue
@@ -167,7 +170,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
                     f" ONNX model has {list(tensor.shape)}"
                 )
                 hint = (
-                    "correct `dims` and `max_batch_size`, or export the ONNX model with dimensions that vary"
+                    "correct `dims` and `max_batch_size`, or export the ONNX model with variable dimensions"
                 )
                 yield Misfit(("onnx",), message, hint, certain=kind == "input")
 

@@ -58,7 +58,7 @@ def runner_for(machine: Instance, region: str, fleets: Mapping[str, str]) -> Run
             project="gpu",
             instance_type=machine.type,
             fleet_arn=arn,
-            why=f"`engine_builds.fleets` of the environment has one of {machine.family}",
+            why=f"`engine_builds.fleets` of the environment names a fleet of {machine.family}",
         )
     # On demand CodeBuild has what is certain; the others it may have on a fleet.
     ways = [each for each in build_support(machine.family) if each.certain]

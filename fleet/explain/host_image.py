@@ -37,7 +37,7 @@ def _spec_reason(endpoint: EndpointContext, name: str) -> list[str]:
     chosen, image = endpoint.ami, endpoint.image
     key = ".".join(map(str, endpoint.named_ami_path))
     if not name:
-        return [f"`{key}` takes it out"]
+        return [f"`{key}` removes it"]
     if chosen is None:
         return [f"`{key}` names {name}, which the catalog does not have"]
     driver = f"driver {chosen.driver}, for CUDA {chosen.cuda}" if chosen.gpu else "it has no NVIDIA driver"
@@ -52,7 +52,7 @@ def _choice_reason(endpoint: EndpointContext) -> list[str]:
     if machine is None or image is None:
         return ["it follows from image and instance, which cannot both be decided"]
     if chosen is None:
-        allowed = [f"`allow` takes {NO_DRIVER.name} upon itself"] if _is_driver_optional(endpoint) else []
+        allowed = [f"`allow` accepts {NO_DRIVER.name}"] if _is_driver_optional(endpoint) else []
         none = f"{_build_text(image)}, and no host image gives {machine.family} instances a driver for it"
         return [none, *allowed]
     if not chosen.name:

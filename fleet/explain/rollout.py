@@ -42,7 +42,7 @@ def rollout_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
 
 def _second_fleet(kept: int) -> Decision:
     reason = f"a second fleet; the first is kept for {kept}s after the last step"
-    return Decision(group="rollout", what="instances meanwhile", value="twice as many", reason=reason)
+    return Decision(group="rollout", what="instances during an update", value="twice as many", reason=reason)
 
 
 def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:

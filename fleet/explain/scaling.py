@@ -14,7 +14,7 @@ from fleet.spec.scaling import Scaling
 _PARTS = {"gpus": "GPU", "vcpus": "vCPU"}
 _PLAIN = {
     "invocations_per_instance": "calls per minute and instance",
-    "concurrent_requests": "requests under way and waiting, of each instance, every ten seconds",
+    "concurrent_requests": "requests in progress and waiting, per instance, every ten seconds",
 }
 
 
@@ -48,7 +48,7 @@ def _new_instance(endpoint: EndpointContext) -> Decision:
         value=f"about {measured.minutes} minutes",
         reason=(
             f"measured with the image of Triton {measured.release}, {measured.unpacked_gb:g} GB unpacked"
-            f"{here}; models that load for long come on top"
+            f"{here}; models that load slowly add to it"
         ),
         facts=(dated_facts("releases.yaml"),),
         certain=not here,

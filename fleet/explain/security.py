@@ -36,7 +36,7 @@ def _network(endpoint: EndpointContext) -> Iterator[Decision]:
         )
         reason += ": without them, or a way to the internet, the endpoint does not work (docs/security.md)"
         yield Decision(group="network", what="VPC endpoints", value=value, reason=reason)
-    isolated = "`network.isolated`: no call in or out but SageMaker's own, and no credentials"
+    isolated = "`network.isolated`: no call in or out except SageMaker's own, and no credentials"
     open_ = "`network.isolated` is off: the container may call whatever its network reaches"
     yield Decision(
         group="network",
@@ -93,7 +93,9 @@ def _capture(endpoint: EndpointContext, place: Deployment) -> Decision:
 def _logs(endpoint: EndpointContext) -> Iterator[Decision]:
     days = endpoint.spec.logs.retention_days
     for group in log_groups(endpoint.spec):
-        reason = "the endpoint's own; made, or taken over where it exists, and kept when the endpoint goes"
+        reason = (
+            "the endpoint's own: created, or adopted if it exists, and kept after the endpoint is deleted"
+        )
         yield Decision(group="logs", what="logged in", value=group, reason=reason)
     reason = "from `logs.retention_days`: what is older is deleted"
     yield Decision(group="logs", what="retention", value=f"{days} days", reason=reason)

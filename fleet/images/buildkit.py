@@ -61,7 +61,7 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
             hint = f"remove it: arguments that begin with {CONTROL_PREFIX} are not for the Dockerfile"
             yield finding_at(mark, "FL942", message, hint)
         elif name not in declared and name.upper() not in PROXIES:
-            message = f"no ARG of {inputs.dockerfile.file} takes the build argument {name}"
+            message = f"no ARG of {inputs.dockerfile.file} declares the build argument {name}"
             known = sorted(declared - {TRITON_IMAGE})[:100]
             hint = did_you_mean(name, known) if known else f"write `ARG {name}` in the stage that uses it"
             yield replace(finding_at(mark, "FL941", message, hint), severity=Severity.WARNING)

@@ -120,8 +120,8 @@ class _Walk:
                 self._take(path, match, found)
                 self._check_limits()
         except _TooMuchError as error:
-            hint = f"name what the image does not need in {self.folder / IGNORE_FILES[-1]}"
-            self._add("FL939", f"the build context is not read to its end: {error}", hint=hint)
+            hint = f"list what the image does not need in {self.folder / IGNORE_FILES[-1]}"
+            self._add("FL939", f"the build context is too large: {error}", hint=hint)
         entries = tuple(sorted(self.entries, key=lambda each: each.path))
         findings = tuple(sorted([*self.ignore.findings, *self.findings], key=lambda each: each.sort_key))
         return BuildContext(self.folder, entries, self.ignore, findings)
@@ -131,7 +131,10 @@ class _Walk:
             file = self.folder / name
             if file.is_symlink():
                 self._add(
-                    "FL940", "the file is a link, so its content is not sent", name, "put the file there"
+                    "FL940",
+                    "the file is a link, so its content is not sent",
+                    name,
+                    "replace the link with the file",
                 )
             elif file.is_file():
                 return self._read_ignore_file(file)
@@ -162,7 +165,7 @@ class _Walk:
                 match = self.ignore.match(path, around)
                 if match.by is None and len(os.fsencode(path)) > MAX_ENTRY_PATH:
                     message = f"a path in it is longer than {MAX_ENTRY_PATH} bytes: {shown(path)}"
-                    self._add("FL938", message, hint="use shorter names, or name the folder in .dockerignore")
+                    self._add("FL938", message, hint="use shorter names, or list the folder in .dockerignore")
                 elif not each.is_dir(follow_symlinks=False):
                     yield path, match, each
                 elif match.by is None or self.ignore.may_return(path):
@@ -187,7 +190,7 @@ class _Walk:
             self._take_file(path, match)
         else:
             message = "only files, folders and links can be sent; this is a device, a pipe or a socket"
-            self._add("FL938", message, path, "delete it, or name it in .dockerignore")
+            self._add("FL938", message, path, "delete it, or list it in .dockerignore")
 
     def _take_link(self, path: str, match: IgnoreMatch) -> None:
         try:
@@ -198,7 +201,7 @@ class _Walk:
             return
         if target.startswith("/") or not f"{real}/".startswith(f"{self.root}/"):
             message = f"the link leads out of the folder, to {target!r}"
-            hint = "put the file itself there, or name the link in .dockerignore"
+            hint = "replace it with the file itself, or list the link in .dockerignore"
             self._add("FL938", message, path, hint)
         elif NO_TEXT.search(target):
             self._add("FL938", "the target of the link contains control characters", path, "rename it")

@@ -138,7 +138,10 @@ def parse_dockerfile(text: str, file: Path, *, triton_image: str, arguments: Map
 def _read(folder: Path, file: Path) -> bytes:
     try:
         if file.is_symlink():
-            message, hint = "the Dockerfile is a link, so its content is not sent", "put the file there"
+            message, hint = (
+                "the Dockerfile is a link, so its content is not sent",
+                "replace the link with the file",
+            )
             raise FindingsError([Finding(code="FL920", message=message, file=file, hint=hint)])
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as opened:

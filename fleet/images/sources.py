@@ -163,7 +163,7 @@ class _Sources:
                 missing += [] if is_matched else [source]
         if missing and not is_any:
             message = f"{instruction.keyword} copies nothing: {shown(missing[0])} matches no file"
-            hint = f"paths are relative to {self._inputs.folder}; .dockerignore may keep the files out"
+            hint = f"paths are relative to {self._inputs.folder}; .dockerignore may exclude the files"
             yield self._inputs.finding("FL929", message, instruction.line, hint, Severity.WARNING)
 
     def _matches(self, path: str) -> bool:
@@ -185,7 +185,7 @@ class _Sources:
         exists = os.path.lexists(context.folder / path)
         pattern = context.ignore_file.ignored_by(path) if exists else None
         if pattern is not None:
-            message = f"{shown(path)} is not in the build context: {shown(pattern.shown)} keeps it out"
+            message = f"{shown(path)} is not in the build context: {shown(pattern.shown)} excludes it"
             place = f"{context.ignore_file.file}:{pattern.line}"
             yield self._inputs.finding(
                 "FL930", message, line, f"add `!{path[:MAX_SHOWN_CHARACTERS]}` below {place}"
@@ -194,7 +194,7 @@ class _Sources:
         if exists and not (context.folder / path).is_dir():
             return  # a link or a device that the context reports
         if exists:
-            message = f"the folder {shown(path)} is empty, or .dockerignore keeps out what it holds"
+            message = f"the folder {shown(path)} is empty, or .dockerignore excludes its content"
             hint = "empty folders are not sent: create it with RUN mkdir, or put a file into it"
         else:
             message = f"{shown(path)} does not exist in the build context"

@@ -53,7 +53,7 @@ def check_start(inputs: ImageInputs) -> Iterator[Finding]:
 def _check_program(inputs: ImageInputs, entrypoint: Instruction | None) -> Iterator[Finding]:
     if entrypoint is None or not entrypoint.exec_form or PROGRAM not in entrypoint.arguments:
         message = "the image does not start the program of a shared container, which routes calls to models"
-        hint = f'end it as containers/shared of triton-fleet: ENTRYPOINT ["python3", "-m", "{PROGRAM}"]'
+        hint = f'end the Dockerfile like that of containers/shared: ENTRYPOINT ["python3", "-m", "{PROGRAM}"]'
         yield inputs.finding("FL984", message, entrypoint.line if entrypoint else 1, hint)
 
 

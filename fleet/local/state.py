@@ -119,7 +119,7 @@ class LocalState:
             # Whoever looks whether the fleet runs holds the lock for a moment.
             tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))
             if not any(tries) or stop.is_set():
-                problem = "another process keeps the lock of the local fleet"
+                problem = "another process has locked the local fleet"
                 raise CannotRunError(problem, "run `fleet local down` first")
             # Of a process that was killed.
             self.supervisor_file.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ class LocalState:
         """
         with _lock_file(self.folder / "up.lock") as lock:
             if not _try_lock(lock, fcntl.LOCK_EX):
-                raise CannotRunError("another `fleet local up` is at work here", "wait until it is done")
+                raise CannotRunError("another `fleet local up` is running here", "wait until it has ended")
             yield
 
     def announce(self, supervisor: Supervisor) -> None:

@@ -86,7 +86,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps, parallelism: 
         return LocalFleet(supervisor=supervisor, status=ask_status(supervisor), failure=failure)
     except BaseException:
         if started:
-            with steps.step("end what was started"):
+            with steps.step("stop what was started"):
                 stop_supervisor(state)
         raise
 

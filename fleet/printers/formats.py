@@ -95,7 +95,7 @@ def as_github(findings: Sequence[Finding], root: Path) -> str:
 
 def _left_out(causes: Sequence[Cause], severity: Severity) -> str:
     count = sum(1 + len(each.others) for each in causes)
-    return f"{count} more {severity}s are in the log of this step: GitHub shows {ANNOTATIONS} of a step"
+    return f"{count} more {severity}s are in the log of this step: GitHub shows {ANNOTATIONS} per step"
 
 
 def _log_line(finding: Finding, root: Path) -> str:

@@ -55,7 +55,7 @@ class Archives:
                 entry["built_on"] = machine.type
                 reasons.append(
                     f"cc_model_filenames names the plans for compute capability {machine.compute_capability}:"
-                    f" of SageMaker's GPUs the {machine.gpu}. Another GPU of that number may have built them."
+                    f" of SageMaker's GPUs, the {machine.gpu}. Another GPU with it may have built them."
                 )
             elif with_plans:
                 reasons.append(
@@ -71,9 +71,9 @@ class Archives:
     def _why(self) -> tuple[str, ...]:
         why = []
         if not self.found.folder.is_relative_to(self.root):
-            why.append("The folder is outside of this project: everyone who clones the project needs it.")
+            why.append("The folder is outside this project: everyone who clones the project needs it.")
         if self.found.left_out:
-            why.append(f"Left out, as they hold no model: {', '.join(self.found.left_out)}.")
+            why.append(f"Left out, because they contain no model: {', '.join(self.found.left_out)}.")
         return tuple(why)
 
     def _about_name(self, index: int) -> tuple[str, ...]:

@@ -89,8 +89,8 @@ def _why(chosen: str, names: list[str], choice: list[str], below: set[str]) -> t
     if choice:
         return (f"{calls}, and no other model calls it.",)
     return (
-        f"Undecided: of {', '.join(names)} several are called by no other one, and a single endpoint answers"
-        f" with one. {chosen} is the first of them: write the one that is to answer. To call each of them by"
-        " name, pass `--mode shared-container`; or give each a folder with a repository of its own, and run"
-        " `fleet new` on the folder above.",
+        f"Undecided: several of {', '.join(names)} are called by no other model, but a single endpoint"
+        f" answers with one. {chosen} is the first of them: write the one that is to answer. To call each of"
+        " them by name, pass `--mode shared-container`; or give each a folder with a repository of its own,"
+        " and run `fleet new` on the folder above.",
     )

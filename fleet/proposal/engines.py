@@ -84,14 +84,14 @@ def _engine(model: str, config: ParsedConfig, onnx: Path) -> ProposedEngine:
     ]
     if batches and shapes:
         why.append(
-            f"The batches {', '.join(map(str, batch))} follow from its config.pbtxt; the engine is made fast"
+            f"The batches {', '.join(map(str, batch))} follow from its config.pbtxt; the engine is optimised"
             " for the second."
         )
     if guessed := [name for name, each in sorted(dims.items()) if ANY in each[1 if batches else 0 :]]:
         sizes = ", ".join(map(str, proposals().open_dimension))
         why.append(
-            f"Guessed: the ONNX model leaves dimensions of {', '.join(guessed)} open, and {sizes} stand for"
-            " them; write those that calls have."
+            f"Guessed: the ONNX model leaves dimensions of {', '.join(guessed)} open, so {sizes} are"
+            " placeholders; write the ones that calls use."
         )
     why.append("In FP32; `precision: fp16` is faster and rounds, see docs/engines.md.")
     return ProposedEngine(model=model, onnx=onnx, size=size, shapes=shapes, why=tuple(why))

@@ -29,7 +29,7 @@ def priced_regions(projects: Iterable[Project]) -> list[str]:
 
 def triton_key(choice: Choice, regions: Collection[str]) -> Key:
     """The release; there are prices where the endpoint is in a region that the catalog has them of."""
-    why = ["The newest release that SageMaker has an image of."]
+    why = ["The newest release for which SageMaker has an image."]
     if choice.newer is not None:
         newer, refusal = choice.newer
         why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
@@ -53,14 +53,14 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, region
     whose = "the largest archive's weights" if mode is Mode.MULTI_MODEL else "weights"
     if lack := room.lacks(machine):
         why.append(
-            f"No instance of {families} leaves {share} of its memory free: {lack}. Measure it, take a larger"
-            " one, or a smaller precision."
+            f"No instance of {families} leaves {share} of its memory free: {lack}. Measure it, or choose a"
+            " larger instance or a lower precision."
         )
     else:
         why.append(
             f"{_price_text(machine, regions)}: the {_least(machine, regions)} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
-            " only calls show what computing takes on top."
+            " only a load test shows what inference needs on top."
         )
     if choice.passed_over is not None and choice.passed_over[1]:
         cheaper, reason = choice.passed_over
@@ -82,7 +82,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
         " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
         " environment's `overrides`).",
         f"{choice.utilization} percent is a start, not a measurement: a load test shows"
-        " `invocations_per_instance`, which follows calls sooner.",
+        " `invocations_per_instance`, which reacts to calls sooner.",
     ]
     if mode is Mode.MULTI_MODEL:
         why.append("Each instance loads what is called there: the first call of a target waits for it.")

@@ -170,9 +170,7 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
     settings, why = dict[str, object](), list[str]()
     flags = [f"{LOAD}{name}" for name in further]
     if further:
-        why.append(
-            f"The code of a Python model calls {', '.join(further)}: nothing else would have them loaded."
-        )
+        why.append(f"The code of a Python model calls {', '.join(further)}: nothing else loads them.")
     cached = [each.name for each in endpoint.models if each.facts.response_cache]
     if cached:
         flags.append(f"{CACHE}{proposals().response_cache_bytes}")
@@ -182,7 +180,7 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
     decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
     if decoupled and endpoint.default_model is not None:
         settings["inference_type"] = "generate_stream"
-        why.append(f"{', '.join(decoupled)} answers in several parts, and other calls of it are refused.")
+        why.append(f"{', '.join(decoupled)} answers in several parts, so other calls of it are refused.")
     if flags:
         settings["additional_args"] = flags
     return Key(name="container", value=settings, why=tuple(why)) if settings else None

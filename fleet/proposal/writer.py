@@ -53,7 +53,7 @@ def projects_with(root: Path, name: str) -> tuple[Project, ...]:
     names = environment_names(root)
     if not names:
         raise CannotRunError(
-            f"{root / 'environments'} holds no environment that a spec could be checked for",
+            f"{root / 'environments'} has no environment for which the spec can be checked",
             "write one: environments/dev.yaml",
         )
     return tuple(all_of(names, lambda each: open_project(root, each, (), [name])))
@@ -106,5 +106,5 @@ def _without_location(finding: Finding, written: Path) -> Finding:
 
 def _existing_file_finding(file: Path) -> Finding:
     message = f"{file.parent.name}/{file.name} exists already, and is not overwritten"
-    hint = "choose another name; SageMaker ignores upper and lower case"
+    hint = "choose another name; SageMaker does not distinguish upper and lower case"
     return Finding(code="FL123", message=message, hint=hint)

@@ -265,11 +265,11 @@ def _warnings(
     old, new = (each.spec if each else None for each in (before, after))
     if effect is UpdateEffect.REMOVED:
         yield (
-            f"a deploy does not remove {name}: it runs and costs until"
-            f" `fleet destroy --env {environment} {name}`, after which calls to it fail"
+            f"a deploy does not delete {name}: it runs and costs money until"
+            f" `fleet destroy --env {environment} {name}`; after that, calls to it fail"
         )
     if effect is UpdateEffect.REPLACED:
-        yield f"another endpoint takes the place of {name}: calls fail until it is in service"
+        yield f"{name} is replaced: calls fail until the new endpoint is in service"
     for each in unsafe_changes(resources) if before and after else ():
         yield f"CloudFormation refuses this, or may delete something: {each}"
     if not (old and new):
@@ -279,6 +279,6 @@ def _warnings(
     elif new.mode is Mode.MULTI_MODEL:
         gone = [each.name for each in old.packed if each.name not in {one.name for one in new.packed}]
         if gone:
-            yield f"calls that name a target will fail: {', '.join(gone)}"
+            yield f"calls to removed targets will fail: {', '.join(gone)}"
     if effect is UpdateEffect.CONFIGURATION and new.rollout is None:
-        yield f"nothing rolls {name} back: `rollout` is left out"
+        yield f"no alarm rolls {name} back: the spec has no `rollout`"

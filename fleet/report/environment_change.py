@@ -161,8 +161,8 @@ def with_renames(
             if digests & {each.digest for each in after[other.endpoint].archives.values()}:
                 created.remove(other)
                 text = (
-                    f"a rename of {removed.endpoint} to {other.endpoint} is a deletion and a"
-                    f" creation: lost are {LOST_BY_RENAME}; callers have to call {other.endpoint}"
+                    f"renaming {removed.endpoint} to {other.endpoint} is a deletion and a creation:"
+                    f" {LOST_BY_RENAME} are lost; callers have to call {other.endpoint}"
                 )
                 found[removed.endpoint] = replace(
                     removed, renamed=other.endpoint, warnings=(text, *removed.warnings)

@@ -27,11 +27,11 @@ class _Grant(NamedTuple):
 def permission_changes(before: Template, after: Template) -> tuple[str, ...]:
     """One sentence for each role or principal, resource and condition whose actions differ."""
     old, new = set(_grants(before)), set(_grants(after))
-    gained, lost = _sentences(new - old, "may newly"), _sentences(old - new, "may no longer")
+    gained, lost = _sentences(new - old, "now"), _sentences(old - new, "no longer")
     return (*gained, *lost)
 
 
-def _sentences(grants: set[_Grant], verb: str) -> Iterator[str]:
+def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
     actions = defaultdict[tuple[str, str, str, str], list[str]](list)
     for each in sorted(grants):
         actions[each.who, each.effect, each.resource, each.condition].append(each.action)
@@ -39,7 +39,7 @@ def _sentences(grants: set[_Grant], verb: str) -> Iterator[str]:
     for (who, effect, resource, condition), names in actions.items():
         places[who, effect, ", ".join(names), condition].append(resource)
     for (who, effect, what, condition), resources in places.items():
-        may = verb if effect == "Allow" else verb.replace("may", "is denied to")
+        may = f"is {since} {'allowed' if effect == 'Allow' else 'denied'}"
         on = f" on {', '.join(resources)}" if any(resources) else ""
         yield f"{who} {may} {what}{on}{f' if {condition}' if condition else ''}"
 

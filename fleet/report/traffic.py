@@ -60,7 +60,7 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
     """How calls move to the new configuration, and what rolls that back."""
     rollout = spec.rollout
     if rollout is None:
-        return Traffic(words="all at once, nothing rolls it back")
+        return Traffic(words="all at once, no rollback on alarms")
     bakes = steps(spec, rollout)
     alarms = [
         "errors" if each.measure == "errors_5xx" else f"latency {each.statistic}"
@@ -70,7 +70,7 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
     part = "" if share is None or rollout.strategy is Strategy.ALL_AT_ONCE else f" {share:.15g} %"
     bake = shown_seconds(rollout.bake)
     watched = f"{bake} + {bake}" if bakes == 2 else f"{bakes} × {bake}" if bakes > 1 else bake
-    back = f"rolled back on {', '.join(alarms)}" if alarms else "nothing rolls it back"
+    back = f"rolled back on {', '.join(alarms)}" if alarms else "no rollback on alarms"
     return Traffic(
         words=f"{rollout.strategy.value}{part}, {watched}, {back}",
         shortest=waits(spec, rollout),

@@ -17,7 +17,7 @@ MAX_WORDS = 4
 """Changes in a cell of the table; the rest are in the details."""
 
 
-QUOTAS = "Quotas by what these endpoints alone may use; `fleet preflight` compares the account:"
+QUOTAS = "Quotas that these endpoints alone may use; `fleet preflight` compares them with the account:"
 EFFECTS = {
     UpdateEffect.UNKNOWN: "**cannot be compared**",
     UpdateEffect.REPLACED: "**endpoint replaced**: interrupts",
@@ -75,7 +75,7 @@ def need_words(each: EndpointChange) -> str:
     if need is None:
         return ""
     if not need.beside:
-        return f"{each.endpoint} may come to {need.most} × {need.type}"
+        return f"{each.endpoint} may reach {need.most} × {need.type}"
     beside = "" if each.effect is UpdateEffect.CREATED else " beside the old fleet"
     later = f", up to {need.most} later" if need.most > need.beside else ""
     return f"{each.endpoint} needs {need.beside} × {need.type}{beside}{later}"
@@ -102,9 +102,9 @@ def detail_lists(each: EndpointChange) -> Iterator[tuple[str, Sequence[str]]]:
         if times:
             yield "rollout", ["; ".join(times)]
     if any(one.type == GUARD and "InstanceType" in one.properties for one in each.resources):
-        yield "scaling", ["put aside for the update, and back as it was after it"]
+        yield "scaling", ["deregistered for the update, and restored after it"]
     if each.effect is UpdateEffect.REMOVED:
-        yield "IAM", ["the endpoint's role goes with it"]
+        yield "IAM", ["the endpoint's role is deleted with it"]
     elif each.permissions:
         yield "IAM", each.permissions
     alarms = [one for one in each.resources if one.type.endswith("Alarm")]

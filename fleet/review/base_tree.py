@@ -41,7 +41,7 @@ def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
     top = work_tree(root)
     if top is None:
         run_git(root, "--version")
-        raise CannotRunError(f"{root} is in no Git work tree", "run it in a clone of the fleet")
+        raise CannotRunError(f"{root} is not in a Git work tree", "run it in a clone of the fleet")
     commit = merge_base(top, reference)
     below = Path(os.path.realpath(root)).relative_to(os.path.realpath(top))
     with TemporaryDirectory(prefix="fleet-report-") as folder:

@@ -211,6 +211,7 @@ def _notes(pair: _Pair) -> tuple[str, ...]:
         )
     if pair.before.project.environment.account != pair.after.project.environment.account:
         return (
-            f"{pair.name} is another account: everything is created there, and what runs stays where it is",
+            f"{pair.name} moves to another account: everything is created there, and the endpoints"
+            " of the old account keep running",
         )
     return ()

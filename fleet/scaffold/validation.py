@@ -42,7 +42,9 @@ def require_writable(folder: Path, paths: Iterable[str]) -> None:
     for path in paths:
         file = folder / path
         if file.is_dir():
-            raise CannotRunError(f"{file} is a folder, and a file is written there", "move it away")
+            raise CannotRunError(f"{file} is a folder, but a file has to be written there", "move the folder")
         for parent in (folder, *(folder / each for each in Path(path).parents)):
             if parent.exists() and not parent.is_dir():
-                raise CannotRunError(f"{parent} is a file, and a folder is made there", "move it away")
+                raise CannotRunError(
+                    f"{parent} is a file, but a folder has to be created there", "move the file"
+                )

@@ -108,7 +108,9 @@ def merge_base(top: Path, reference: str) -> str:
     done = run_git(top, "merge-base", "HEAD", reference)
     if done.returncode != 0:
         problem = f"HEAD and {reference} have no commit in common"
-        raise CannotRunError(problem, FULL_HISTORY if is_shallow(top) else "name a branch that HEAD left")
+        raise CannotRunError(
+            problem, FULL_HISTORY if is_shallow(top) else "name a branch that shares history with HEAD"
+        )
     return done.stdout.decode("ascii").strip()
 
 

@@ -38,7 +38,7 @@ class History:
         top = work_tree(root)
         if top is None:
             run_git(root, "--version")
-            raise CannotRunError(f"{root} is in no Git work tree", "run it in a clone of the fleet")
+            raise CannotRunError(f"{root} is not in a Git work tree", "run it in a clone of the fleet")
         self._top = top
 
     def commits(self, files: Sequence[Path]) -> Iterator[Commit]:

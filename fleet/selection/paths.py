@@ -94,7 +94,7 @@ class FleetPaths:
         files = sorted(each for each in folder.glob(f"*{YAML}") if not each.name.startswith("."))
         found = Selection.union([self.of_file(file) for file in files] + [self._of_input(folder)])
         if not (found.endpoints or found.drafts or found.gone or found.reasons):
-            raise self._unusable(folder, "the folder holds no spec, and no endpoint is made from it")
+            raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
         return found
 
     def of_file(self, file: Path) -> Selection:
@@ -109,7 +109,7 @@ class FleetPaths:
                 return self._of_spec(file)
             case ["locks", environment, name] if name.endswith((LOCK_END, SPEC_END)):
                 if environment != self._environment:
-                    return self._nothing(file, f"it is of the environment {shown(environment)}")
+                    return self._nothing(file, f"it belongs to the environment {shown(environment)}")
                 return self._named(name.removesuffix(LOCK_END).removesuffix(SPEC_END), file)
             case ["environments", name] if name == f"{self._environment}{YAML}":
                 return self._all()
@@ -132,11 +132,11 @@ class FleetPaths:
 
     def _of_spec(self, file: Path) -> Selection:
         if self._project.is_promoted:
-            return self._nothing(file, f"{self._environment} takes it by `fleet promote`")
+            return self._nothing(file, f"{self._environment} gets it by `fleet promote`")
         if file.name != FOLDER:
             return self._named(file.stem, file)
         below = self._below(file.parent)
-        return Selection(below) if below else self._nothing(file, "no spec is in its folder")
+        return Selection(below) if below else self._nothing(file, "its folder has no specs")
 
     def _below(self, folder: Path) -> list[str]:
         files = self._project.spec_files
@@ -153,8 +153,8 @@ class FleetPaths:
         if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
             return Selection(drafts=[file])
         if not is_inside:
-            raise self._unusable(file, "this is not a spec, and no endpoint is made from it")
-        return self._nothing(file, f"no endpoint in {self._environment} is made from it")
+            raise self._unusable(file, "this is not a spec, and no endpoint uses it")
+        return self._nothing(file, f"no endpoint in {self._environment} uses it")
 
     def _of_input(self, file: Path) -> Selection:
         return Selection(self._inputs().endpoints_of(file))

@@ -29,7 +29,7 @@ from fleet.spec.spec_files import spec_files
 
 CHANGED = "changed:"
 AND = ","
-_ONE_TERM = "within one selector write names, globs, conditions and `changed:REF`, with commas between them"
+_ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
 
 class Selector:
@@ -96,14 +96,16 @@ class Selector:
         if names:
             return Selection(names)
         if not any(each.startswith(CHANGED) for each in terms):
-            raise self._unmatched(argument, "each part fits an endpoint, but all parts together fit none")
-        return Selection(reasons=[f"{shown(argument)}: none of the endpoints that changed fits"])
+            raise self._unmatched(
+                argument, "each part matches an endpoint, but no endpoint matches all parts"
+            )
+        return Selection(reasons=[f"{shown(argument)}: none of the changed endpoints matches"])
 
     def _of_term(self, argument: str, term: str) -> Selection:
         if term.startswith(CHANGED):
             if not self._files:
                 hint = "name the endpoints, or select them by a glob or a condition"
-                raise wrong_selector(f"{shown(term)}: this command takes no changes", hint)
+                raise wrong_selector(f"{shown(term)}: this command does not accept `{CHANGED}`", hint)
             return self._of_changes(term.removeprefix(CHANGED))
         if term in self._names:
             return Selection([term])
@@ -117,7 +119,7 @@ class Selector:
 
     def _of_changes(self, reference: str) -> Selection:
         if not reference:
-            raise wrong_selector(f"`{CHANGED}` names no commit", f"write `{CHANGED}main`, for example")
+            raise wrong_selector(f"`{CHANGED}` needs a commit", f"write `{CHANGED}main`, for example")
         changes = changed_files(self._root, reference)
         found = Selection.union(self._paths.of_file(file) for file in changes)
         found.drafts.clear()  # only those that are named are checked
@@ -131,7 +133,7 @@ class Selector:
         if names:
             return names
         known = {value for each in self._loaded for value in condition.values(each, environment) if value}
-        hint = did_you_mean(condition.value, known, list_all=True) if known else "no spec has a value there"
+        hint = did_you_mean(condition.value, known, list_all=True) if known else "no spec sets it"
         raise self._unmatched(condition.text, hint)
 
     def _of_glob(self, pattern: str) -> list[str]:
@@ -180,7 +182,7 @@ class Selector:
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:
-        message = f"no endpoint in {self._environment} fits {shown(selector)}"
+        message = f"no endpoint in {self._environment} matches {shown(selector)}"
         return FindingsError([Finding(code="FL506", message=message, hint=hint)])
 
     @cached_property

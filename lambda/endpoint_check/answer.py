@@ -32,7 +32,7 @@ def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
     """
     size = content_type.removeprefix(BINARY)
     if size == content_type or not size.isdecimal():
-        raise AnswerError(f"is of content type {content_type!r} and not Triton's binary one")
+        raise AnswerError(f"has content type {content_type!r}, not Triton's binary one")
     found = {}
     try:
         at = int(size)

@@ -77,9 +77,9 @@ def _refused(error: ClientError, what: str) -> Reply:
     if code == "ModelError":
         status, words = said.get("OriginalStatusCode", 0), said.get("OriginalMessage", message)
         if status in PASSING_STATUS:
-            raise NotYet(f"{what}: the model refuses with status {status}: {words}") from error
+            raise NotYet(f"{what}: the model answers with status {status}: {words}") from error
         return Reply(status=status, said=words)
     raise CheckError(
         f"{what}: SageMaker refuses the call with {code}: {message}.",
-        "Look whether the endpoint has what the spec's samples and `warm` name.",
+        "Check that the endpoint has what `samples` and `warm` of the spec name.",
     ) from error

@@ -49,7 +49,7 @@ def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable
     work = targets + samples
     for number, (what, do) in enumerate(work):
         if seconds_left() < LONGEST:
-            raise NotYet(f"{number} of {len(work)} calls are made; the next one is of {what}")
+            raise NotYet(f"{number} of {len(work)} calls are done; next: {what}")
         do()
         print(f"Passed: {what}")
     return (
@@ -60,7 +60,7 @@ def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable
 
 def _warm(request: Request, runtime: Any, target: str) -> None:
     """Have the target loaded; that it refuses an output which it does not have says that it is."""
-    what = f"Target {target} of endpoint {request.endpoint} to be loaded"
+    what = f"Loading target {target} of endpoint {request.endpoint}"
     reply = call(runtime, request.endpoint, what, body=ASKED, content_type="application/json", target=target)
     if MARK not in reply.said:
         raise CheckError(
@@ -88,7 +88,9 @@ def _try(request: Request, runtime: Any, sample: Sample) -> None:
     )
     problem = _wrong_status(sample, reply) or (_wrong_outputs(sample, reply) if reply.status == OK else None)
     if problem:
-        remedy = "If the new model is right, change the sample in the spec, else the model, and deploy again."
+        remedy = (
+            "If the new model is right, change the sample in the spec, else fix the model; then deploy again."
+        )
         if _NOT_LOADED.search(reply.said):
             remedy = _log_of(request)
         raise CheckError(f"{what}: {problem}.", remedy)
@@ -98,7 +100,7 @@ def _wrong_status(sample: Sample, reply: Reply) -> str | None:
     if reply.status == sample.status:
         return None
     said = f": {_words(reply)}" if reply.said else ""
-    return f"the answer has status {reply.status}, and {sample.status} was wanted{said}"
+    return f"the answer has status {reply.status}, expected {sample.status}{said}"
 
 
 def _wrong_outputs(sample: Sample, reply: Reply) -> str | None:

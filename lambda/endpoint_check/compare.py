@@ -21,7 +21,7 @@ def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
     """The first thing that is not as wanted, as a clause; None where everything is."""
     for name, wanted in sample.outputs.items():
         if name not in outputs:
-            return f"there is no output {name}, but {cut(', '.join(outputs)) or 'none at all'}"
+            return f"output {name} is missing; the answer has {cut(', '.join(outputs)) or 'no outputs'}"
         problem = _tensor(wanted, outputs[name])
         if problem:
             return f"output {name}{problem}"
@@ -31,10 +31,10 @@ def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
 def _tensor(wanted: Mapping[str, Any], got: Output) -> str | None:
     datatype, shape = wanted.get("datatype", got.datatype), wanted.get("shape", got.shape)
     if datatype != got.datatype:
-        return f" is of datatype {got.datatype}, and {datatype} was wanted"
+        return f" has datatype {got.datatype}, expected {datatype}"
     sizes = zip(shape, got.shape, strict=False)
     if len(shape) != len(got.shape) or any(ANY != size != there for size, there in sizes):
-        return f" has the shape {cut(got.shape)}, and {cut(shape)} was wanted"
+        return f" has shape {cut(got.shape)}, expected {cut(shape)}"
     if "first" in wanted:
         return _values(wanted["first"], wanted, got, got.values[: len(wanted["first"])])
     return _values(wanted["data"], wanted, got, got.values) if "data" in wanted else None
@@ -47,20 +47,20 @@ def _values(data: Any, wanted: Mapping[str, Any], got: Output, compared: list[An
     if not isinstance(data, list):
         if not compared and 0 not in wanted.get("shape", ()):
             value = _told(values[0], got.datatype)
-            return f" has the shape {cut(got.shape)} without a value, and {value} was wanted in each"
+            return f" has shape {cut(got.shape)}, so no values; expected {value} throughout"
         values *= len(compared)
     if len(values) != len(compared):
-        return f" has {len(compared)} values, and {len(values)} were wanted"
+        return f" has {len(compared)} values, expected {len(values)}"
     pairs = zip(values, compared, strict=True)
     off = [at for at, (value, there) in enumerate(pairs) if not _is_near(value, there, tolerance)]
     if not off:
         return None
     first = off[0]
-    within = "" if got.datatype in (BYTES, "BOOL") else f" within {tolerance:.9g}"
+    within = "" if got.datatype in (BYTES, "BOOL") else f" (tolerance {tolerance:.9g})"
     there, value = (_told(each[first], got.datatype) for each in (got.values, values))
     return (
-        f"{_index(first, got.shape)} is {there}, and {value}{within} was wanted; {len(off)} of {len(values)}"
-        " values are off"
+        f"{_index(first, got.shape)} is {there}, expected {value}{within}; {len(off)} of {len(values)} values"
+        " differ"
     )
 
 

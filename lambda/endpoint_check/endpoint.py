@@ -28,7 +28,7 @@ def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
     """
     found = _described(sagemaker, endpoint)
     status, runs = found["EndpointStatus"], found["EndpointConfigName"]
-    why = f" SageMaker says: {found['FailureReason']}" if found.get("FailureReason") else ""
+    why = f" SageMaker reports: {found['FailureReason']}" if found.get("FailureReason") else ""
     # SageMaker writes names in ARNs in lower case.
     is_wanted = runs.lower() == config.lower()
     if is_wanted and status in SCALED and "PendingDeploymentSummary" not in found:
@@ -43,8 +43,8 @@ def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
         )
     if not is_wanted:
         raise CheckError(
-            f"Endpoint {endpoint} is in service with the configuration {runs}, and not with {config}:"
-            f" SageMaker has rolled the update back, or somebody has changed it meanwhile.{why}",
+            f"Endpoint {endpoint} runs the configuration {runs} instead of {config}:"
+            f" SageMaker rolled the update back, or somebody changed the endpoint meanwhile.{why}",
             f"See its alarms, its log group /aws/sagemaker/Endpoints/{endpoint} and `aws sagemaker"
             f" describe-endpoint --endpoint-name {endpoint}`, remove the cause, and deploy again.",
         )
@@ -58,8 +58,8 @@ def _described(sagemaker: Any, endpoint: str) -> dict[str, Any]:
     except ClientError as error:
         if "could not find" in error.response["Error"].get("Message", "").lower():
             raise CheckError(
-                f"There is no endpoint {endpoint}.",
-                "It was deleted past its stack: destroy the stack, and deploy it again.",
+                f"Endpoint {endpoint} does not exist.",
+                "It was deleted outside its stack: destroy the stack, and deploy it again.",
             ) from error
         raise
     if "EndpointStatus" not in found:  # so botocore takes an answer that breaks off

@@ -83,7 +83,7 @@ def _told(error: CheckError) -> CheckError:
 def _too_late(event: Mapping[str, Any], error: NotYet, environ: Mapping[str, str]) -> CheckError:
     endpoint, minutes = event["ResourceProperties"]["EndpointName"], float(environ["SECONDS"]) / 60
     return CheckError(
-        f"Endpoint {endpoint} could not be checked within {minutes:g} minutes. At last: {error}.",
+        f"Endpoint {endpoint} could not be checked within {minutes:g} minutes. Last problem: {error}.",
         f"See the log group /aws/sagemaker/Endpoints/{endpoint}, remove the cause, and deploy again.",
     )
 

@@ -31,7 +31,7 @@ def own(logs: Any, name: str, request: Request) -> str:
     if request.former_tags:
         retried(logs.untag_resource, _CONTENDED, resourceArn=arn, tagKeys=list(request.former_tags))
     retried(logs.tag_resource, _CONTENDED, resourceArn=arn, tags=dict(request.tags))
-    return f"{'Made' if made else 'Took over'} {name}, which keeps {request.days} days."
+    return f"{'Created' if made else 'Adopted'} {name} with a retention of {request.days} days."
 
 
 def _created(logs: Any, name: str, request: Request) -> bool:

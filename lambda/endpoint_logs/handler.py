@@ -44,8 +44,8 @@ def handler(
 def _kept(event: Mapping[str, Any]) -> str:
     properties = event["ResourceProperties"]
     return (
-        f"Kept {' and '.join(properties['LogGroups'])} with their last {properties['RetentionInDays']} days;"
-        " what is older goes, and an empty log group costs nothing."
+        f"Kept {' and '.join(properties['LogGroups'])}: lines expire after {properties['RetentionInDays']}"
+        " days, and an empty log group costs nothing."
     )
 
 
@@ -56,7 +56,9 @@ def _owned(event: Mapping[str, Any], client: Client) -> str:
         try:
             done.append(own(client("logs"), name, request))
         except Exception as error:
-            told = f"The log group {name} could not be owned: {type(error).__name__}: {error}."
+            told = (
+                f"The log group {name} could not be created or configured: {type(error).__name__}: {error}."
+            )
             if not rolls_back(client("cloudformation"), event["StackId"]):
                 remedy = "Remove the cause and deploy again"
                 if request.key:
@@ -65,7 +67,7 @@ def _owned(event: Mapping[str, Any], client: Client) -> str:
                     )
                 if isinstance(error, ClientError) and is_error(error, "AccessDeniedException"):
                     remedy += (
-                        "; where its tag triton-fleet:environment names another environment, take the tag off"
+                        "; where its tag triton-fleet:environment names another environment, remove the tag"
                         " or delete the group"
                     )
                 raise LogsError(f"{told[:_MOST]} {remedy}.") from error

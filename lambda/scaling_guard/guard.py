@@ -43,9 +43,9 @@ def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> s
     if request.step == "after":
         raise GuardError(
             what,
-            "SageMaker has not kept the update: see what `aws sagemaker describe-endpoint --endpoint-name "
-            f"{variant.endpoint}` says, remove the cause, and deploy again. As this stack rolls back, the "
-            "scaling is registered again.",
+            "SageMaker did not keep the update: see the output of `aws sagemaker describe-endpoint "
+            f"--endpoint-name {variant.endpoint}`, remove the cause, and deploy again. The rollback of this "
+            "stack registers the scaling again.",
         )
     return what
 
@@ -69,13 +69,15 @@ def finish(variant: Variant, sagemaker: Any, autoscaling: Any, saved: Saved) -> 
 
 def _without_endpoint(variant: Variant, saved: Saved) -> str:
     saved.forget()
-    return f"There is no endpoint {variant.endpoint}, so there is no scaling."
+    return f"Endpoint {variant.endpoint} does not exist, so it has no scaling."
 
 
 def _bring_back(variant: Variant, autoscaling: Any, saved: Saved, kept: Scaling, now: Scaling | None) -> str:
     missing = restore(autoscaling, kept, now, variant)
     if missing.failed:
-        what = " ".join([f"The scaling of {variant} is not whole.", *missing.failed, *missing.over])
+        what = " ".join(
+            [f"The scaling of {variant} could not be fully restored.", *missing.failed, *missing.over]
+        )
         raise GuardError(what, f"It stays saved in {saved}: remove the cause, and deploy again.")
     saved.forget()
     return " ".join([f"Registered the scaling of {variant} again: {kept}.", *missing.over])

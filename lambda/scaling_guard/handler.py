@@ -48,7 +48,7 @@ def handler(
 def _done(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) -> str:
     is_deletion = event["RequestType"] == "Delete"
     if is_deletion and not rolls_back(client("cloudformation"), event["StackId"]):
-        return "Nothing to do: a scaling goes with its endpoint."
+        return "Nothing to do: the scaling is deleted with its endpoint."
     request = Request.of(event)
     saved = Saved(client("s3"), environ["BUCKET"], request.variant)
     if event["RequestType"] == "Create":
@@ -63,7 +63,7 @@ def _done(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) 
 def _unforeseen(error: Exception, event: Mapping[str, Any]) -> GuardError:
     properties = event["ResourceProperties"]
     return GuardError(
-        f"The scaling of endpoint {properties.get('EndpointName')} could not be brought in line with "
+        f"The scaling of endpoint {properties.get('EndpointName')} could not be adapted to "
         f"{properties.get('InstanceType')}: {type(error).__name__}: {error}.",
         "It is still registered, or saved below scaling-guard/ in the artifact bucket, or both: remove the "
         "cause and deploy again.",

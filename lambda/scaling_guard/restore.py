@@ -42,11 +42,11 @@ def restore(autoscaling: Any, saved: Scaling, now: Scaling | None, variant: Vari
     missing = Missing([], [])
     for name in [name for name in saved.policies if name not in now.policies]:
         if error := _refusal(autoscaling.put_scaling_policy, saved.policies[name]):
-            missing.failed.append(f"Policy {name} is not put again: {error}.")
+            missing.failed.append(f"Policy {name} could not be restored: {error}.")
     for name in [name for name in saved.actions if name not in now.actions]:
         if error := _refused_action(autoscaling.put_scheduled_action, saved.actions[name]):
             kind = missing.over if is_error(error, "ValidationException") else missing.failed
-            kind.append(f"Scheduled action {name} is not put again: {error}.")
+            kind.append(f"Scheduled action {name} could not be restored: {error}.")
     return missing
 
 

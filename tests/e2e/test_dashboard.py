@@ -28,9 +28,9 @@ TITLES = [
     "SageMaker's overhead, ms",
     "Failed invocations a minute",
     "Failed invocations, %",
-    "Requests under way and waiting, on an instance",
+    "Requests in progress and waiting, per instance",
     "Instances",
-    "Instances running and wanted",
+    "Instances running and desired",
     "Instances added or removed",
     "GPU, %",
     "Host, %",
@@ -160,8 +160,8 @@ def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) 
     }
     assert {title: lines_of(section) for title, section in sections.items() if title not in TITLES} == {
         "Models": {},
-        "Models loaded": {"on all instances": [3], "on an instance": [3]},
-        "Invocations whose model was loaded already, %": {"cache hits": [75]},
+        "Models loaded": {"on all instances": [3], "per instance": [3]},
+        "Invocations whose model was already loaded, %": {"cache hits": [75]},
         "Loading and unloading a model, ms on average": {
             "invocation waits for it (no data)": [None],
             "download (no data)": [None],
@@ -183,16 +183,16 @@ def test_a_legend_names_every_line_unless_the_title_does(graphs: dict[str, str])
 
 
 def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) -> None:
-    empty = {title for title, section in graphs.items() if "No data in this time" in section}
+    empty = {title for title, section in graphs.items() if "No data in this period" in section}
     assert empty == {
         "SageMaker's overhead, ms",
-        "Instances running and wanted",
+        "Instances running and desired",
         "Triton: requests failed a minute, by reason",
         "Triton: requests waiting",
     }
     never = {title for title, section in graphs.items() if "Not measured on this machine" in section}
     assert never == {
-        "Requests under way and waiting, on an instance",
+        "Requests in progress and waiting, per instance",
         "Instances added or removed",
         "GPU, %",
         "Host, %",
@@ -200,8 +200,8 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
         "Triton: GPU memory, %",
     }
     drawn = {title for title in empty | never if "js-plotly-plot" in graphs[title]}
-    assert drawn == {"Instances running and wanted"}
-    assert "wanted 1" in graphs["Instances running and wanted"]
+    assert drawn == {"Instances running and desired"}
+    assert "desired 1" in graphs["Instances running and desired"]
 
 
 def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(

@@ -180,7 +180,7 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) 
     assert row(told, "idle") == "idle no lock - -"
     assert max(map(len, told.splitlines()[:4])) <= 80
     assert "idle: `fleet lock --env dev idle`" in told
-    assert "gone: an orphan, a lock without a spec: `git rm locks/dev/gone.lock.yaml`" in told
+    assert "gone: an orphaned lock, without a spec: run `git rm locks/dev/gone.lock.yaml`" in told
     kept = spec.read_text()
     spec.write_text(kept + "scaling: {min: 1, max: 3, gpu_utilization: 60}\nalarms: {errors: 2%}\n")
     told = account.fleet("ls", "--env", "dev", "sentences").stdout
@@ -191,7 +191,7 @@ def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) 
     assert row(offline, "sentences") == "sentences stale lock - -"
     spec.unlink()
     told = account.fleet("ls", "--env", "dev").stdout
-    assert "sentences: an orphan, a stack without a spec: `fleet destroy sentences --env dev`" in told
+    assert "sentences: an orphaned stack, without a spec: run `fleet destroy sentences --env dev`" in told
     spec.write_text(kept)
     (found,) = [
         each

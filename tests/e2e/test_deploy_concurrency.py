@@ -64,7 +64,7 @@ def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(acco
     account.host.failures["second"] = REASON
     done = account.fleet("deploy", "--env", "dev", "--concurrency", "3")
     assert done.returncode == 1
-    assert f"{OF_TYPE}: 2 free, 3 wanted: deploys that need them take turns" in done.stdout
+    assert f"{OF_TYPE}: 2 free, 3 needed: deploys that need them run one after another" in done.stdout
     found = rows(done.stdout)
     assert found["first"].startswith("created")
     assert found["third"].startswith("created")
@@ -74,7 +74,7 @@ def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(acco
     )
     assert REASON in done.stderr
     assert "the full output of the CDK CLI is in .fleet/deploy/dev/endpoints/second.log" in done.stderr
-    begun = [line for line in done.stdout.splitlines() if ": begun; " in line]
+    begun = [line for line in done.stdout.splitlines() if ": started; " in line]
     assert len(begun) == len(NAMES)
     for name in NAMES:
         first, *_ = log(account, f"endpoints/{name}").splitlines()

@@ -207,7 +207,10 @@ def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clin
         "error[endpoint-out-of-service] FL641: the endpoint sentences does not exist, and its stack is ROLLBACK_COMPLETE"
         in wrong
     )
-    assert "error[unknown-failure] FL640: no known cause matches what was read of sentences" in wrong
+    assert (
+        "error[unknown-failure] FL640: no known cause matches the events, status and logs of sentences"
+        in wrong
+    )
     assert f"look at the log group {GROUP}, the events of the stack {STACK}" in wrong
 
 
@@ -227,7 +230,7 @@ def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about
         "error[sample-answer-mismatch] FL655: The endpoint's answer to a sample differs from the spec"
         in wrong
     )
-    assert "output y[0, 1] is 6, and 7 within 0 was wanted" in wrong
+    assert "output y[0, 1] is 6, expected 7 (tolerance 0)" in wrong
     assert ("Passed: sentences, one" in seen, "endpoint other" in seen) == (True, False)
 
 
@@ -264,7 +267,7 @@ def test_where_nothing_wrong_was_seen_and_not_everything_was_it_does_not_say_tha
     clinic.stacks.create(STACK, endpoint(NAME))
     deny(proxied, lambda request: b"DescribeStack" in request.body)
     with pytest.raises(
-        CannotRunError, match="not everything could be read: cloudformation:DescribeStacks is denied"
+        CannotRunError, match="not everything could be read: no permission for cloudformation:DescribeStacks"
     ):
         clinic.doctor()
 

@@ -118,10 +118,10 @@ def test_a_target_that_is_not_there_is_refused_by_sagemaker(zoo: Zoo) -> None:
 def test_right_and_wrong_answers_and_refusals_are_told_apart(zoo: Zoo) -> None:
     assert "1 samples passed" in checked(zoo, tripled([3, 6]))
     with pytest.raises(
-        CheckError, match=r"sample pair of times.tar.gz: output y\[0, 1\] is 6, and 7 within 0"
+        CheckError, match=r"sample pair of times.tar.gz: output y\[0, 1\] is 6, expected 7 \(tolerance 0\)"
     ):
         checked(zoo, tripled([3, 7]))
     too_many = {"x": {"datatype": "FP32", "shape": [9, 2], "data": 0}}
     assert "1 samples passed" in checked(zoo, tripled([0, 0], inputs=too_many, outputs={}, status=400))
-    with pytest.raises(CheckError, match="status 400, and 200 was wanted: .*batch-size must be <= 8"):
+    with pytest.raises(CheckError, match="status 400, expected 200: .*batch-size must be <= 8"):
         checked(zoo, tripled([0, 0], inputs=too_many))

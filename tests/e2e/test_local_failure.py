@@ -70,5 +70,5 @@ def test_a_first_start_of_which_nothing_runs_leaves_nothing_behind(clone: Clone)
     up = clone.fleet("local", "up", "bad")
     assert up.returncode == 1
     assert "no weights" in up.stderr
-    assert "✓ end what was started" in up.stdout
+    assert "✓ stop what was started" in up.stdout
     assert clone.fleet("local", "status").returncode == 2

@@ -248,7 +248,7 @@ def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_o
     assert failed.returncode == 1
     assert "FL601: Custom::EndpointCheck of triton-fleet-local-sentence-embeddings" in said
     assert "sample one-sentence: output finaloutput[0, 0] is 0.099" in said
-    assert "and 0.0332 within 0.01 was wanted" in said
+    assert "expected 0.0332 (tolerance 0.01)" in said
     assert np.array_equal(invoke(deployed.client("sagemaker-runtime"), request(SENTENCES)), before)
 
 

@@ -114,7 +114,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
     assert (done.returncode, done.stderr) == (0, "")
     uploaded, copied, said = done.stdout.splitlines()
     assert uploaded.startswith("uploaded sentences/sentences: 10.2 kB in ")
-    assert copied == "copied on the server: 1 object"
+    assert copied == "copied within S3: 1 object"
     assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
     assert len(command.held()) == 2
     assert command.run("sentences").stdout == "archives: 1 already present\n"
@@ -133,7 +133,10 @@ def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(
     file.write_text(file.read_text() + "artifact_bucket: our-models\n")
     done = command.run()
     assert done.returncode == 2
-    assert "the artifact bucket our-models does not exist\n  remedy: make it, or name another" in done.stderr
+    assert (
+        "the artifact bucket our-models does not exist\n  remedy: create it, or set `artifact_bucket`"
+        in done.stderr
+    )
     command.bucket.s3.create_bucket(Bucket="our-models")
     done = command.run()
     assert (done.returncode, done.stderr) == (0, "")
@@ -159,7 +162,7 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     assert done.stdout.splitlines()[3:] == [
         f"  archives/{'b' * 64}: 1.5 kB",
         "  endpoints/gone/set/: 3.0 kB, 2 objects",
-        f"unused: 3 objects of s3://{BUCKET}, 4.5 kB",
+        f"unused: 3 objects in s3://{BUCKET}, 4.5 kB",
         "kept for now: 1 object, unused but younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "removed 3 objects, 4.5 kB",
@@ -183,8 +186,8 @@ def test_a_prune_shows_images_with_their_records_and_removes_both(command: Comma
     assert done.stdout.splitlines()[3:] == [
         f"  images/contexts/{'a' * 64}.tar: 1.5 kB",
         f"  triton-fleet-dev@{old}: an image of {size}, with its record, 1 object",
-        f"unused: 2 objects of s3://{BUCKET}, 3.0 kB",
-        f"unused: 1 image of triton-fleet-dev, {size} with the layers that images share",
+        f"unused: 2 objects in s3://{BUCKET}, 3.0 kB",
+        f"unused: 1 image in triton-fleet-dev, {size} with the layers that images share",
         "kept for now: 1 object and 1 image, unused but younger than 24 hours",
         "the bucket is versioned: deleted objects can be restored for 90 days",
         "images cannot be restored: an image that is built again has another digest",
@@ -206,7 +209,7 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
 def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
     command.put(OLD, hours=25)
     code, shown = command.asked(answer, "--prune")
-    assert (code, "remove them?" in shown) == (0, True)
+    assert (code, "Remove them?" in shown) == (0, True)
     assert (OLD in command.held()) is not removed
 
 

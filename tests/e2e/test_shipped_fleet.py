@@ -203,7 +203,7 @@ def test_the_dashboard_has_sagemakers_and_tritons_numbers(clone: Clone) -> None:
     done = clone.fleet("dashboard", ENDPOINT, "--env", "local")
     assert done.returncode == 0, done.stderr
     page = Path(done.stdout.strip()).read_text()
-    assert "Invocations whose model was loaded already, %" in page
+    assert "Invocations whose model was already loaded, %" in page
     cloudwatch: Any = clone.client("cloudwatch")
     names = {
         (metric["Namespace"], metric["MetricName"])

@@ -105,7 +105,7 @@ def test_a_deploy_says_what_it_waits_for_and_begins_when_that_is_over(
     assert found is not None
     assert found.status == "UPDATE_COMPLETE"
     (line,) = waited
-    assert line.startswith(f"the stack {stack} is in {status}: waiting until that has ended")
+    assert line.startswith(f"the stack {stack} is in {status}: waiting until the operation has ended")
     assert ("cancel-update-stack" in line) == (status == "UPDATE_IN_PROGRESS")
 
 
@@ -148,7 +148,7 @@ def test_the_list_says_what_is_under_way(
 ) -> None:
     put(stack, status)
     (listed,) = take_inventory(open_project(folder.root, "dev"), access)
-    assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until that has ended")
+    assert listed.remedy.startswith(f"the stack {stack} is in {status}: wait until the operation has ended")
     seen = evidence(access, "sentences")
     assert seen.stack is not None
     assert seen.stack.under_way

@@ -98,7 +98,7 @@ def test_the_dashboard_counts_each_instance_once(
 ) -> None:
     folder.spec(published(seconds))
     drawn = Dashboard(folder.resolve())
-    assert drawn.lines("Instances running and wanted") == {
+    assert drawn.lines("Instances running and desired") == {
         "running": running,
         "answering calls": "invocations_Sum / invocations_per_instance_Sum",
     }

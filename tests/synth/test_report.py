@@ -133,7 +133,7 @@ def test_a_rename_is_a_deletion_and_a_creation_with_what_is_lost(
 ) -> None:
     assert endpoints["resnet50"].renamed == "pictures"
     assert endpoints["pictures"].effect is UpdateEffect.CREATED
-    assert "is a deletion and a creation: lost are its URL" in endpoints["resnet50"].warnings[0]
+    assert "is a deletion and a creation: its URL" in endpoints["resnet50"].warnings[0]
 
 
 def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:

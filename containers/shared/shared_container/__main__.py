@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tritonserver", default=Places.tritonserver, help="Default: %(default)s")
     parser.add_argument("--model-repository", default=Places.model_repository, help="Default: %(default)s")
     parser.add_argument("--nginx", default=Places.nginx, help="Default: %(default)s")
-    parser.add_argument("--js-module", help="The module njs. Default: searched in the usual places")
+    parser.add_argument("--js-module", help="The njs module of nginx. Default: searched in the usual places")
     parser.add_argument(
         "--folder", type=Path, default=Places.folder, help="For nginx's files. Default: %(default)s"
     )
@@ -55,7 +55,10 @@ def _parser() -> argparse.ArgumentParser:
         "--triton-option", action="append", default=[], help="An option of tritonserver; may be repeated"
     )
     parser.add_argument(
-        "--seconds", type=int, default=DEFAULT_SECONDS, help="Of one inference. Default: %(default)s"
+        "--seconds",
+        type=int,
+        default=DEFAULT_SECONDS,
+        help="The most that one inference may take. Default: %(default)s",
     )
     return parser
 

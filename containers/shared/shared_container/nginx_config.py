@@ -27,13 +27,13 @@ SCRIPTS = Path(__file__).parent
 _SAFE_PATH = re.compile(r"/[A-Za-z0-9._/@:+=,~ -]*")
 ERRORS = {
     400: "the request is not HTTP/1.1 with a body of a known length, or in chunks",
-    403: "this is not allowed",
-    404: "there is no such path: POST /invocations, GET /ping or GET /metrics",
-    405: "there is no such method here: POST /invocations, GET /ping or GET /metrics",
+    403: "forbidden",
+    404: "unknown path: use POST /invocations, GET /ping or GET /metrics",
+    405: "method not allowed: use POST /invocations, GET /ping or GET /metrics",
     408: "the request did not arrive in time",
     411: "the request has no Content-Length",
     413: f"the body is larger than {MAX_BODY_BYTES} bytes, which is the limit of SageMaker",
-    414: "the address is too long",
+    414: "the URL is too long",
     431: "the headers are too long",
     500: "the router failed",
     502: "Triton gave no answer",

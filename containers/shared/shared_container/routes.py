@@ -67,7 +67,7 @@ def read_routes(environment: Mapping[str, str]) -> Routes:
     """
     text = joined_value(environment, ROUTES)
     if text is None:
-        raise SettingsError(f"{ROUTES} is not set: it has the routes as JSON")
+        raise SettingsError(f"{ROUTES} is not set: set it to the routes as JSON")
     try:
         data = json.loads(text, object_pairs_hook=_unique_keys)
     except ValueError as error:
@@ -78,7 +78,9 @@ def read_routes(environment: Mapping[str, str]) -> Routes:
         raise SettingsError(f"{ROUTES}.routes is empty: name at least one model")
     default = data.get("default")
     if default is not None and default not in routes:
-        raise SettingsError(f"{ROUTES}.default is {default!r}, which is none of {', '.join(sorted(routes))}")
+        raise SettingsError(
+            f"{ROUTES}.default is {default!r}, which is not one of {', '.join(sorted(routes))}"
+        )
     return Routes({name: _route(name, value) for name, value in routes.items()}, default)
 
 

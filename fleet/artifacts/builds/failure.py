@@ -108,4 +108,4 @@ def _describe(
         remedy = f"delete {terms.manifest} if it exists without its result, and publish again"
         return terms.unknown, f"the build succeeded without writing {terms.what}", remedy, ()
     reason = f": {build.reason}" if build.reason else ""
-    return terms.unknown, f"the build is {build.status} and gave no reason{reason}", "", ()
+    return terms.unknown, f"the build ended with the status {build.status}{reason}", "", ()

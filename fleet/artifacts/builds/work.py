@@ -219,7 +219,7 @@ class BuildWork(Generic[Result]):
                 if is_own_limit:
                     until = time.monotonic() + shared.pace.limit
                 elif time.monotonic() >= until:
-                    problem = f"CodeBuild starts no build of {self._task.name}: {error}"
+                    problem = f"CodeBuild does not start the build of {self._task.name}: {error}"
                     remedy = "request a higher quota of concurrent builds, or run the command again later"
                     raise CannotRunError(problem, remedy) from error
                 self._tell(f"waits for other builds: {error}")

@@ -55,7 +55,7 @@ def failure_findings(
         finding_at(
             use.engine.mark,
             told.code,
-            f"no engine of model {use.engine.model!r} was built: {told.reason}",
+            f"the engine of model {use.engine.model!r} was not built: {told.reason}",
             told.hint,
         )
         for use in _distinct_uses(engine)

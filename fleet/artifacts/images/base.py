@@ -51,13 +51,15 @@ class BaseImages:
                 if error.response["Error"]["Code"] not in DENIED:
                     raise
                 message = error.response["Error"].get("Message", "")
-                problem = f"the digest of {image.uri}, which {source.endpoint} is built on, may not be read"
+                problem = (
+                    f"no permission to read the digest of {image.uri}, on which {source.endpoint} is built"
+                )
                 remedy = (
                     f"allow ecr:BatchGetImage on {image.repository_arn}, or write `image_digest` in the spec"
                 )
                 raise CannotRunError(f"{problem}: {message}", remedy) from error
         if found is None:
-            problem = f"the registry does not have {image.uri}, which {source.endpoint} is built on: {reason}"
+            problem = f"the registry does not have {image.uri}, on which {source.endpoint} is built: {reason}"
             hint = f"write a release for `triton` that has an image in {image.region}"
             raise FindingsError([finding_at(source.mark, MISSING, problem, hint)])
         return str(found["imageId"]["imageDigest"])

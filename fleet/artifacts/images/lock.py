@@ -123,7 +123,7 @@ def image_difference(source: ImageSource, locked: LockedImage) -> str:
     if base is not None and source.key_on(base) == locked.key:
         return ""
     if wanted is not None and locked.base not in (None, wanted):
-        return f"the lock's image is built on {locked.base}, and `image_digest` of the spec is {wanted}"
+        return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {wanted}"
     if wanted is None and locked.base is None and locked.key is not None:
         return "the lock does not record the digest of the release's image that its image is built on"
     return "the folder, its arguments or the release changed since the lock was written"
@@ -143,7 +143,7 @@ def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageF
     except FindingsError as error:
         raise FindingsError([moved_to(mark, each) for each in error.findings]) from error
     if found.index:
-        message = "the digest is of an index of images, which SageMaker refuses"
+        message = "the digest names an image index, which SageMaker refuses"
         hint = f"write the digest of the image for {PLATFORM} in it: {found.image.digest}"
         raise FindingsError([finding_at(mark, "FL976", message, hint)])
     return found.facts

@@ -68,7 +68,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     main = following(target)
     lacking = [each for each in chosen if not promoted_spec(root, name, each).is_file()]
     findings = [
-        _unadoptable(target, one, "no lock there is called so")
+        _unadoptable(target, one, "it has no lock there")
         for one in endpoints
         if not any(fnmatchcase(each, one) for each in locked)
     ]
@@ -91,8 +91,8 @@ def _unchanged_text(main: Project, target: Project, endpoint: str) -> str:
     """The spec for the target, which means there what the layers mean."""
     found = expanded_for(main, target, endpoint)
     if changes := spec_changes(main.load(endpoint), found.loaded):
-        message = f"{endpoint} would not be the same: {', '.join(map(str, changes))}"
-        hint = "write the key in the spec, in place of a `null` that takes a default away"
+        message = f"{endpoint} would change when it is adopted: {', '.join(map(str, changes))}"
+        hint = "write the key in the spec in place of a `null` that removes a default"
         raise FindingsError([Finding(code="FL843", message=message, hint=hint)])
     return found.text
 

@@ -79,8 +79,8 @@ def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock
         finding_at(
             wanted.source.latest_mark(path),
             CODE,
-            f"{endpoint} was tested in {name} with {before}, and {there} has {now}",
-            f"both must need the same archives and image: compare `overrides` of {name} and of {there}",
+            f"{endpoint} was tested in {name} with {before}, but {there} has {now}",
+            f"both must use the same archives and image: compare `overrides` of {name} and of {there}",
         )
         for path, before, now in differences
     ]

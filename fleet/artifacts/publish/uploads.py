@@ -139,8 +139,8 @@ class StoreUploads:
         promoted_from = load_lock(self._project.lock_file(name)).promoted_from
         if promoted_from is None:
             message = (
-                f"the repository of archive {archive.archive!r} differs from the lock of {name!r}:"
-                " it changed since"
+                f"the repository of archive {archive.archive!r} changed since the lock of {name!r}"
+                " was written"
             )
             hint = f"run `fleet lock --env {environment} {name}` and have the change reviewed"
         else:

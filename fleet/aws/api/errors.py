@@ -37,7 +37,7 @@ EXPIRED = "credentials are still expired"
 """The end of botocore's RuntimeError after AWS_CREDENTIAL_EXPIRATION."""
 SIGN_IN = "sign in to AWS (`aws sso login`), or pass a profile of ~/.aws/config with --profile"
 SIGN_IN_AGAIN = f"{SIGN_IN}; then run the command again"
-SET_CLOCK = "set this machine's clock: AWS refuses requests that are dated some minutes off"
+SET_CLOCK = "set this machine's clock: AWS refuses requests whose time is some minutes off"
 REMEDIES = {
     "ExpiredToken": SIGN_IN_AGAIN,
     "ExpiredTokenException": SIGN_IN_AGAIN,
@@ -68,7 +68,7 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         if code == NO_BUCKET and place is not None:
             problem = f"the artifact bucket {place.bucket} does not exist"
             make = f"run `fleet deploy --env {place.environment} --foundation` to create it"
-            name = f"make it, or name another one: `artifact_bucket` of environments/{place.environment}.yaml"
+            name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
             remedy = name if place.given_bucket else make
             raise CannotRunError(problem, remedy) from error
         raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error

@@ -130,7 +130,7 @@ def _empty(text: str) -> str:
 
 def _absent(lines: Sequence[Line]) -> str:
     measurable = not lines or any(line.measurable for line in lines)
-    return "No data in this time" if measurable else NEVER
+    return "No data in this period" if measurable else NEVER
 
 
 def _place(box: Box) -> str:

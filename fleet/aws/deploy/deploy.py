@@ -158,7 +158,7 @@ class Deploy:
         by = shown_builder(self._fleet.place.environment)
         done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
-        done += [f"{published.copied} copied on the server"] if published.copied else []
+        done += [f"{published.copied} copied within S3"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:
@@ -196,7 +196,7 @@ class Deploy:
         cdk = self._cdk.with_log(log, where)
         # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
-        with self._steps.step(title, begun=f"{title}: begun; {where}") as step, aws_errors_as_findings():
+        with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
             self._stack(cdk, endpoint.stack, step, doctor)
             self._finish(endpoint)
 

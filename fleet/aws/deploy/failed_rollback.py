@@ -62,7 +62,7 @@ class EndpointState:
         runs = f"{self.name} is {self.status} with the configuration {self.runs}"
         if self.is_back:
             aside = "; it does not scale until the rollback is continued" if self.is_scaling_aside else ""
-            return f"{runs}, the one from before the update: SageMaker has rolled back by itself{aside}"
+            return f"{runs}, the one from before the update: SageMaker rolled the update back{aside}"
         return f"{runs}; CloudFormation tried to restore {self.wanted or 'one that its events do not name'}"
 
 

@@ -78,7 +78,7 @@ def deploy_failure(
         problem = f"the credentials expired during cdk deploy {stack}; CloudFormation continues without them"
         return CannotRunError(f"{problem}:\n{lines}", f"{SIGN_IN_AGAIN}; {where_logs}")
     left = (
-        "nothing was served before; the stack is rolled back"
+        "nothing was deployed before; the stack was rolled back"
         if created
         else "what was served before is still served"
     )

@@ -33,7 +33,7 @@ def ready_stack(
     cloudformation = access.client("cloudformation")
     stack = find_stack(cloudformation, name)
     if stack is not None and stack.state is StackState.UNDER_WAY:
-        notice(f"{stack}: waiting until that has ended{'; ' if stack.remedy else ''}{stack.remedy}")
+        notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled_stack(cloudformation, stack)
     if stack is not None and stack.state is StackState.STOPPED:
         stopped = failed_rollback(access, stack)

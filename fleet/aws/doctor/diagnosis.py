@@ -72,5 +72,5 @@ def _unknown(seen: Observation) -> Finding:
         f"look at the log group {container_log_group(seen.name)}{stack}, and `aws sagemaker describe-endpoint"
         f" --endpoint-name {seen.name}`; docs/doctor.md explains how to add a symptom"
     )
-    message = f"no known cause matches what was read of {seen.name}"
+    message = f"no known cause matches the events, status and logs of {seen.name}"
     return Finding(code="FL640", message=message, hint=hint)

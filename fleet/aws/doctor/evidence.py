@@ -59,7 +59,7 @@ def evidence(access: Access, name: str) -> Observation:
     since = _since(seen, answered_at(access.client("sts").get_caller_identity()))
     logs = tuple(_logs(access, name, stack, since, missing))
     if stack is None and endpoint is None and not logs:
-        problem = f"these credentials cannot read anything of {name}: {', '.join(missing)} are denied"
+        problem = f"these credentials can read nothing about {name}: no permission for {', '.join(missing)}"
         raise CannotRunError(problem, "use credentials with these permissions")
     return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
 

@@ -123,4 +123,6 @@ def _refuse(image: ImageReference, blob: Blob, status: int) -> None:
     if status == 403:
         bucket = f"prod-{image.region}-starport-layer-bucket"
         remedy = f"let the policy of this network's VPC endpoint for S3 allow s3:GetObject on {bucket}/*"
-    raise CannotRunError(f"{blob.digest} of {image.uri} is answered with HTTP status {status}", remedy)
+    raise CannotRunError(
+        f"the download of {blob.digest} of {image.uri} failed with HTTP status {status}", remedy
+    )

@@ -89,7 +89,7 @@ def parse_manifest(text: str, digest: str) -> Manifest | Index:
         raise UnreadableError(f"its configuration has more than {MAX_CONFIG_BYTES >> 20} MiB")
     media_type = manifest.get("mediaType", OCI_MANIFEST)
     if media_type not in MEDIA_TYPES:
-        raise UnreadableError("its manifest is of a type that registries of images do not have")
+        raise UnreadableError("its manifest has a type that no image registry uses")
     return Manifest(digest=digest, media_type=media_type, config=config, layers=blobs)
 
 

@@ -202,7 +202,7 @@ def _damage(image: ImageReference) -> Iterator[None]:
 
 def _missing(image: ImageReference, reason: str) -> FindingsError:
     if image.digest is not None:
-        message = f"{image.uri} has the digest {image.digest}, which the registry does not have, or no longer"
+        message = f"the registry does not have, or no longer has, the digest {image.digest} of {image.uri}"
         hint = f"run `fleet images inspect {image.uri}`, which shows the digest that the tag names now"
         if image.tag is None:
             hint = "write the digest of an image that the repository has"

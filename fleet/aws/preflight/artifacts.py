@@ -43,7 +43,7 @@ def artifacts(subject: Subject) -> Iterator[CheckResult]:
 
 def _missing_finding(subject: Subject, endpoint: ResolvedEndpoint, why: str) -> Finding:
     name, environment = endpoint.name, subject.place.environment
-    message = f"archives are missing where the Model of {name} loads them from: {why}"
+    message = f"the Model of {name} cannot load its archives yet: {why}"
     hint = (
         f"`fleet deploy` and `fleet publish --env {environment} {name}` publish them;"
         " `cdk deploy` alone would fail"

@@ -51,8 +51,8 @@ def _endpoint(
     if status is None:
         return CheckResult(what=what, text="not deployed yet")
     if stack is None or stack.state in NOTHING_OF_IT:
-        message = f"the account has an endpoint {name!r} that is not from the stack {endpoint.stack}"
-        hint = "rename this endpoint, or delete that one"
+        message = f"the account has an endpoint {name!r} that does not belong to the stack {endpoint.stack}"
+        hint = "rename the endpoint in its spec, or delete the one in the account"
         finding = subject.of_spec(name, ("endpoint",), "FL632", message, hint)
         return CheckResult(what=what, text="the name is taken", findings=(finding,))
     if status == IN_SERVICE:

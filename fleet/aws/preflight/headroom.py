@@ -25,7 +25,7 @@ def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
         with aws_errors_as_findings():
             return _headroom(access, endpoints)
     except CannotRunError as error:
-        notice = f"second fleets are not limited by the quotas, which cannot be read: {error.problem}"
+        notice = f"the quotas cannot be read, so they do not limit parallel deploys: {error.problem}"
         return Headroom(notices=(notice,))
 
 
@@ -48,7 +48,8 @@ def _need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
 def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:
     sums = {quota: sum(each.during.get(quota, 0) for each in needs.values()) for quota in free}
     return [
-        f"{quota}: {max(0, free[quota]):g} free, {wanted} wanted: deploys that need them take turns"
+        f"{quota}: {max(0, free[quota]):g} free, {wanted} needed: deploys that need them"
+        " run one after another"
         for quota, wanted in sums.items()
         if wanted > free[quota]
     ]

@@ -53,7 +53,7 @@ def _foreign_image(subject: Subject, uri: str, names: list[str], text: str) -> C
     findings = []
     if pull is not RolePull.YES:
         message = f"{uri}: {pull}"
-        hint = f"let the policy of the repository name `arn:aws:iam::{account}:root` for what a pull does"
+        hint = f"allow `arn:aws:iam::{account}:root` to pull images in the policy of the repository"
         warns = pull is not RolePull.NO
         findings = [subject.of_spec(each, ("image",), "FL628", message, hint, warns=warns) for each in names]
     return CheckResult(what="image", text=f"{text}; {pull}", findings=tuple(findings))

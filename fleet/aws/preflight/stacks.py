@@ -21,7 +21,7 @@ UNSEEN = (
     "`fleet deploy` continues its rollback if the endpoint runs its previous configuration; these credentials"
     " cannot read what it runs ({operation} is denied)"
 )
-AT_WORK = "wait until that has ended; a deploy also waits"
+AT_WORK = "wait until the operation has ended; a deploy also waits"
 
 
 def bootstrap(subject: Subject) -> Iterator[CheckResult]:

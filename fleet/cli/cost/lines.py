@@ -56,11 +56,11 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say("")
     unpriced = sum(len(each.unpriced) for each in fleets)
     if unpriced:
-        say(f"{_count_text(unpriced, 'endpoint')} without a price in the catalog: the sums leave them out")
+        say(f"the catalog has no price for {_count_text(unpriced, 'endpoint')}; the totals leave them out")
     if sum(len(each.endpoints) for each in groups) > sum(len(each.endpoints) for each in fleets):
         say("an endpoint of several profiles is in several rows")
     if not certain:
-        say(f"~ some prices are of {prices.region} or computed from EC2's: without --by the list shows which")
+        say(f"~ some prices are of {prices.region} or computed from EC2's; run without --by to see which")
     say(f"a month is {MONTH} hours (24 x 30); on-demand prices of {prices.date}, as `fleet cost` lists them")
 
 
@@ -115,7 +115,7 @@ def _lines(found: FleetCost) -> Iterator[str]:
         yield f"~ prices of {prices.region}: the catalog has none for {found.environment.region}"
     computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
     if computed:
-        yield f"~ of {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
+        yield f"~ {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
     dashboards = f"{_count_text(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"

@@ -66,7 +66,7 @@ def explain(
     found = [each for each in planned_engines(decided) if each.model == model]
     if not found:
         known = [each.model for each in planned_engines(decided)]
-        message = f"{endpoint} has no engine for a model {model!r} that can be built in {env}"
+        message = f"{endpoint} has no engine for model {model!r} that can be built in {env}"
         hint = did_you_mean(model, known) if known else f"run `fleet check --env {env} {endpoint}`"
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
     for each in found:

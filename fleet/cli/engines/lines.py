@@ -87,9 +87,7 @@ def print_explanation(decided: EndpointContext, planned: EndpointEngine) -> None
         ],
     )
     console.print(
-        Text(
-            "  another value gives another engine; names of model and file, and what builds it, do not matter"
-        ),
+        Text("  any other value means another engine; builder and names of model and file do not matter"),
         soft_wrap=not console.is_terminal,
     )
 

@@ -92,7 +92,7 @@ def ls(
     elif found:
         unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
-        say(f"{place.image_repository} has no images that `fleet images build` made")
+        say(f"{place.image_repository} has no images built by `fleet images build`")
     for line in former_lines(former):
         say(line)
 
@@ -100,8 +100,8 @@ def ls(
 def former_lines(former: Mapping[str, int]) -> list[str]:
     """What is left in each repository of another `kms_key`, as two commands show it."""
     return [
-        f"{count} record{'s are' if count != 1 else ' is'} of the former repository {name}: its images are"
-        " not pruned; delete it once no Model names them"
+        f"{count} record{'s name images' if count != 1 else ' names an image'} of the former repository"
+        f" {name}, which is not pruned: delete it once no Model uses it"
         for name, count in former.items()
     ]
 

@@ -48,7 +48,7 @@ def inspect(
     ],
     env: Annotated[
         str | None,
-        typer.Option("--env", help="Use the access of this environment. Default: your AWS settings."),
+        typer.Option("--env", help="Use the credentials of this environment. Default: your AWS settings."),
     ] = None,
     profile: Profile = None,
     layers: Annotated[

@@ -66,7 +66,7 @@ def explain(
     (source,) = sources
     for line in _lines(project, source):
         say(line)
-    say("  the key follows from")
+    say("  the key depends on")
     base = known_base(source, _locked(project, endpoint))
     say(f"    the release's image: {base.name if base else f'{source.base.name}, by its digest'}")
     for name, value in sorted(source.arguments.items()):
@@ -74,7 +74,7 @@ def explain(
     for each in source.context.entries:
         if each.ignored_by is None:
             say(f"    {each.path}: {f'a link to {each.target}' if each.target else each.digest}")
-    say("  another value gives another image; the endpoint's name and times of files do not matter")
+    say("  any other value means another image; the endpoint's name and the times of files do not matter")
     for line in _facts(_locked(project, endpoint), source):
         say(line)
     if source.warnings:
@@ -123,17 +123,17 @@ def _locked(project: Project, endpoint: str) -> LockedImage | None:
 
 def _state(source: ImageSource, locked: LockedImage | None) -> str:
     if locked is None:
-        return "it names no image yet"
+        return "no image yet"
     difference = image_difference(source, locked)
     return f"{locked.digest}{difference and f'; {difference}'}"
 
 
 def _facts(locked: LockedImage | None, source: ImageSource) -> list[str]:
     if locked is None or locked.facts is None:
-        return ["  what is inside is known once it is built and locked"]
+        return ["  contents: known once the image is built and locked"]
     facts, unknown = locked.facts, unknown_facts(locked.facts)
     known = [(name, label) for name, label in LABELS.items() if name not in unknown]
     lines = [f"    {label}: {shown_fact(getattr(facts, name))}" for name, label in known]
     if unknown:
         lines.append(f"    unknown: {', '.join(LABELS[name] for name in unknown)}")
-    return ["  inside, by the lock", *lines]
+    return ["  contents, from the lock", *lines]

@@ -36,7 +36,7 @@ def show(
     env: Env,
     format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
 ) -> None:
-    """Show an endpoint's effective spec, and why it is so.
+    """Show an endpoint's effective spec, with reasons.
 
     Each key has the file and line that it comes from, and each decision its reason.
     """

@@ -62,7 +62,7 @@ def explain(log: str, repository: Path, backends: Sequence[str]) -> str:
 def _lack_of_memory(text: str) -> str:
     if _ENDED.search(text):
         return (
-            " (its process was ended, as by the kernel when it is out of memory, or crashed:"
+            " (its process crashed, or was killed, for example by the kernel when memory ran out:"
             f" {OUT_OF_MEMORY})"
         )
     return f" (out of memory: {OUT_OF_MEMORY})" if _NO_MEMORY.search(text) else ""

@@ -113,7 +113,7 @@ def _check_numpy() -> None:
     except metadata.PackageNotFoundError:
         version = "none"
     if not version.startswith("1."):
-        problem = f"Triton's Python stub is built against numpy 1, and this environment has {version}"
+        problem = f"Triton's Python stub is built against numpy 1, but this environment has {version}"
         raise CannotRunError(problem, 'pip install "numpy<2" (on Python 3.12 or older)')
 
 

@@ -139,7 +139,7 @@ class SupervisedTriton:
             self._become(State.RESTARTING)
             server.stop(grace=0.0)  # a stopped process takes no other signal than the last one
             if not self._stopping.is_set():
-                self._note(f"Triton, process {server.process.pid}, {server.end()}; it is started again")
+                self._note(f"Triton, process {server.process.pid}, {server.end()}; it is restarted")
             with self._lock:
                 self._ended_models = {}
             while True:
@@ -151,7 +151,7 @@ class SupervisedTriton:
                     break
                 except (HostingError, OSError) as error:
                     self._become(State.FAILED)
-                    self._note(f"{error}; it is tried again")
+                    self._note(f"{error}; trying again")
             with self._lock:
                 self._restarts += 1
 

@@ -53,7 +53,7 @@ class TryLoadResult:
                 f" loaded: stand-in for {backend}"
                 for model, backend in self.stand_ins.items()
             ),
-            *(f"loaded otherwise than it is written, for this machine: {each}" for each in self.rewrites),
+            *(f"changed to load on this machine: {each}" for each in self.rewrites),
             *self.doubts,
         ]
 

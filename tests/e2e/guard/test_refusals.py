@@ -21,7 +21,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_scheduled_action_that_is_over_is_reported_and_nothing_more(moved: Guarded) -> None:
     clients = moved.account.refusing("PutScheduledAction", "ValidationException", where="launch")
     did = moved.guard("after", NEW, clients)
-    assert "Scheduled action launch is not put again: An error occurred (ValidationException)" in did
+    assert "Scheduled action launch could not be restored: An error occurred (ValidationException)" in did
     assert sorted(moved.names()) == ["Gpu", "Load", "night"]
     assert not moved.is_saved()
 
@@ -35,7 +35,9 @@ def test_a_start_that_has_passed_and_is_refused_is_left_out(scaled: Guarded) -> 
     refusing = scaled.account.refusing("PutScheduledAction", "ValidationException", where="StartTime")
     did = scaled.guard("after", NEW, refusing)
     assert sorted(scaled.names()) == ["Gpu", "Load", "begun", "launch"]
-    assert "Scheduled action night is not put again" in did  # it starts in 2199, and may not start before
+    assert (
+        "Scheduled action night could not be restored" in did
+    )  # it starts in 2199, and may not start before
     [begun] = [a for a in scaled.registered()["ScheduledActions"] if a["ScheduledActionName"] == "begun"]
     assert "StartTime" not in begun
     assert begun["EndTime"].year == 2198
@@ -45,7 +47,7 @@ def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(mo
     clients = moved.account.refusing("PutScalingPolicy", "ValidationException", where="Load")
     with pytest.raises(GuardError) as failed:
         moved.guard("after", NEW, clients)
-    assert "Policy Load is not put again: An error occurred (ValidationException)" in str(failed.value)
+    assert "Policy Load could not be restored: An error occurred (ValidationException)" in str(failed.value)
     assert f"It stays saved in s3://artifacts/scaling-guard/{moved.name}/AllTraffic.json" in str(failed.value)
     assert sorted(moved.names()) == ["Gpu", "launch", "night"]
     assert moved.guard("after", NEW).startswith("Registered the scaling")
@@ -57,7 +59,7 @@ def test_a_refusal_of_aws_is_told_with_what_to_do(scaled: Guarded, operation: st
     with pytest.raises(GuardError) as failed:
         scaled.guard("before", NEW, scaled.account.refusing(operation, "AccessDeniedException"))
     for words in (
-        f"The scaling of endpoint {scaled.name} could not be brought in line with {NEW}",
+        f"The scaling of endpoint {scaled.name} could not be adapted to {NEW}",
         f"An error occurred (AccessDeniedException) when calling the {operation} operation",
         "remove the cause and deploy again",
     ):
@@ -88,11 +90,11 @@ def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
     moved.stack_id = stack_ids.rolling_back
     did = moved.guard("after", OLD)
     assert f"runs on {NEW}, not {OLD}" in did
-    assert "SageMaker has not kept" not in did
+    assert "SageMaker did not keep" not in did
 
 
 def test_a_stack_that_cannot_be_asked_is_taken_to_go_forward(moved: Guarded) -> None:
-    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+    with pytest.raises(GuardError, match="SageMaker did not keep the update"):
         moved.guard("after", OLD, moved.account.refusing("DescribeStacks", "AccessDenied"))
 
 

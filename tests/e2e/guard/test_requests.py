@@ -109,7 +109,7 @@ def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guard
         scaled.guard("after", NEW)
     for words in (
         f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, not {NEW}",
-        "SageMaker has not kept the update",
+        "SageMaker did not keep the update",
         f"aws sagemaker describe-endpoint --endpoint-name {scaled.name}",
     ):
         assert words in str(failed.value)
@@ -118,7 +118,7 @@ def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guard
 def test_a_scaling_that_is_registered_after_an_update_that_was_rolled_back_is_put_aside_for_the_rollback(
     scaled: Guarded,
 ) -> None:
-    with pytest.raises(GuardError, match="SageMaker has not kept the update"):
+    with pytest.raises(GuardError, match="SageMaker did not keep the update"):
         scaled.guard("after", NEW)
     assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
 
@@ -173,7 +173,7 @@ def test_what_is_left_over_when_a_rollback_is_over_comes_back(moved: Guarded, st
 def test_an_endpoint_that_is_gone_has_no_scaling(moved: Guarded) -> None:
     moved.sagemaker.delete_endpoint(EndpointName=moved.name)
     for step in ("before", "after"):
-        assert moved.guard(step, OLD) == f"There is no endpoint {moved.name}, so there is no scaling."
+        assert moved.guard(step, OLD) == f"Endpoint {moved.name} does not exist, so it has no scaling."
     assert not moved.is_saved()
 
 

@@ -200,5 +200,5 @@ def test_an_image_that_exists_is_locked_with_the_facts_that_its_registry_shows(f
     fleet.folder.spec(f"image: {{uri: {uri}, digest: '{gone}'}}\n", base=SPEC)
     locked = fleet("lock", "--env", "dev")
     assert locked.returncode == 1
-    assert f"has the digest {gone}, which the registry does not have, or no longer" in locked.stderr
+    assert f"the registry does not have, or no longer has, the digest {gone}" in locked.stderr
     assert "model_specs/sentences.yaml:6" in locked.stderr

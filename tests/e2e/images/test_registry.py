@@ -109,7 +109,9 @@ def test_a_repository_and_a_tag_that_do_not_exist_are_refused(repository: Contai
 def test_a_digest_that_the_registry_has_no_longer_is_refused(repository: ContainerRepository) -> None:
     digest = repository.push([], tag="one")
     repository.ecr.batch_delete_image(repositoryName=repository.name, imageIds=[{"imageDigest": digest}])
-    with pytest.raises(FindingsError, match="which the registry does not have, or no longer") as raised:
+    with pytest.raises(
+        FindingsError, match="the registry does not have, or no longer has, the digest"
+    ) as raised:
         registry.read_image(repository.ecr, named(repository).at(digest), layers=False)
     assert f"fleet images inspect {HOST}/{repository.name}:one" in raised.value.findings[0].hint
 

@@ -32,7 +32,7 @@ def test_an_update_needs_a_second_fleet_and_a_new_endpoint_its_instances_for_goo
         "sentences": Need(during={OF_TYPE: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_ALL: 0}),
         "added": Need(during={OF_TYPE: 3, OF_ALL: 3}, after={OF_TYPE: 3, OF_ALL: 3}),
     }
-    assert found.notices == (f"{OF_TYPE}: 3 free, 5 wanted: deploys that need them take turns",)
+    assert found.notices == (f"{OF_TYPE}: 3 free, 5 needed: deploys that need them run one after another",)
 
 
 def test_another_instance_type_frees_the_former_ones_afterwards(account: PreparedAccount) -> None:
@@ -52,6 +52,6 @@ def test_where_the_quotas_cannot_be_read_it_is_said_and_nothing_is_held_back(
     found = asked(account, sentences="{type: ml.g5.xlarge}")
     (notice,) = found.notices
     assert notice.startswith(
-        "second fleets are not limited by the quotas, which cannot be read: AWS refuses: "
+        "the quotas cannot be read, so they do not limit parallel deploys: AWS refuses: "
     )
     assert (found.needs, found.free) == ({}, {})

@@ -53,7 +53,7 @@ def test_what_a_deploy_makes_itself_only_warns(empty: PreparedAccount) -> None:
     assert "npx cdk bootstrap aws://123456789012/us-east-1" in told.findings
     assert "warning[missing-foundation] FL623: triton-fleet-dev is not deployed" in told.findings
     assert (
-        "model_specs/sentences.yaml:4:1: warning[missing-published-archive] FL629: archives are missing where the Model of sentences"
+        "model_specs/sentences.yaml:4:1: warning[missing-published-archive] FL629: the Model of sentences cannot load its archives yet"
         in told.findings
     )
     assert told.findings.endswith("0 errors, 3 warnings\n")

@@ -197,7 +197,8 @@ def test_a_name_that_somebody_else_has_taken_is_an_error(account: PreparedAccoun
     told = account.preflight()
     assert (told.code, told.of("endpoint sentences")) == (1, ["✗ the name is taken"])
     assert (
-        f"FL632: the account has an endpoint 'sentences' that is not from the stack {STACK}" in told.findings
+        f"FL632: the account has an endpoint 'sentences' that does not belong to the stack {STACK}"
+        in told.findings
     )
 
 

@@ -110,7 +110,9 @@ def test_a_model_that_the_kernel_ends_while_it_is_loaded_is_refused_with_the_lik
     with pytest.raises(HostingError, match="Stub process 'double_0_0' is not healthy") as caught:
         starter.start(python_model(tmp_path, code(load=MORE_THAN_IT_HAS)))
     assert ooms(group) == 1
-    assert "its process was ended, as by the kernel when it is out of memory" in str(caught.value)
+    assert "its process crashed, or was killed, for example by the kernel when memory ran out" in str(
+        caught.value
+    )
     assert REMEDY in str(caught.value)
     assert all_gone(starter.servers[0].process.pid)
     assert shared_memory(starter.servers[0].process) == []
@@ -158,7 +160,7 @@ def test_a_server_that_the_kernel_ends_is_started_again_and_the_log_says_why(
         f"--- Triton, process {killed}, was ended by SIGKILL, probably by the kernel, which"
     )
     assert REMEDY in line
-    assert line.endswith("; it is started again")
+    assert line.endswith("; it is restarted")
 
 
 @slow

@@ -56,7 +56,7 @@ def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_pub
         bucket.root / "model_specs/broken.yaml",
         8,
     )
-    assert finding.message.startswith("no engine of model 'bert' was built: unsupported operator: ")
+    assert finding.message.startswith("the engine of model 'bert' was not built: unsupported operator: ")
     assert "NoSuchOperator" in finding.message
     assert "the full log is in /triton-fleet/dev/engines, stream " in finding.hint
     assert "bert/1/model.plan" in bucket.packed("sound")
@@ -93,7 +93,9 @@ def test_each_problem_of_the_build_script_has_a_code(
     )
     finding = refused(bucket)
     assert finding.code == code
-    assert finding.message == "no engine of model 'bert' was built: too bad: It rained.\n    one\n    two"
+    assert (
+        finding.message == "the engine of model 'bert' was not built: too bad: It rained.\n    one\n    two"
+    )
     assert finding.hint == "do better; the full log is in group, stream stream"
 
 
@@ -105,7 +107,7 @@ def test_of_a_build_that_says_nothing_the_reason_of_codebuild_and_the_end_of_its
     codebuild.looked = codebuild.fail
     finding = refused(bucket)
     assert finding.code == "FL381"
-    assert "the build is FAILED and gave no reason: CannotPullContainerError" in finding.message
+    assert "the build ended with the status FAILED: CannotPullContainerError" in finding.message
     assert finding.message.endswith("\n    line 4\n    line 5\n    line 6\n    line 7\n    line 8")
 
 

@@ -145,7 +145,7 @@ def test_what_another_attempt_said_of_its_failure_is_not_told_of_this_one(bucket
     codebuild.looked = lambda id: codebuild.fail(
         id, exit_code=21, problem="cancelled", message="Long ago.", by="triton-fleet-dev-engines-gpu:0"
     )
-    with pytest.raises(FindingsError, match=r"FL381: .*gave no reason"):
+    with pytest.raises(FindingsError, match=r"FL381: .*ended with the status"):
         bucket.publish()
     codebuild.looked = lambda id: codebuild.fail(id, exit_code=16, problem="p", message="Full.", by=id)
     with pytest.raises(FindingsError, match=r"FL377: .*Full\."):

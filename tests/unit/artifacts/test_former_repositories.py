@@ -47,7 +47,7 @@ def test_a_record_that_cannot_be_read_is_left_out(fleet: ImageFleet) -> None:
 def test_the_line_says_what_becomes_of_them() -> None:
     (line,) = former_lines({"triton-fleet-dev": 1})
     assert line == (
-        "1 record is of the former repository triton-fleet-dev: its images are not pruned;"
-        " delete it once no Model names them"
+        "1 record names an image of the former repository triton-fleet-dev, which is not pruned:"
+        " delete it once no Model uses it"
     )
-    assert former_lines({"a": 2})[0].startswith("2 records are of the former repository a: ")
+    assert former_lines({"a": 2})[0].startswith("2 records name images of the former repository a, ")

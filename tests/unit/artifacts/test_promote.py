@@ -244,7 +244,7 @@ def test_a_spec_that_asks_for_other_archives_in_the_target_is_refused(
     environment = promotion.folder.root / "environments/prod.yaml"
     environment.write_text(f"{environment.read_text()}overrides:\n  sentences: {{{override}}}\n")
     (said,) = findings_of(promotion)
-    assert said.startswith(f"FL336 sentences was tested in staging with {before}, and prod has {now}")
+    assert said.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
 
 
 def test_an_archive_that_the_source_has_lost_is_named(promotion: Promotion) -> None:

@@ -124,7 +124,7 @@ def test_an_image_that_the_source_has_lost_is_to_be_built_again(images: Promoted
         repositoryName="triton-fleet-staging", imageIds=[{"imageDigest": digest}]
     )
     (said,) = findings_of(images)
-    assert said.startswith("FL628 123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging has the")
+    assert said.startswith(f"FL628 the registry does not have, or no longer has, the digest {digest} of 1234")
     assert "| build it again: `fleet images build --env staging sentences`" in said
 
 
@@ -188,7 +188,7 @@ def test_where_the_target_needs_another_image_nothing_is_copied(
     images.promotion.test()
     override(images.promotion, **keys)
     (said,) = findings_of(images)
-    assert said.startswith(f"FL336 sentences was tested in staging with {before}, and prod has {now}")
+    assert said.startswith(f"FL336 sentences was tested in staging with {before}, but prod has {now}")
 
 
 def test_a_target_that_names_the_digest_of_the_tested_base_takes_the_image(images: PromotedImages) -> None:
@@ -211,7 +211,7 @@ def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedIm
     tested = locked(images.promotion, "staging")
     assert tested is not None
     name = "sagemaker-tritonserver:25.04-py3"
-    assert f"with an image on {name}@{tested.base}, and prod has {name}@{DIGEST}" in found.message
+    assert f"with an image on {name}@{tested.base}, but prod has {name}@{DIGEST}" in found.message
     assert (found.file and found.file.name, found.line) == ("prod.yaml", 6)
 
 
@@ -233,7 +233,7 @@ def test_an_image_that_exists_is_taken_over_if_the_target_names_its_digest(
         assert images.tags() == {}
     else:
         (said,) = findings_of(images)
-        assert f"tested in staging with the image {DIGEST}, and prod has the image {digest}" in said
+        assert f"tested in staging with the image {DIGEST}, but prod has the image {digest}" in said
 
 
 def test_an_image_that_was_not_built_in_the_source_is_not_copied(images: PromotedImages) -> None:

@@ -213,7 +213,9 @@ class TestAdoption:
         promoted.folder.write("model_specs/_folder.yaml", "environment: {LOG: '2'}\n")
         promoted.folder.spec("environment: {LOG: null}\n")
         promoted.folder.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
-        with pytest.raises(FindingsError, match="sentences would not be the same: `environment.LOG`"):
+        with pytest.raises(
+            FindingsError, match="sentences would change when it is adopted: `environment.LOG`"
+        ):
             adopted_specs(open_project(promoted.folder.root, "prod"))
 
     def test_a_lock_without_any_spec_is_named(self, promoted: Promotion) -> None:

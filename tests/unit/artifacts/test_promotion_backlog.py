@@ -38,7 +38,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 
 def test_an_environment_that_is_up_to_date(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys) == ["prod has what main and staging have"]
+    assert said(capsys) == ["prod is up to date with main and staging"]
 
 
 def test_keys_that_changed_on_main(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +47,7 @@ def test_keys_that_changed_on_main(fleet: FleetFolder, capsys: pytest.CaptureFix
     assert first == "sentences:"
     assert instance == "  main     `instance.type`: ml.g5.xlarge → ml.g5.2xlarge"
     assert scaling.startswith('  main     `scaling`: none → {"min": 1, "max": 4,')
-    assert last == "`fleet promote --to prod sentences` brings what staging runs"
+    assert last == "run `fleet promote --to prod sentences` to copy what staging runs"
 
 
 def test_content_that_the_environment_before_has(
@@ -89,7 +89,7 @@ def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
-    assert said(capsys, "sentences") == ["prod has what main and staging have"]
+    assert said(capsys, "sentences") == ["prod is up to date with main and staging"]
 
 
 def test_nothing_waits_for_an_environment_that_follows_main(
@@ -107,7 +107,7 @@ def test_the_environment_before_may_be_promoted_to_itself(
     assert said(capsys) == [
         "sentences:",
         "  staging  `instance.type`: ml.g5.xlarge → ml.g5.2xlarge",
-        "`fleet promote --to prod sentences` brings what staging runs",
+        "run `fleet promote --to prod sentences` to copy what staging runs",
     ]
 
 

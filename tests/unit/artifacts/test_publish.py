@@ -129,7 +129,7 @@ def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_
         5,
     )
     assert finding.message == (
-        "the repository of archive 'sentences' differs from the lock of 'sentences': it changed since"
+        "the repository of archive 'sentences' changed since the lock of 'sentences' was written"
     )
     assert finding.hint == "run `fleet lock --env dev sentences` and have the change reviewed"
     assert bucket.held() == []

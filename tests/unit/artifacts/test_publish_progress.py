@@ -51,7 +51,7 @@ def test_without_a_terminal_each_archive_has_a_line_when_it_is_done() -> None:
     first, second, copies = written.getvalue().splitlines()
     assert re.fullmatch(r"uploaded zoo/a: 1\.0 MB in \d+\.\d s, [\d.,]+ .B/s", first)
     assert second.startswith("uploaded zoo/b: 2.0 MB in ")
-    assert copies == "copied on the server: 2 objects"
+    assert copies == "copied within S3: 2 objects"
 
 
 def test_an_engine_whose_build_is_interrupted_did_not_fail() -> None:

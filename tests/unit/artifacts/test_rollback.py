@@ -114,7 +114,7 @@ def test_a_lock_without_a_spec_is_not_brought_back_half(
     repository.git("rm", "--quiet", "locks/prod/sentences.spec.yaml")
     repository.commit()
     repository.git("commit", "--quiet", "--allow-empty", "--message", "other")
-    with pytest.raises(FindingsError, match="and no locks/prod/sentences.spec.yaml beside it"):
+    with pytest.raises(FindingsError, match="but no locks/prod/sentences.spec.yaml beside it"):
         release(promotion, "main")
 
 

@@ -111,7 +111,7 @@ def test_data_of_the_whole_time_is_told_with_both_ends() -> None:
 def test_without_any_data_the_page_says_so() -> None:
     page = draw(line(), hours=2.5)
     assert "<p>The last 2.5 hours: no data</p>" in page
-    assert "No data in this time" in section(page)
+    assert "No data in this period" in section(page)
 
 
 def test_a_graph_lies_where_the_dashboard_says() -> None:
@@ -146,7 +146,7 @@ def test_annotations_are_drawn_where_nothing_was_measured() -> None:
     traces, layout = plotted(page)
     assert traces == []
     assert [each["y"] for each in layout["annotations"]] == [500]
-    assert '<p class="absent">No data in this time</p>' in section(page)
+    assert '<p class="absent">No data in this period</p>' in section(page)
 
 
 @pytest.mark.parametrize("annotations", [(), (Annotation(90, "warning > 90%", "#ff7f0e"),)])
@@ -155,7 +155,7 @@ def test_what_can_never_be_measured_here_is_told_from_what_may_come(
 ) -> None:
     never = replace(line(), measurable=False)
     assert "Not measured on this machine<" in section(draw(never, annotations=annotations))
-    assert "No data in this time<" in section(draw(never, line(), annotations=annotations))
+    assert "No data in this period<" in section(draw(never, line(), annotations=annotations))
     traces, _ = plotted(draw(never, line(), line(1), annotations=annotations))
     assert [trace["name"] for trace in traces] == [
         "p50 (not measured on this machine)",

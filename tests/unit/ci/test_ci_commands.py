@@ -82,7 +82,7 @@ class TestCommands:
         clone = clone_with_origin(tmp_path)
         calls = run_with_gh(step_named(fleet, "Open a pull request"), clone, "true", ENDPOINTS="a", RUN="5-1")
         assert calls == []
-        assert "prod has what dev runs" in (clone / "summary").read_text()
+        assert "prod is up to date with dev" in (clone / "summary").read_text()
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -43,7 +43,7 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
         "    | ^^^^^^^^",
         "  hint: did you mean `scaling`?",
         "1 error, 0 warnings",
-        "`fleet rules unknown-key` explains the first",
+        "run `fleet rules unknown-key` for an explanation of the first",
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folde
     with LocalState(folder.root).deploying():
         done = fleet(folder.root, "local", "up")
     assert done.returncode == 2
-    assert "another `fleet local up` is at work here" in done.stderr
+    assert "another `fleet local up` is running here" in done.stderr
 
 
 def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(folder: FleetFolder) -> None:

@@ -96,7 +96,7 @@ def test_a_price_of_another_region_or_of_ec2_is_marked_and_said(folder: FleetFol
     row = next(line for line in output.splitlines() if line.startswith("sentences"))
     assert row.split() == ["sentences", "ml.g5.xlarge", *["1", "~1.4080", "~1,013.76"] * 2]
     assert "~ prices of us-east-1: the catalog has none for eu-west-1" in output
-    assert "~ of ml.g6e.16xlarge: computed from EC2's price" in output
+    assert "~ ml.g6e.16xlarge: computed from EC2's price" in output
 
 
 def test_what_the_catalog_lacks_is_said_and_is_no_mistake(folder: FleetFolder) -> None:

@@ -125,13 +125,13 @@ def test_in_a_fleet_it_lists_what_differs_and_writes_nothing(folder: Path) -> No
     assert init(folder).stdout.splitlines() == [
         "app.py does not exist",
         "Makefile differs from the file of this version",
-        "`fleet init --upgrade` shows each difference, then writes the file",
+        "run `fleet init --upgrade` to see each difference and write the files",
     ]
     assert ((folder / "Makefile").read_text(), (folder / "app.py").exists()) == ("all:\n", False)
 
 
 def test_in_a_fleet_of_this_version_nothing_differs(folder: Path) -> None:
-    assert init(folder).stdout == f"{folder} holds a fleet, and its generated files are up to date\n"
+    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
 
 
 def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folder: Path) -> None:
@@ -200,7 +200,7 @@ def test_requirements_that_exist_stay_and_the_line_to_add_is_named(tmp_path: Pat
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
     (tmp_path / ".vscode").write_text("")
-    with pytest.raises(CannotRunError, match=r"\.vscode is a file, and a folder is made there"):
+    with pytest.raises(CannotRunError, match=r"\.vscode is a file, but a folder has to be created there"):
         init(tmp_path)
     assert files(tmp_path) == {".vscode"}
 
@@ -218,8 +218,8 @@ def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
     before = files(folder)
     monkeypatch.chdir(folder / "model_specs")
     done = CliRunner().invoke(app, ["init"], catch_exceptions=False)
-    assert done.stdout == f"{folder} holds a fleet, and its generated files are up to date\n"
-    with pytest.raises(CannotRunError, match="inside of the fleet at"):
+    assert done.stdout == f"the generated files of {folder} are up to date\n"
+    with pytest.raises(CannotRunError, match="inside the fleet at"):
         CliRunner().invoke(app, ["init", "another"], catch_exceptions=False)
     assert files(folder) == before
 

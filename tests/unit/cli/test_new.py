@@ -53,7 +53,7 @@ def test_a_copy_says_which_environments_have_overrides_for_the_other_alone(
     new.fleet.lock()
     new.fleet.environment("overrides: {sentences: {instance: {count: 2}}}\n")
     assert lines(run, NAME, "--from-spec", "sentences")[1] == (
-        "environments/dev.yaml has overrides for sentences alone"
+        "environments/dev.yaml has overrides for sentences that were not copied"
     )
 
 
@@ -72,7 +72,7 @@ def test_another_endpoint_that_is_not_there_is_told(run: CliRunner) -> None:
 def test_a_fleet_without_environments_cannot_check_it(run: CliRunner, folder: FleetFolder) -> None:
     for file in (folder.root / "environments").iterdir():
         file.unlink()
-    with pytest.raises(CannotRunError, match="holds no environment that a spec could be checked for"):
+    with pytest.raises(CannotRunError, match="has no environment for which the spec can be checked"):
         run.invoke(app, ["new", NAME, "--from-spec", "sentences"], catch_exceptions=False)
 
 

@@ -84,7 +84,7 @@ class TestCheck:
         two.write("README.md", "")
         done = typed("check", "--env", "dev", "README.md")
         assert (done.code, done.out.strip()) == (0, "dev: no findings in the environment")
-        assert done.err == "dev: no endpoint is selected: README.md: no endpoint in dev is made from it\n"
+        assert done.err == "dev: no endpoint is selected: README.md: no endpoint in dev uses it\n"
 
     def test_a_deleted_spec_leaves_what_else_is_wrong_without_it(
         self, typed: Typed, two: FleetFolder

@@ -132,13 +132,13 @@ def test_times_are_in_milliseconds_and_shares_in_percent(folder: FleetFolder) ->
     assert drawn.lines("SageMaker's overhead, ms")["p90"] == "overhead_latency_p90 / 1000"
     assert drawn.lines("Failed invocations, %")["5XX"] == "errors_5xx_Average * 100"
     assert drawn.lines("Failed invocations a minute")["5XX"] == "Invocation5XXErrors Sum"
-    hits = drawn.lines("Invocations whose model was loaded already, %")
+    hits = drawn.lines("Invocations whose model was already loaded, %")
     assert hits == {"cache hits": "model_cache_hit_Average * 100"}
 
 
 def test_instances_are_counted_by_their_samples_and_by_what_they_answer(folder: FleetFolder) -> None:
     drawn = dashboard(folder)
-    assert drawn.lines("Instances running and wanted") == {
+    assert drawn.lines("Instances running and desired") == {
         "running": "CPUUtilization SampleCount",
         "answering calls": "invocations_Sum / invocations_per_instance_Sum",
     }
@@ -156,7 +156,7 @@ def test_thresholds_are_drawn_on_the_graphs_of_their_metrics(folder: FleetFolder
         ],
         "Failed invocations, %": [(1, "5XX: critical > 1%", RED)],
         "GPU, %": [(90, "utilisation: warning > 90%", ORANGE)],
-        "Instances running and wanted": [(2, "wanted 2", GREY), (4, "critical ≥ 4", RED)],
+        "Instances running and desired": [(2, "desired 2", GREY), (4, "critical ≥ 4", RED)],
         "Triton: requests waiting": [(8, "warning > 8", ORANGE)],
     }
 
@@ -173,7 +173,7 @@ def test_a_floor_is_told_from_a_ceiling(folder: FleetFolder) -> None:
     )
     folder.spec(base=MULTI_MODEL)
     drawn = Dashboard(replace(folder.resolve(), alarms=(hits,))).annotations()
-    assert drawn["Invocations whose model was loaded already, %"] == [(80, "warning < 80%", ORANGE)]
+    assert drawn["Invocations whose model was already loaded, %"] == [(80, "warning < 80%", ORANGE)]
 
 
 def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None:
@@ -183,11 +183,11 @@ def test_what_scaling_holds_and_its_range_are_drawn(folder: FleetFolder) -> None
     )
     folder.spec(keys, base=KINDS["several GPUs"])
     assert Dashboard(replace(folder.resolve(), alarms=())).annotations() == {
-        "Invocations a minute": [(600, "per instance: scaling holds 600", GREY)],
-        "Requests under way and waiting, on an instance": [(4, "mean: scaling holds 4", GREY)],
-        "Instances running and wanted": [(1, "min 1", GREY), (4, "max 4", GREY), (2, "day: min 2", GREY)],
-        "GPU, %": [(60, "utilisation: scaling holds 60%", GREY)],
-        "Host, %": [(50, "CPU: scaling holds 50%", GREY)],
+        "Invocations a minute": [(600, "per instance: scaling target 600", GREY)],
+        "Requests in progress and waiting, per instance": [(4, "mean: scaling target 4", GREY)],
+        "Instances running and desired": [(1, "min 1", GREY), (4, "max 4", GREY), (2, "day: min 2", GREY)],
+        "GPU, %": [(60, "utilisation: scaling target 60%", GREY)],
+        "Host, %": [(50, "CPU: scaling target 50%", GREY)],
     }
 
 
@@ -195,7 +195,7 @@ def test_annotations_of_one_value_are_one_in_the_most_severe_colour(folder: Flee
     folder.spec(SCALED, base=KINDS["several GPUs"])
     running = replace(ALARMS[4], severity="warning")
     drawn = Dashboard(replace(folder.resolve(), alarms=(running, ALARMS[1], replace(ALARMS[0], drawn=200))))
-    assert drawn.annotations()["Instances running and wanted"] == [
+    assert drawn.annotations()["Instances running and desired"] == [
         (1, "min 1", GREY),
         (4, "max 4, warning ≥ 4", ORANGE),
     ]
@@ -261,7 +261,7 @@ class TestTriton:
         assert lines["embed"].count(' model="embed"') == 2
         assert lines["embed"].endswith(" / 1000")
         assert list(drawn.lines("Triton: GPU memory, %")) == ["Triton: GPU memory, %"]
-        assert drawn.texts[-1].endswith("Quotients are by model.")
+        assert drawn.texts[-1].endswith("Ratios are per model.")
 
     def test_a_target_is_called_as_triton_calls_it(self, folder: FleetFolder) -> None:
         drawn = dashboard(folder, "metrics: {triton_dimensions: [model]}\n", base=MULTI_MODEL)

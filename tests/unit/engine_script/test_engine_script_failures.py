@@ -117,7 +117,7 @@ def test_a_request_that_is_not_there_is_refused(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert outcome(f"s3://{BUCKET}/nothing.json", Request.of, compile_engine) == 20
-    assert f"there is no s3://{BUCKET}/nothing.json" in capsys.readouterr().err
+    assert f"s3://{BUCKET}/nothing.json does not exist" in capsys.readouterr().err
 
 
 def test_a_model_that_is_not_there_is_refused(store: EngineStore) -> None:

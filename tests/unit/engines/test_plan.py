@@ -222,8 +222,8 @@ class TestCheck:
         assert [(each.line, each.message, each.hint) for each in found] == [
             (
                 12,
-                "input 'token_ids' of the ONNX model of 'bert' varies ([-1, 128]), and `shapes` has none for it",
-                "write `token_ids: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for what varies",
+                "input 'token_ids' of the ONNX model of 'bert' has variable dimensions [-1, 128], but no `shapes`",
+                "write `token_ids: [SMALLEST, USUAL, LARGEST]`; trtexec would use 1 for each variable dimension",
             ),
             (12, "the ONNX model of 'bert' has no input 'tokens'", "did you mean `token_ids`?"),
         ]

@@ -65,7 +65,7 @@ def test_an_input_of_another_name_is_told_and_the_one_that_lacks_shapes(
 ) -> None:
     assert of_profile(there=there, idz=IDS) == [
         (f"{whose} has no input 'idz'", True),
-        (f"input 'ids' of {whose} varies ([-1, 128]), and `shapes` has none for it", True),
+        (f"input 'ids' of {whose} has variable dimensions [-1, 128], but no `shapes`", True),
     ]
 
 
@@ -97,7 +97,9 @@ def test_a_config_that_leaves_its_inputs_to_triton_is_completed_by_the_onnx_mode
     there = graph({"ids": (INT32, ["n", "length"])})
     assert of_profile('platform: "tensorrt_plan"', there, ids=["1x1", "8x128", "16x128"]) == []
     [(message, certain)] = of_profile('platform: "tensorrt_plan"', there)
-    assert certain and message.startswith("input 'ids' of the ONNX model of 'bert' varies ([-1, -1])")
+    assert certain and message.startswith(
+        "input 'ids' of the ONNX model of 'bert' has variable dimensions [-1, -1]"
+    )
 
 
 def test_a_model_that_batches_needs_shapes_even_if_nothing_names_its_inputs() -> None:
@@ -131,7 +133,7 @@ def test_a_reshape_is_what_the_plan_has() -> None:
         ("4, 8", []),
         (
             "8, 32",
-            [("model 'bert' prefers batches of 32; its engine takes 1 to 16", True)],
+            [("model 'bert' prefers batches of 32, but its engine accepts 1 to 16", True)],
         ),
     ],
 )
@@ -151,8 +153,8 @@ def test_an_engine_that_refuses_a_single_call_is_doubted() -> None:
 def test_names_of_config_and_onnx_model_are_one() -> None:
     there = graph({"token_ids": (INT32, ["n", 128])}, {"output": (FLOAT, ["n", 128, 384])})
     assert of_graph(there) == [
-        ("model 'bert' has an input 'ids', and its ONNX model does not", True),
-        ("model 'bert' has an output 'out', and its ONNX model does not", True),
+        ("model 'bert' has an input 'ids', but its ONNX model does not", True),
+        ("model 'bert' has an output 'out', but its ONNX model does not", True),
     ]
 
 

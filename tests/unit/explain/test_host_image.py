@@ -31,4 +31,4 @@ def test_one_that_the_catalog_does_not_have_is_told_by_name() -> None:
 def test_where_it_is_taken_out_sagemaker_chooses() -> None:
     found = shown(None)
     assert found.value == OWN_CHOICE
-    assert found.reason == f"`cloudformation.EndpointConfig.{KEY}` takes it out"
+    assert found.reason == f"`cloudformation.EndpointConfig.{KEY}` removes it"

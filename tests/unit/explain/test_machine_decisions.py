@@ -97,7 +97,7 @@ class TestHostImage:
         ]
         assert folder.resolve().ami is None
         assert shown.value == "SageMaker's own choice"
-        assert "`allow` takes missing-driver upon itself" in shown.reason
+        assert "`allow` accepts missing-driver" in shown.reason
 
 
 class TestRawInstances:

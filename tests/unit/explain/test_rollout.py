@@ -27,7 +27,7 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
     rollout = folder, keys, SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 2}")
     assert values(made(*rollout), "rollout") == [
         ("strategy", "canary, 50% first, then the rest"),
-        ("instances meanwhile", "twice as many"),
+        ("instances during an update", "twice as many"),
         ("time-out", "3600s"),
         ("rolled back by", "Average of Invocation5XXErrors above 0.01"),
         ("rolled back by", "p99 of ModelLatency above 200000 Microseconds"),
@@ -37,7 +37,7 @@ def test_a_rollout_is_shown_with_its_time_out_and_what_calls_it_back(folder: Fle
 def test_an_endpoint_that_nothing_calls_back_is_shown_as_such(folder: FleetFolder) -> None:
     assert values(made(folder, ""), "rollout") == [
         ("strategy", "all-at-once"),
-        ("instances meanwhile", "twice as many"),
+        ("instances during an update", "twice as many"),
     ]
     emergency = "rollout: {strategy: all-at-once, rollback_on: []}\n"
     assert values(made(folder, emergency), "rollout")[-1] == ("rolled back by", "nothing")

@@ -54,19 +54,21 @@ class TestConfiguration:
     @pytest.mark.parametrize("status", ["Failed", "UpdateRollbackFailed", "OutOfService", "Deleting"])
     def test_what_is_out_of_service_fails_with_sagemakers_reason(self, status: str) -> None:
         with pytest.raises(
-            CheckError, match=f"Endpoint doubles is {status}. SageMaker says: no capacity See"
+            CheckError, match=f"Endpoint doubles is {status}. SageMaker reports: no capacity See"
         ):
             SampledEndpoint(status=status, failure="no capacity").checked()
 
     def test_another_configuration_fails_and_is_named_with_what_to_look_at(self) -> None:
         with pytest.raises(CheckError) as failed:
             SampledEndpoint(config="old", failure="alarm rang").checked()
-        assert "with the configuration old, and not with new: SageMaker has rolled" in str(failed.value)
-        assert "SageMaker says: alarm rang" in str(failed.value)
+        assert "runs the configuration old instead of new: SageMaker rolled" in str(failed.value)
+        assert "SageMaker reports: alarm rang" in str(failed.value)
         assert "aws sagemaker describe-endpoint --endpoint-name doubles" in failed.value.remedy
 
     def test_no_endpoint_at_all_fails(self) -> None:
-        with pytest.raises(CheckError, match="There is no endpoint doubles. It was deleted past its stack"):
+        with pytest.raises(
+            CheckError, match="Endpoint doubles does not exist. It was deleted outside its stack"
+        ):
             SampledEndpoint(status="").checked()
 
 
@@ -121,8 +123,8 @@ class TestWhatPasses:
         with pytest.raises(CheckError) as failed:
             endpoint.looked(event)
         assert str(failed.value).startswith(
-            "Endpoint doubles could not be checked within 30 minutes. At last: Endpoint doubles, sample pair:"
-            " the model refuses with status 503: still loading. See the log group"
+            "Endpoint doubles could not be checked within 30 minutes. Last problem: Endpoint doubles, sample pair:"
+            " the model answers with status 503: still loading. See the log group"
         )
 
     def test_after_the_deadline_what_is_ready_by_then_still_passes(self) -> None:
@@ -154,15 +156,15 @@ class TestSamples:
         with pytest.raises(CheckError) as failed:
             endpoint.checked(sample(DOUBLE))
         assert str(failed.value) == (
-            "Endpoint doubles, sample pair: output y[0, 1] is 6, and 4 within 0.001 was wanted; 1 of 2 values"
-            " are off. If the new model is right, change the sample in the spec, else the model, and deploy"
+            "Endpoint doubles, sample pair: output y[0, 1] is 6, expected 4 (tolerance 0.001); 1 of 2 values"
+            " differ. If the new model is right, change the sample in the spec, else fix the model; then deploy"
             " again."
         )
 
     @pytest.mark.parametrize("status", [400, 404, 500])
     def test_a_refusal_of_the_model_fails_at_once_in_its_own_words(self, status: int) -> None:
         endpoint = SampledEndpoint(invoke=raising(model_error(status, "no input 'x'")))
-        words = f"sample pair: the answer has status {status}, and 200 was wanted: no input 'x'."
+        words = f"sample pair: the answer has status {status}, expected 200: no input 'x'."
         with pytest.raises(CheckError, match=words):
             endpoint.checked(sample(DOUBLE))
 
@@ -181,7 +183,7 @@ class TestSamples:
     def test_a_model_that_has_to_refuse_passes_when_it_does_and_fails_when_it_answers(self) -> None:
         endpoint = SampledEndpoint(invoke=raising(model_error(400)))
         assert endpoint.checked(sample(status=400))["IsComplete"] is True
-        with pytest.raises(CheckError, match="the answer has status 200, and 400 was wanted"):
+        with pytest.raises(CheckError, match="the answer has status 200, expected 400"):
             endpoint.checked(sample(status=400))
 
     def test_a_refusal_of_sagemaker_itself_fails_at_once(self) -> None:
@@ -194,14 +196,14 @@ class TestSamples:
     @pytest.mark.parametrize(
         ("body", "kind", "words"),
         [
-            (b"{}", "application/json", "is of content type 'application/json'"),
+            (b"{}", "application/json", "has content type 'application/json'"),
             (
                 b"{}",
                 "application/vnd.sagemaker-triton.binary+json;json-header-size=2",
                 "cannot be read: KeyE",
             ),
             (b"[", "application/vnd.sagemaker-triton.binary+json;json-header-size=1", "cannot be read: JSON"),
-            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "and not Triton's"),
+            (b"{}", "application/vnd.sagemaker-triton.binary+json;json-header-size=²", "not Triton's"),
             (
                 b"{}",
                 f"application/vnd.sagemaker-triton.binary+json;json-header-size={'9' * 5000}",
@@ -218,7 +220,7 @@ class TestSamples:
         with pytest.raises(CheckError) as failed:
             SampledEndpoint(invoke=raising(error)).checked(sample())
         assert len(str(failed.value)) <= 1500
-        assert str(failed.value).endswith("what the spec's samples and `warm` name.")
+        assert str(failed.value).endswith("what `samples` and `warm` of the spec name.")
 
     def test_what_nobody_foresaw_is_told_without_a_trace(self) -> None:
         denied = refusal("InvokeEndpoint", "ValidationError", "not you")

@@ -156,7 +156,7 @@ def test_an_endpoint_of_the_api_that_is_not_there_is_looked_at_again(wire: Wire)
 
 def test_a_model_that_fails_is_no_service_that_fails(wire: Wire) -> None:
     wire.invoked = refused(424, "ModelError", OriginalStatusCode=500, OriginalMessage="boom")
-    with pytest.raises(CheckError, match="the answer has status 500, and 200 was wanted: boom"):
+    with pytest.raises(CheckError, match="the answer has status 500, expected 200: boom"):
         wire.looked()
 
 

@@ -92,55 +92,67 @@ def test_what_is_near_enough_passes(wanted: dict[str, Any], got: Any) -> None:
 @pytest.mark.parametrize(
     ("wanted", "got", "words"),
     [
-        ({"datatype": "FP32"}, [1.5], "output y is of datatype FP64, and FP32 was wanted"),
-        ({"shape": [2, -1]}, [[1.5]], "output y has the shape [1, 1], and [2, -1] was wanted"),
-        ({"shape": [1]}, [[1.5]], "output y has the shape [1, 1], and [1] was wanted"),
-        ({"datatype": "FP64", "data": [1.0], "tolerance": 0}, [1.0, 2.0], "has 2 values, and 1 were wanted"),
-        ({"datatype": "FP64", "data": [0], "tolerance": 1}, [NAN], "y[0] is nan, and 0 within 1 was wanted"),
-        ({"datatype": "FP64", "data": ["NaN"], "tolerance": 1}, [0.0], "y[0] is 0, and nan within 1 was"),
-        ({"datatype": "FP64", "data": ["Infinity"], "tolerance": 1}, [-INF], "is -inf, and inf within 1"),
-        ({"datatype": "FP64", "data": [0], "tolerance": 1e300}, [INF], "is inf, and 0 within 1e+300 was"),
+        ({"datatype": "FP32"}, [1.5], "output y has datatype FP64, expected FP32"),
+        ({"shape": [2, -1]}, [[1.5]], "output y has shape [1, 1], expected [2, -1]"),
+        ({"shape": [1]}, [[1.5]], "output y has shape [1, 1], expected [1]"),
+        ({"datatype": "FP64", "data": [1.0], "tolerance": 0}, [1.0, 2.0], "has 2 values, expected 1"),
+        ({"datatype": "FP64", "data": [0], "tolerance": 1}, [NAN], "y[0] is nan, expected 0 (tolerance 1)"),
+        (
+            {"datatype": "FP64", "data": ["NaN"], "tolerance": 1},
+            [0.0],
+            "y[0] is 0, expected nan (tolerance 1)",
+        ),
+        (
+            {"datatype": "FP64", "data": ["Infinity"], "tolerance": 1},
+            [-INF],
+            "is -inf, expected inf (tolerance 1)",
+        ),
+        (
+            {"datatype": "FP64", "data": [0], "tolerance": 1e300},
+            [INF],
+            "is inf, expected 0 (tolerance 1e+300)",
+        ),
         (
             {"datatype": "INT64", "first": [1, 2]},
             [[1, 3], [7, 8]],
-            "y[0, 1] is 3, and 2 within 0 was wanted; 1 of 2",
+            "y[0, 1] is 3, expected 2 (tolerance 0); 1 of 2",
         ),
         (
             {"datatype": "FP32", "data": [0.1], "tolerance": 0},
             np.array([0.3], np.float32),
-            "is 0.3, and 0.1 within",
+            "is 0.3, expected 0.1 (tolerance",
         ),
         (
             {"datatype": "FP64", "data": [0.1], "tolerance": 0},
             [0.1 + 0.2],
-            "is 0.30000000000000004, and 0.1 within",
+            "is 0.30000000000000004, expected 0.1 (tolerance",
         ),
         (
             {"datatype": "FP16", "data": [0], "tolerance": 0},
             np.array([65504], np.float16),
-            "is 6.55e+04, and 0 within",
+            "is 6.55e+04, expected 0 (tolerance",
         ),
-        ({"datatype": "INT64", "first": [1, 2]}, [1], "has 1 values, and 2 were wanted"),
+        ({"datatype": "INT64", "first": [1, 2]}, [1], "has 1 values, expected 2"),
         (
             {"datatype": "FP64", "shape": [-1], "data": 5, "tolerance": 0},
             np.zeros(0),
-            "output y has the shape [0] without a value, and 5 was wanted in each",
+            "output y has shape [0], so no values; expected 5 throughout",
         ),
         (
             {"datatype": "INT64", "data": 5},
             np.zeros((0, 2), np.int64),
-            "output y has the shape [0, 2] without a value, and 5",
+            "output y has shape [0, 2], so no values; expected 5",
         ),
         (
             {"datatype": "INT64", "data": 3},
             [[3, 3], [3, 4]],
-            "y[1, 1] is 4, and 3 within 0 was wanted; 1 of 4",
+            "y[1, 1] is 4, expected 3 (tolerance 0); 1 of 4",
         ),
-        ({"datatype": "BOOL", "data": [True]}, [False], "y[0] is false, and true was wanted; 1 of 1"),
+        ({"datatype": "BOOL", "data": [True]}, [False], "y[0] is false, expected true; 1 of 1"),
         (
             {"datatype": "BYTES", "data": ["a"]},
             np.array([b"\xff"], object),
-            "is '\\\\xff', and 'a' was wanted",
+            "is '\\\\xff', expected 'a'",
         ),
     ],
 )
@@ -151,7 +163,7 @@ def test_what_is_off_is_told_with_its_place(wanted: dict[str, Any], got: Any, wo
 def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:
     sample = Sample.all_of('[{"name": "one", "inputs": {}, "outputs": {"z": {}}}]')[0]
     body, kind = answer({"x": np.zeros(1), "y": np.zeros(1)})
-    assert difference(sample, outputs_of(body, kind)) == "there is no output z, but x, y"
+    assert difference(sample, outputs_of(body, kind)) == "output z is missing; the answer has x, y"
 
 
 @pytest.mark.parametrize("header", [b"[" * 100_000, b'{"outputs":' * 20_000])

@@ -92,14 +92,14 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_group_that_is_missing_is_made(owner: Owner) -> None:
-    assert owner.did("Create", KmsKey=KEY) == f"Made {owner.group}, which keeps 30 days."
+    assert owner.did("Create", KmsKey=KEY) == f"Created {owner.group} with a retention of 30 days."
     assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}
 
 
 def test_a_group_that_is_there_is_taken_over_with_all_that_is_in_it(owner: Owner) -> None:
     owner.logs.create_log_group(logGroupName=owner.group)
     owner.logs.create_log_stream(logGroupName=owner.group, logStreamName="AllTraffic/i-1")
-    assert owner.did("Create", KmsKey=KEY) == f"Took over {owner.group}, which keeps 30 days."
+    assert owner.did("Create", KmsKey=KEY) == f"Adopted {owner.group} with a retention of 30 days."
     assert owner.found() == {"days": 30, "key": KEY, "tags": TAGS}
     assert len(owner.logs.describe_log_streams(logGroupName=owner.group)["logStreams"]) == 1
 
@@ -107,7 +107,7 @@ def test_a_group_that_is_there_is_taken_over_with_all_that_is_in_it(owner: Owner
 def test_a_group_that_was_deleted_by_hand_is_made_again_by_an_update(owner: Owner) -> None:
     owner.ask("Create")
     owner.logs.delete_log_group(logGroupName=owner.group)
-    assert owner.did("Update", RetentionInDays="90").startswith("Made")
+    assert owner.did("Update", RetentionInDays="90").startswith("Created")
     assert owner.found()["days"] == 90
 
 
@@ -147,7 +147,7 @@ def test_a_deletion_keeps_the_groups_and_says_so_without_asking_anybody(owner: O
     owner.ask("Create")
     owner.calls.clear()
     assert owner.did("Delete") == (
-        f"Kept {owner.group} with their last 30 days; what is older goes, and an empty log group costs nothing."
+        f"Kept {owner.group}: lines expire after 30 days, and an empty log group costs nothing."
     )
     assert owner.calls == []
     assert owner.found()["days"] == 30
@@ -183,10 +183,10 @@ def test_a_refusal_fails_the_deployment_in_words(owner: Owner, operation: str) -
     owner.refused = {operation: ["AccessDeniedException"]}
     with pytest.raises(LogsError) as failed:
         owner.ask("Create")
-    assert f"The log group {owner.group} could not be owned: ClientError" in str(failed.value)
+    assert f"The log group {owner.group} could not be created or configured: ClientError" in str(failed.value)
     assert str(failed.value).endswith(
-        "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, take"
-        " the tag off or delete the group."
+        "Remove the cause and deploy again; where its tag triton-fleet:environment names another environment, remove"
+        " the tag or delete the group."
     )
 
 
@@ -205,4 +205,4 @@ def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(aws: EmbeddedAws,
     assert did.startswith(
         f"Reported only, because the stack rolls back: The log group {owner.group} could not"
     )
-    assert f"Made {other}" in did
+    assert f"Created {other}" in did

@@ -254,4 +254,4 @@ class TestLimits:
         monkeypatch.setattr(context_module, name, limit)
         found = only(context(tmp_path, "*.nothing\n"))
         assert found.code == "FL939"
-        assert found.message == f"the build context is not read to its end: {message}"
+        assert found.message == f"the build context is too large: {message}"

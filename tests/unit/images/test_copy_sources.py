@@ -81,13 +81,13 @@ def test_a_file_of_that_name_elsewhere_is_the_hint(tmp_path: Path) -> None:
 def test_a_file_that_is_kept_out_is_an_error_with_the_pattern_and_its_line(tmp_path: Path) -> None:
     (each,) = findings(tmp_path, "COPY notes.md /")
     assert (each.code, each.line) == ("FL930", 3)
-    assert each.message == "'notes.md' is not in the build context: '*.md' keeps it out"
+    assert each.message == "'notes.md' is not in the build context: '*.md' excludes it"
     assert each.hint == f"add `!notes.md` below {tmp_path}/.dockerignore:2"
 
 
 def test_a_folder_whose_files_are_all_kept_out_is_an_error(tmp_path: Path) -> None:
     (each,) = findings(tmp_path, "COPY docs /", {"docs/a.md": "", ".dockerignore": "**/*.md\n"})
-    assert each.message == "the folder 'docs' is empty, or .dockerignore keeps out what it holds"
+    assert each.message == "the folder 'docs' is empty, or .dockerignore excludes its content"
 
 
 def test_what_cannot_be_sent_is_reported_once(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ class TestMounts:
             (
                 "source=notes.md,target=/x",
                 "FL930",
-                "'notes.md' is not in the build context: '*.md' keeps it out",
+                "'notes.md' is not in the build context: '*.md' excludes it",
             ),
         ],
     )

@@ -117,7 +117,7 @@ def test_a_second_process_gives_up_when_it_is_told_to_stop(tmp_path: Path) -> No
     stop.set()
     with (
         state.supervised(threading.Event()),
-        pytest.raises(CannotRunError, match="another process keeps the lock"),
+        pytest.raises(CannotRunError, match="another process has locked the local fleet"),
         state.supervised(stop),
     ):
         raise AssertionError("two processes run the local fleet")
@@ -191,7 +191,7 @@ def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     ("created", "words"),
     [
         (False, "what was served before is still served"),
-        (True, "nothing was served before; the stack is rolled back"),
+        (True, "nothing was deployed before; the stack was rolled back"),
     ],
 )
 def test_a_failure_tells_what_is_served_now(created: bool, words: str) -> None:

@@ -30,11 +30,11 @@ def test_without_a_terminal_a_step_has_a_line_at_its_start_if_one_is_given_and_o
     taken, file = steps()
     with taken.step("cdk synth"):
         pass
-    with taken.step("cdk deploy a", begun="cdk deploy a: begun; its log is a.log") as step:
+    with taken.step("cdk deploy a", begun="cdk deploy a: started; its log is a.log") as step:
         step.note = "created"
     assert lines(file) == [
         "✓ cdk synth",
-        "  cdk deploy a: begun; its log is a.log",
+        "  cdk deploy a: started; its log is a.log",
         "✓ cdk deploy a: created",
     ]
 
@@ -112,9 +112,9 @@ def test_what_other_threads_print_after_an_interruption_is_left_out() -> None:
         taken.interrupt()
         may_end.set()
         working.result()
-    with taken.step("end what was started"):
+    with taken.step("stop what was started"):
         pass
-    assert lines(file) == ["✗ cdk deploy a", "✓ end what was started"]
+    assert lines(file) == ["✗ cdk deploy a", "✓ stop what was started"]
     assert [each.outcome for each in taken.taken] == [Outcome.INTERRUPTED, Outcome.DONE]
 
 

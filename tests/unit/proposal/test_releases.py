@@ -106,7 +106,7 @@ def test_a_graph_that_is_unlike_its_configuration_is_refused(new: NewSpecs) -> N
     )
     new.tensorrt("bert", {"model.onnx": graph})
     with pytest.raises(
-        FindingsError, match="FL395: model 'bert' has an input 'x', and its ONNX model does not"
+        FindingsError, match="FL395: model 'bert' has an input 'x', but its ONNX model does not"
     ):
         new.text()
 

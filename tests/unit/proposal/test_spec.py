@@ -25,7 +25,7 @@ def test_of_an_example_it_passes_the_check(new: NewSpecs, example: str) -> None:
         pytest.skip(f"the models of {example} have not been made")
     text = new.text(repository)
     assert {each.code for each in new.findings()} == {"FL471"}, "it lies outside of the fleet's folder"
-    assert "is outside of this project" in text
+    assert "is outside this project" in text
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:
@@ -39,7 +39,7 @@ def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new:
     assert (spec.mode, spec.default_model) == (Mode.MULTI_MODEL, None)
     assert [each.archive for each in spec.models] == ["other-one", "top-classes"]
     assert "# other_one cannot be the name of an archive" in text
-    assert "Left out, as they hold no model: scripts." in text
+    assert "Left out, because they contain no model: scripts." in text
     assert new.passes(text)
 
 
@@ -86,7 +86,7 @@ def test_of_several_models_that_nothing_joins_one_answers_and_the_comment_asks_w
     new.python("two")
     text = new.text()
     assert new.spec().default_model == "one"
-    assert "# Undecided: of one, two several are called by no other one" in text
+    assert "# Undecided: several of one, two are called by no other model" in text
     assert "unloaded-model (FL461): model 'two' stays unloaded" in text
     assert new.passes(text)
 

@@ -34,8 +34,10 @@ def policy(**statement: Any) -> dict[str, Any]:
 def test_an_action_that_is_added_is_named_with_its_role_and_resource() -> None:
     before = template(Role1=role(), P=policy(Action="s3:GetObject", Resource="arn:a"))
     after = template(Role1=role(), P=policy(Action=["s3:GetObject", "s3:PutObject"], Resource="arn:a"))
-    assert permission_changes(before, after) == ("the endpoint's role may newly s3:PutObject on arn:a",)
-    assert permission_changes(after, before) == ("the endpoint's role may no longer s3:PutObject on arn:a",)
+    assert permission_changes(before, after) == ("the endpoint's role is now allowed s3:PutObject on arn:a",)
+    assert permission_changes(after, before) == (
+        "the endpoint's role is no longer allowed s3:PutObject on arn:a",
+    )
 
 
 def test_a_statement_that_is_only_divided_otherwise_is_no_change() -> None:
@@ -49,14 +51,14 @@ def test_a_statement_that_is_only_divided_otherwise_is_no_change() -> None:
 def test_a_condition_is_part_of_the_sentence() -> None:
     after = template(Role1=role(), P=policy(Action="a:B", Resource="*", Condition={"Bool": {"x": "true"}}))
     (found,) = permission_changes(template(Role1=role()), after)
-    assert found == """the endpoint's role may newly a:B on * if {"Bool": {"x": "true"}}"""
+    assert found == """the endpoint's role is now allowed a:B on * if {"Bool": {"x": "true"}}"""
 
 
 def test_who_may_assume_a_role_is_a_permission_as_well() -> None:
     found = permission_changes(template(Role1=role()), template(Role1=role("lambda.amazonaws.com")))
     assert found == (
-        "lambda.amazonaws.com may newly sts:AssumeRole on the endpoint's role",
-        "sagemaker.amazonaws.com may no longer sts:AssumeRole on the endpoint's role",
+        "lambda.amazonaws.com is now allowed sts:AssumeRole on the endpoint's role",
+        "sagemaker.amazonaws.com is no longer allowed sts:AssumeRole on the endpoint's role",
     )
 
 
@@ -66,13 +68,13 @@ def test_everybody_on_a_bucket_and_a_managed_policy_are_seen() -> None:
     before = template(Role1=role())
     after = template(Role1=role(ManagedPolicyArns=["arn:admin"]), B=bucket)
     assert permission_changes(before, after) == (
-        "everybody may newly s3:* on arn:b",
-        "the endpoint's role may newly what the policy arn:admin allows",
+        "everybody is now allowed s3:* on arn:b",
+        "the endpoint's role is now allowed what the policy arn:admin allows",
     )
 
 
 def test_a_denial_is_one() -> None:
     after = template(Role1=role(), P=policy(Effect="Deny", Action="a:B", Resource="*"))
     assert permission_changes(template(Role1=role()), after) == (
-        "the endpoint's role is denied to newly a:B on *",
+        "the endpoint's role is now denied a:B on *",
     )

@@ -93,5 +93,5 @@ def test_a_shallow_clone_is_told_how_to_fetch(repository: GitRepository, tmp_pat
 
 
 def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotRunError, match="in no Git work tree"), base_tree(tmp_path, "main"):
+    with pytest.raises(CannotRunError, match="not in a Git work tree"), base_tree(tmp_path, "main"):
         pass

@@ -64,13 +64,13 @@ def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("README.md", "README.md: no endpoint in dev is made from it"),
+        ("README.md", "README.md: no endpoint in dev uses it"),
         ("environments/prod.yaml", "it is not the environment 'dev'; pass `--env prod` for it"),
-        ("locks/prod/zoo.lock.yaml", "it is of the environment 'prod'"),
-        ("profiles/unused.yaml", "no endpoint in dev is made from it"),
-        ("model_specs/.hidden.yaml", "no endpoint in dev is made from it"),
-        (".github/workflows/ci.yaml", "no endpoint in dev is made from it"),
-        ("drafts/bert.yaml", "no endpoint in dev is made from it"),
+        ("locks/prod/zoo.lock.yaml", "it belongs to the environment 'prod'"),
+        ("profiles/unused.yaml", "no endpoint in dev uses it"),
+        ("model_specs/.hidden.yaml", "no endpoint in dev uses it"),
+        (".github/workflows/ci.yaml", "no endpoint in dev uses it"),
+        ("drafts/bert.yaml", "no endpoint in dev uses it"),
     ],
 )
 def test_any_other_file_of_the_repository_selects_nothing_and_is_no_mistake(
@@ -248,4 +248,4 @@ def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_eac
     fleet.environment("promoted_from: dev\n", name="prod")
     found = Selector(fleet.root, "prod").select(["model_specs/search"])
     assert (found.endpoints, len(found.reasons)) == ([], 2)
-    assert found.reasons[0] == "model_specs/search/bert-large.yaml: prod takes it by `fleet promote`"
+    assert found.reasons[0] == "model_specs/search/bert-large.yaml: prod gets it by `fleet promote`"

@@ -54,7 +54,7 @@ class TestNamesAndGlobs:
 
     def test_a_glob_that_fits_nothing_is_refused_and_never_means_all(self, fleet: FleetFolder) -> None:
         found = refusal(fleet, "zoo", "brt-*")
-        assert (found.code, found.message) == ("FL506", "no endpoint in dev fits 'brt-*'")
+        assert (found.code, found.message) == ("FL506", "no endpoint in dev matches 'brt-*'")
         assert "known: bert-large" in found.hint
 
     def test_names_and_globs_read_no_spec(self, fleet: FleetFolder) -> None:
@@ -122,11 +122,11 @@ class TestConditions:
     @pytest.mark.parametrize(
         ("selector", "message", "hint"),
         [
-            ("owner=serach", "no endpoint in dev fits 'owner=serach'", "did you mean `search`?"),
-            ("triton<24", "no endpoint in dev fits 'triton<24'", "known: 24.10, 25.04, 26.01"),
-            ("tag:team=x", "no endpoint in dev fits 'tag:team=x'", "no spec has a value there"),
-            ("owner=vision,triton<25", "no endpoint in dev fits 'owner=vision,triton<25'", "all parts"),
-            ("zoo,owner=serach", "no endpoint in dev fits 'owner=serach'", "did you mean `search`?"),
+            ("owner=serach", "no endpoint in dev matches 'owner=serach'", "did you mean `search`?"),
+            ("triton<24", "no endpoint in dev matches 'triton<24'", "known: 24.10, 25.04, 26.01"),
+            ("tag:team=x", "no endpoint in dev matches 'tag:team=x'", "no spec sets it"),
+            ("owner=vision,triton<25", "no endpoint in dev matches 'owner=vision,triton<25'", "all parts"),
+            ("zoo,owner=serach", "no endpoint in dev matches 'owner=serach'", "did you mean `search`?"),
         ],
     )
     def test_one_that_fits_nothing_is_refused_with_what_there_is(
@@ -146,7 +146,7 @@ class TestConditions:
             ("triton<new", "write a release, such as `25.04`"),
             ("triton=", ""),
             ("triton<25*", "write a release"),
-            ("owner=search,", "write names, globs, conditions"),
+            ("owner=search,", "separate the names, globs, conditions"),
             ("changed:", "changed:main"),
         ],
     )

@@ -59,7 +59,7 @@ def test_the_router_reads_names_that_no_object_has() -> None:
         ("[]", "is not a JSON object"),
         ('{"routes": {"a": {}, "a": {}}}', "a key is repeated"),
         ({"routes": {}}, "name at least one model"),
-        ({"routes": {"a": RESNET}, "default": "b"}, "default is 'b', which is none of a"),
+        ({"routes": {"a": RESNET}, "default": "b"}, "default is 'b', which is not one of a"),
         ({"routes": {"a": RESNET}, "more": 1}, "has unknown keys: more"),
         ({"default": "a"}, "lacks routes"),
         ({"routes": {"a": {"model": "a"}}}, "lacks versions"),

@@ -159,7 +159,7 @@ class TestPromoted:
 
     def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:
         found = Selector(fleet.root, "prod").select([str(fleet.root / "model_specs/sentences.yaml")])
-        assert found.reasons == ["model_specs/sentences.yaml: prod takes it by `fleet promote`"]
+        assert found.reasons == ["model_specs/sentences.yaml: prod gets it by `fleet promote`"]
 
     def test_its_own_spec_selects_it(self, fleet: FleetFolder) -> None:
         file = str(fleet.root / "locks/prod/sentences.spec.yaml")
