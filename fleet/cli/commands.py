@@ -116,6 +116,10 @@ COMMANDS: Mapping[str, Subcommand] = {
 """The commands in the order of the overview."""
 
 
+GC_THRESHOLDS = (50_000, 20, 50)
+"""A command ends soon and makes few cycles; Python's own thresholds cost a check a seventh of its time."""
+
+
 @cache
 def _loaded(name: str) -> TyperCommand | TyperGroup:
     """A command or a group, as typer makes it of what its module declares."""
@@ -123,6 +127,7 @@ def _loaded(name: str) -> TyperCommand | TyperGroup:
     gc.disable()
     declared = getattr(import_module(module), attribute)
     gc.freeze()  # none of it becomes garbage
+    gc.set_threshold(*GC_THRESHOLDS)
     gc.enable()
     holder = typer.Typer(callback=lambda: None)
     if isinstance(declared, typer.Typer):

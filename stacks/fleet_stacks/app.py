@@ -33,7 +33,9 @@ def _synth_or_explain(root: Path) -> None:
 
 
 def _synth(root: Path) -> None:
-    """Resolve the files and declare the stacks; the CDK is imported here, as it starts Node.js at once."""
+    """Resolve the files and declare the stacks; the CDK is imported here, as that starts Node.js at once."""
+    # The CDK's files have another path in each run: Node.js would write a cache of them and never read it.
+    os.environ.pop("NODE_COMPILE_CACHE", None)
     from aws_cdk import App
 
     from fleet.endpoint.resolve import resolve_fleet, resolve_foundation

@@ -30,7 +30,13 @@ def synth(
         "CDK_OUTDIR": str(folder),
         "CDK_CONTEXT_JSON": json.dumps({**shipped, **settings}),
         "HOME": os.environ["HOME"],
+        "NODE_COMPILE_CACHE": str(compile_cache(folder)),
         **({} if validates else {"CDK_VALIDATION": "false"}),
     }
     command = [str(python), str(root / "app.py")]
     return subprocess.run(command, env=variables, cwd="/", capture_output=True, text=True, check=False)
+
+
+def compile_cache(folder: Path) -> Path:
+    """Where Node.js would keep the code that it compiles for the assembly in `folder`, as `make` sets it."""
+    return folder.with_name(f"{folder.name}.compiled")

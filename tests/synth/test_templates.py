@@ -16,7 +16,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
-from app_synth import synth
+from app_synth import compile_cache, synth
 from cfn_linting import cfn_lint
 from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
@@ -92,6 +92,10 @@ def test_synth_twice_gives_the_same_bytes(assembly: Assembly, tmp_path: Path) ->
     second = Assembly(assembly.environment, tmp_path / "cdk.out")
     assert synth(second.folder, second.environment, validates=False).returncode == 0
     assert second.files == assembly.files
+
+
+def test_synth_leaves_no_compiled_code_behind_which_no_other_synth_could_use(assembly: Assembly) -> None:
+    assert not compile_cache(assembly.folder).exists()
 
 
 def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
