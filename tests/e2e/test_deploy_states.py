@@ -152,7 +152,7 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
     variants = sagemaker.describe_endpoint_config(EndpointConfigName=deployed)["ProductionVariants"]
     sagemaker.create_endpoint_config(EndpointConfigName="past-it", ProductionVariants=variants)
     sagemaker.update_endpoint(EndpointName="sentences", EndpointConfigName="past-it")
-    said = f"FL605: sentences runs the configuration past-it, but its stack declares {deployed}"
+    said = f"FL605: sentences runs the configuration past-it, but its stack declares {deployed.lower()}"
     with pytest.raises(FindingsError, match=said):
         running(access, declared)
     sagemaker.delete_endpoint(EndpointName="sentences")

@@ -59,7 +59,7 @@ def test_what_is_skipped_counts_as_before_and_all_else_is_put_back(
     ids = stacks.physical_ids(stopped)
     assert ids.keys() == {"Endpoint", "Config", "Model", "Kept"}
     runs = sagemaker.describe_endpoint(EndpointName=stopped)["EndpointConfigName"]
-    assert ids["Config"].endswith(runs)
+    assert ids["Config"].endswith(runs.lower())
     changed = {**endpoint(stopped, image="newer"), "Kept": parameter("after")}
     assert stacks.update(stopped, changed) == "UPDATE_COMPLETE"
 
