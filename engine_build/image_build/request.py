@@ -43,7 +43,7 @@ class ImageRequest:
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BuildError(
                 REFUSED,
-                f"this is no request that the script can read: {error}",
+                f"the script cannot read this request: {error}",
                 remedy="run `fleet images build` again",
             ) from error
 

@@ -72,9 +72,12 @@ def drift(
     for each in found:
         if each.busy:
             print_error(f"{each.title} is not compared: {each.busy}")
-    problems: list[Failure] = [each.problem for each in found if each.problem is not None]
     differs = bool(drifted)
-    if revert and drifted and _agreed(drifted, env, yes=yes):
+    reverts = revert and differs and _agreed(drifted, env, yes=yes)
+    problems: list[Failure] = [
+        each.problem for each in found if each.problem is not None and not (reverts and each.found)
+    ]
+    if reverts:
         failures, differs = _revert(access, drifted, env, say if format is Format.HUMAN else print_error)
         problems += failures
     elif not drifted and format is Format.HUMAN:
@@ -161,6 +164,14 @@ def _revert(
         if after.problem:
             failures.append(after.problem)
         differs = differs or bool(after.found)
-        again = f"reverted in part: {_remedy(after, env)}" if after.found else "reverted"
-        tell(f"{each.title}: " + (f"being reverted, {after.busy}" if after.busy else again))
+        tell(f"{each.title}: {_outcome(after, env)}")
     return failures, differs
+
+
+def _outcome(after: StackDrift, env: str) -> str:
+    if after.busy:
+        return f"being reverted, {after.busy}; run the command again when that is over"
+    if after.found:
+        left = ", ".join(f"{difference} ({subject})" for subject, difference in sorted(after.shown))
+        return f"reverted, except {left}; {_remedy(after, env)}"
+    return "reverted, but not compared completely afterwards" if after.problem else "reverted"

@@ -110,7 +110,7 @@ class EndpointChange:
         limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
         certain_price: Whether a source states all prices for the region.
-        permissions: Who may newly do what, and who no longer.
+        permissions: Who gains and who loses which permission.
         warnings: What a reviewer has to know before the merge.
         resources: What CloudFormation does.
         renamed: The other name of an endpoint that was renamed; "" else.

@@ -24,7 +24,7 @@ class EnvironmentChange:
     Attributes:
         endpoints: Those that differ, by risk.
         shared: What CloudFormation does to the stack that endpoints share.
-        permissions: Who may newly do what by that stack, and who no longer.
+        permissions: Who gains and who loses which permission by that stack.
         new: Findings that the base does not have. `fixed` are those that it has alone.
         notes: What is particular, such as an environment that the base does not have.
     """

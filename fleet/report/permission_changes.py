@@ -1,4 +1,4 @@
-"""Who may newly do what, and who no longer, from the policies of two templates."""
+"""Who gains and who loses which permission, from the policies of two templates."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Environment(Document):
     notifications: Notifications = Notifications()
     """Who is notified of alarms, by severity."""
     runbook: Page | None = None
-    """Where your copy of docs/runbook.md is, for links to its sections; default: the file's name."""
+    """Web address of your copy of docs/runbook.md, for links to its sections; default: the file's path."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD per month."""
     engine_builds: EngineBuilds = EngineBuilds()

@@ -56,13 +56,14 @@ def settings(root: Path) -> Mapping[str, Any]:
     """
     file = root / "cdk.json"
     try:
-        context: Mapping[str, Any] = (
-            json.loads(file.read_text("utf-8")).get("context", {}) if file.is_file() else {}
-        )
-    except (ValueError, AttributeError) as error:
+        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        if not isinstance(found, dict):
+            raise ValueError("it is another JSON value")
+    except ValueError as error:
         raise CannotRunError(
             f"{file} is not a JSON object: {error}", "correct or restore the file"
         ) from error
+    context: Mapping[str, Any] = found.get("context") or {}
     return context
 
 

@@ -49,12 +49,12 @@ def check(request: Request, sagemaker: Any, runtime: Any, seconds_left: Callable
     work = targets + samples
     for number, (what, do) in enumerate(work):
         if seconds_left() < LONGEST:
-            raise NotYet(f"{number} of {len(work)} calls are done; next: {what}")
+            raise NotYet(f"calls done: {number} of {len(work)}; next: {what}")
         do()
         print(f"Passed: {what}")
     return (
-        f"Endpoint {request.endpoint} is in service with {request.config}; {len(request.warm)} targets are"
-        f" loaded, and {len(request.samples)} samples passed."
+        f"Endpoint {request.endpoint} is in service with {request.config}; targets loaded:"
+        f" {len(request.warm)}; samples passed: {len(request.samples)}."
     )
 
 

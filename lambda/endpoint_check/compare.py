@@ -21,7 +21,8 @@ def difference(sample: Sample, outputs: Mapping[str, Output]) -> str | None:
     """The first thing that is not as wanted, as a clause; None where everything is."""
     for name, wanted in sample.outputs.items():
         if name not in outputs:
-            return f"output {name} is missing; the answer has {cut(', '.join(outputs)) or 'no outputs'}"
+            others = f"outputs {cut(', '.join(outputs))}" if outputs else "no outputs"
+            return f"output {name} is missing; the answer has {others}"
         problem = _tensor(wanted, outputs[name])
         if problem:
             return f"output {name}{problem}"

@@ -88,7 +88,7 @@ def test_values_of_every_data_type_come_back_as_they_were_sent(zoo: Zoo) -> None
     tensors = {name: {"datatype": name, "shape": [2], "data": data} for name, data in ECHOED.items()}
     outputs = {f"{name}_OUT": tensor for name, tensor in tensors.items()}
     sample = {"name": "all", "target": "echo.tar.gz", "inputs": tensors, "outputs": outputs}
-    assert "1 samples passed" in checked(zoo, sample)
+    assert "samples passed: 1" in checked(zoo, sample)
     outputs["INT64_OUT"] = {**outputs["INT64_OUT"], "data": [-(2**63), 2**53]}
     with pytest.raises(
         CheckError, match=r"INT64_OUT\[1\] is 9007199254740993, expected 9007199254740992 \(tolerance 0\)"
@@ -97,7 +97,7 @@ def test_values_of_every_data_type_come_back_as_they_were_sent(zoo: Zoo) -> None
 
 
 def test_a_target_is_loaded_without_a_sample(zoo: Zoo) -> None:
-    assert "1 targets are loaded" in checked(zoo, warm=("times.tar.gz",))
+    assert "targets loaded: 1" in checked(zoo, warm=("times.tar.gz",))
     assert "times.tar.gz" in {each["target"] for each in zoo.report()["models"] if each["memory"]}
 
 
@@ -116,12 +116,12 @@ def test_a_target_that_is_not_there_is_refused_by_sagemaker(zoo: Zoo) -> None:
 
 
 def test_right_and_wrong_answers_and_refusals_are_told_apart(zoo: Zoo) -> None:
-    assert "1 samples passed" in checked(zoo, tripled([3, 6]))
+    assert "samples passed: 1" in checked(zoo, tripled([3, 6]))
     with pytest.raises(
         CheckError, match=r"sample pair of times.tar.gz: output y\[0, 1\] is 6, expected 7 \(tolerance 0\)"
     ):
         checked(zoo, tripled([3, 7]))
     too_many = {"x": {"datatype": "FP32", "shape": [9, 2], "data": 0}}
-    assert "1 samples passed" in checked(zoo, tripled([0, 0], inputs=too_many, outputs={}, status=400))
+    assert "samples passed: 1" in checked(zoo, tripled([0, 0], inputs=too_many, outputs={}, status=400))
     with pytest.raises(CheckError, match="status 400, expected 200: .*batch-size must be <= 8"):
         checked(zoo, tripled([0, 0], inputs=too_many))

@@ -43,7 +43,6 @@ class EmbeddedSageMaker(EmbeddedJobs):
         super().__init__(region_name, account_id)
         self._models = Names()
         self.endpoint_configs = Names()
-        self.endpoints = Names()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -182,7 +181,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         if deployment is None and retain_deployment:
             deployment = endpoint.last_deployment_config
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
-        endpoint.endpoint_status, endpoint.config_in_update = "Updating", endpoint_config_name
+        endpoint.endpoint_status, endpoint.config_in_update = "Updating", config.endpoint_config_name
         before = endpoint.served
         try:
             self._refuse_alarm(deployment)

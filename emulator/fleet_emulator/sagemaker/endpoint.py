@@ -60,7 +60,8 @@ class EmbeddedEndpoint(FakeEndpoint):
         """Whether it needs the configuration, or will after the update in progress."""
         if self.endpoint_status == "Failed":
             return False
-        return config_name in (self.endpoint_config_name, self.config_in_update)
+        used = (self.endpoint_config_name, self.config_in_update or "")
+        return config_name.lower() in map(str.lower, used)
 
     def settle(self, status: str, failure_reason: str | None = None) -> None:
         """End what was in progress."""

@@ -1,4 +1,4 @@
-"""Names of models, endpoint configurations and endpoints, which SageMaker finds in any case.
+"""Names of models and endpoint configurations, which SageMaker finds in any case.
 
 CloudFormation's `Ref` of them is their ARN, whose name is in lower case, and CloudFormation describes and
 deletes them by it. Sources: fidelity.yaml.

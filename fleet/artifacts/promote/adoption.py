@@ -68,7 +68,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     main = following(target)
     lacking = [each for each in chosen if not promoted_spec(root, name, each).is_file()]
     findings = [
-        _unadoptable(target, one, "it has no lock there")
+        _unadoptable(target, one, "no lock there has this name")
         for one in endpoints
         if not any(fnmatchcase(each, one) for each in locked)
     ]

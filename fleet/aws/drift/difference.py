@@ -29,6 +29,7 @@ WORDS = {
     "ScheduledActions": "schedule",
     "SuspendedState": "suspended",
     "Threshold": "threshold",
+    "kmsKeyId": "key",
     "retentionInDays": "days of retention",
 }
 """Names of properties in words; others keep AWS's name."""

@@ -104,7 +104,7 @@ def _log_group(logs: Any, resource: DeclaredResource, group: str) -> Comparison:
     def restore() -> None:
         if not found:
             logs.create_log_group(logGroupName=group, tags=resource.properties.get("Tags", {}), **key)
-        elif key:
+        elif any(differences(key, found[0])):
             logs.associate_kms_key(logGroupName=group, **key)
         logs.put_retention_policy(logGroupName=group, retentionInDays=days)
 

@@ -127,7 +127,10 @@ class _Scaling:
 
     def _restore(self) -> None:
         wanted = self._wanted()
-        capacities = {name: int(wanted[name]) for name in CAPACITIES} | self._scheduled_capacities()
+        declared = {name: int(wanted[name]) for name in CAPACITIES}
+        capacities = declared | self._scheduled_capacities()
+        if capacities["MinCapacity"] > capacities["MaxCapacity"]:  # one of a schedule's, and one by hand
+            capacities = declared  # until the schedule acts again
         tags = {each["Key"]: each["Value"] for each in self._target.properties.get("Tags", [])}
         self._client.register_scalable_target(
             **self._id,

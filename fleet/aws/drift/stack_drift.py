@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from fleet.catalog.stack_statuses import StackState
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError
 
+PAUSES = (2, 5)
+"""Seconds until a comparison is repeated: IAM and Application Auto Scaling may answer with the old state."""
 COMPARED_AT_ONCE = 8
 """Stacks at one time; AWS throttles more, and botocore retries."""
 CHANGING = ("Creating", "Deleting", "RollingBack", "SystemUpdating", "Updating")
@@ -50,9 +53,9 @@ class StackDrift:
         return all(each.restore is not None for each in self.found)
 
     @property
-    def shown(self) -> list[tuple[str, list[str]]]:
-        """All that differs, in words."""
-        return [(each.subject, list(map(str, each.differences))) for each in self.found]
+    def shown(self) -> set[tuple[str, str]]:
+        """All that differs, in words: subjects with their differences; AWS lists them in no fixed order."""
+        return {(each.subject, str(one)) for each in self.found for one in each.differences}
 
 
 def stack_drifts(access: Access, stacks: Sequence[tuple[str | None, LiveStack]]) -> list[StackDrift]:
@@ -77,14 +80,23 @@ def restore_stack(access: Access, drift: StackDrift) -> StackDrift:
     """
     with aws_errors_as_findings():
         stack = find_stack(access.client("cloudformation"), drift.stack.id)
-        now = _stack_drift(access, drift.endpoint, stack) if stack else None
-        if stack is None or now is None or now.busy or now.shown != drift.shown:
-            because = (now.busy if now else "") or "what differs is not what was shown"
-            raise CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
+        if stack is None:
+            raise CannotRunError(f"{drift.title} is not reverted: its stack was deleted", "deploy it again")
+        now = _stack_drift(access, drift.endpoint, stack)
+        if now.busy or now.shown != drift.shown:
+            because = now.busy or "what differs is not what was shown"
+            changed = CannotRunError(f"{drift.title} is not reverted: {because}", "run the command again")
+            raise now.problem or changed
         for restore in dict.fromkeys(each.restore for each in now.found):
             if restore is not None:
                 restore()
-        return _stack_drift(access, drift.endpoint, stack)
+    after = _stack_drift(access, drift.endpoint, stack)
+    for seconds in PAUSES:
+        if not after.found or not after.shown <= now.shown:
+            break
+        time.sleep(seconds)
+        after = _stack_drift(access, drift.endpoint, stack)
+    return after
 
 
 def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> StackDrift:

@@ -56,7 +56,7 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say("")
     unpriced = sum(len(each.unpriced) for each in fleets)
     if unpriced:
-        say(f"the catalog has no price for {_count_text(unpriced, 'endpoint')}; the totals leave them out")
+        say(f"the totals are without {_count_text(unpriced, 'endpoint')}, for which the catalog has no price")
     if sum(len(each.endpoints) for each in groups) > sum(len(each.endpoints) for each in fleets):
         say("an endpoint of several profiles is in several rows")
     if not certain:

@@ -15,9 +15,10 @@ from botocore.stub import Stubber
 from fleet.aws.access import Access
 from fleet.aws.api.stack import LiveStack
 from fleet.aws.drift.comparison import Comparison
-from fleet.aws.drift.declaration import DeclaredStack, declared_stack
+from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declared_stack
 from fleet.aws.drift.hosting import definitions, endpoints, variants
 from fleet.aws.drift.monitoring import alarms, log_groups
+from fleet.aws.drift.scaling import NOT_SUSPENDED, scaling
 from fleet.catalog.images import partition_of
 from fleet.endpoint.resolved_endpoint import Deployment
 
@@ -37,6 +38,11 @@ STACK = LiveStack(
     protected=False,
 )
 DIMENSION = "EndpointConfigName"
+TARGET_ID = {
+    "ServiceNamespace": "sagemaker",
+    "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+    "ResourceId": "endpoint/search/variant/AllTraffic",
+}
 TEMPLATE: dict[str, Any] = {
     "Resources": {
         "Model": {"Type": "AWS::SageMaker::Model", "Properties": {}},
@@ -196,22 +202,69 @@ def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: A
         ),
         (
             {"retentionInDays": 30},
-            "kmsKeyId key → none",
+            "key key → none",
             ("associate_kms_key", {"logGroupName": "/logs", "kmsKeyId": "key"}),
         ),
+        ({"retentionInDays": 7, "kmsKeyId": "key"}, "days of retention 30 → 7", None),
     ],
-    ids=["deleted", "without its key"],
+    ids=["deleted", "without its key", "with its key"],
 )
 def test_a_log_group_has_its_key_again(
-    account: Account, live: dict[str, Any] | None, said: str, called: tuple[str, dict[str, Any]]
+    account: Account, live: dict[str, Any] | None, said: str, called: tuple[str, dict[str, Any]] | None
 ) -> None:
     groups = [] if live is None else [{"logGroupName": "/logs", **live}]
     stack = account.declared()
     account.answers("logs", "describe_log_groups", {"logGroups": groups})
     (found,) = log_groups(account.access, stack)
     assert list(map(str, found.differences)) == [said]
-    account.answers("logs", called[0], {}, **called[1])
+    if called is not None:
+        account.answers("logs", called[0], {}, **called[1])
     account.answers("logs", "put_retention_policy", {}, logGroupName="/logs", retentionInDays=30)
     assert found.restore is not None
     found.restore()
     account.ended()
+
+
+@pytest.mark.parametrize(
+    ("live", "written"),
+    [((10, 20), (10, 20)), ((10, 30), (2, 8)), ((1, 8), (2, 8))],
+    ids=["set by the schedule", "widened during the schedule", "widened"],
+)
+def test_a_revert_of_scaling_writes_a_range_that_is_declared_as_a_whole(
+    account: Account, live: tuple[int, int], written: tuple[int, int]
+) -> None:
+    night = {
+        "ScheduledActionName": "day",
+        "Schedule": "cron(0 8 ? * * *)",
+        "ScalableTargetAction": {"MinCapacity": 10, "MaxCapacity": 20},
+    }
+    resource = DeclaredResource(
+        logical_id="Target",
+        type="AWS::ApplicationAutoScaling::ScalableTarget",
+        physical_id="target",
+        properties={**TARGET_ID, **capacity(2, 8), "ScheduledActions": [night]},
+    )
+    stack = DeclaredStack(name="search", resources=(resource,))
+    service = "application-autoscaling"
+    suspended = {"DynamicScalingInSuspended": True}
+    found = {**TARGET_ID, **capacity(*live), "SuspendedState": suspended, "RoleARN": "arn", "CreationTime": 0}
+    account.answers(service, "describe_scalable_targets", {"ScalableTargets": [found]})
+    account.answers(service, "describe_scaling_policies", {"ScalingPolicies": []})
+    account.answers(service, "describe_scheduled_actions", {"ScheduledActions": []})
+    (compared,) = scaling(account.access, stack, [])
+    account.answers(
+        service,
+        "register_scalable_target",
+        {},
+        **TARGET_ID,
+        **capacity(*written),
+        SuspendedState=NOT_SUSPENDED,
+    )
+    account.answers(service, "put_scheduled_action", {}, **TARGET_ID, **night)
+    assert compared.restore is not None
+    compared.restore()
+    account.ended()
+
+
+def capacity(least: int, most: int) -> dict[str, int]:
+    return {"MinCapacity": least, "MaxCapacity": most}

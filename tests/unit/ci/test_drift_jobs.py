@@ -105,7 +105,12 @@ def test_the_job_of_an_environment_fails_only_when_it_could_not_be_compared(
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\necho "$@" >&2\necho "{said}"\nexit {code}\n')
     program.chmod(0o755)
-    environment = {**os.environ, "RUNNER_TEMP": str(tmp_path)}
+    environment = {**os.environ, "RUNNER_TEMP": str(tmp_path), "ENVIRONMENT": "prod", "RUN": "run 1"}
+    first = step_named(fleet, "Expect an answer for prod")
+    subprocess.run(["bash", "-e", "-c", first["run"]], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "drift/prod.unknown").read_text() == (
+        "The job ended before prod was compared: see run 1\n"
+    )
     done = subprocess.run(
         ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, check=False, capture_output=True
     )

@@ -157,7 +157,7 @@ def test_the_script_reads_the_request_as_it_is_written(store: EngineStore) -> No
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"job": null, "arguments": [], "more": 1}'])
 def test_another_document_is_no_request(text: bytes) -> None:
-    with pytest.raises(BuildError, match="no request that the script can read"):
+    with pytest.raises(BuildError, match="the script cannot read this request"):
         Request.of(text)
 
 

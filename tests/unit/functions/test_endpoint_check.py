@@ -38,7 +38,7 @@ class TestConfiguration:
     def test_without_samples_the_endpoint_is_in_service_with_its_new_configuration(self) -> None:
         done = SampledEndpoint(config="NEW").checked()
         assert done["IsComplete"] is True
-        assert done["Data"]["Did"].startswith("Endpoint doubles is in service with new; 0 targets")
+        assert done["Data"]["Did"].startswith("Endpoint doubles is in service with new; targets loaded: 0")
 
     @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
     def test_what_is_under_way_is_waited_for(self, status: str) -> None:
@@ -148,7 +148,7 @@ class TestWhatPasses:
 class TestSamples:
     def test_the_right_answer_passes(self) -> None:
         endpoint = SampledEndpoint(invoke=raising())
-        assert "1 samples passed" in endpoint.checked(sample(DOUBLE))["Data"]["Did"]
+        assert "samples passed: 1" in endpoint.checked(sample(DOUBLE))["Data"]["Did"]
         assert "TargetModel" not in endpoint.calls[0]
 
     def test_a_wrong_number_fails_at_once_with_place_numbers_tolerance_and_remedy(self) -> None:
@@ -235,7 +235,7 @@ class TestWarming:
         endpoint = SampledEndpoint(
             invoke=lambda target: unknown_output(target) if target == "a.tar.gz" else {}
         )
-        assert "1 targets are loaded" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Did"]
+        assert "targets loaded: 1" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Did"]
         first, second = endpoint.calls
         assert (first["TargetModel"], first["Body"][:13]) == ("a.tar.gz", b'{"inputs": []')
         assert "TargetModel" not in second

@@ -163,7 +163,7 @@ def test_what_is_off_is_told_with_its_place(wanted: dict[str, Any], got: Any, wo
 def test_an_output_that_is_not_there_is_told_with_those_that_are() -> None:
     sample = Sample.all_of('[{"name": "one", "inputs": {}, "outputs": {"z": {}}}]')[0]
     body, kind = answer({"x": np.zeros(1), "y": np.zeros(1)})
-    assert difference(sample, outputs_of(body, kind)) == "output z is missing; the answer has x, y"
+    assert difference(sample, outputs_of(body, kind)) == "output z is missing; the answer has outputs x, y"
 
 
 @pytest.mark.parametrize("header", [b"[" * 100_000, b'{"outputs":' * 20_000])

@@ -1,4 +1,4 @@
-"""Who may newly do what, from policies of two templates."""
+"""Who gains which permission, from policies of two templates."""
 
 from __future__ import annotations
 
