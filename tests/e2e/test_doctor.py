@@ -186,14 +186,11 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(cl
     sagemaker.create_endpoint_config(EndpointConfigName="past-it", ProductionVariants=variants)
     sagemaker.update_endpoint(EndpointName=NAME, EndpointConfigName="past-it")
     code, seen, wrong = clinic.doctor()
-    declared = deployed.lower()  # CloudFormation knows it by its ARN
-    assert (code, f"the stack declares {declared}" in seen) == (1, True)
-    assert (
-        f"error[endpoint-drift] FL605: sentences runs the configuration past-it, but its stack declares {declared}"
-        in wrong
-    )
+    assert (code, f"the stack declares {deployed.lower()}" in seen) == (1, True)
+    runs = "error[endpoint-drift] FL605: sentences runs"
+    assert f"{runs} the configuration past-it, but its stack declares {deployed.lower()}" in wrong
     sagemaker.delete_endpoint(EndpointName=NAME)
-    assert "error[endpoint-drift] FL605: sentences runs nothing" in clinic.doctor()[2]
+    assert f"{runs} nothing" in clinic.doctor()[2]
     sagemaker.create_endpoint(EndpointName=NAME, EndpointConfigName=deployed)
     assert clinic.doctor()[0] == 0
 
