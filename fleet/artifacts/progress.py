@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from fleet.core.sizes import count_of
 from fleet.printers.console import OutputConsole
 from fleet.printers.sanitizer import indent_lines, visible
 from fleet.spec.environment import LOCAL
@@ -118,7 +119,7 @@ class LineProgress:
     def copies(self, objects: int) -> Iterator[Advance]:
         """Show how many were copied."""
         yield _ignore
-        self._say(f"copied within S3: {objects} object{'s' * (objects != 1)}")
+        self._say(f"copied within S3: {count_of(objects, 'object')}")
 
     def _say(self, line: str) -> None:
         self._console.print(Text(indent_lines(line)), soft_wrap=True)
@@ -166,8 +167,7 @@ class BarProgress:
     @contextmanager
     def uploads(self, count: int, size: int, what: str = "archive") -> Iterator[None]:
         """Show the bars; they disappear when all is done."""
-        shown = f"{count} {what}{'s' * (count != 1)}"
-        self._bars.reset(self._total, total=size, description=shown, visible=True)
+        self._bars.reset(self._total, total=size, description=count_of(count, what), visible=True)
         with self._bars:
             yield
 
@@ -202,11 +202,6 @@ class BarProgress:
 def shown_size(size: float) -> str:
     """A number of bytes in decimal units, as in the bars: `101.6 MB`."""
     return filesize.decimal(int(size))
-
-
-def shown_engines(count: int) -> str:
-    """A number of engines: `1 engine`, `2 engines`."""
-    return f"{count} engine{'s' * (count != 1)}"
 
 
 def shown_builder(environment: str) -> str:

@@ -18,6 +18,7 @@ from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
+from fleet.core.sizes import count_of
 from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.spec.environment import LOCAL
@@ -122,10 +123,6 @@ def _adopt(project: Project, endpoints: Sequence[str]) -> None:
 
 def _summary(what: str, copied: int, size: int, there: int) -> str:
     if not copied:
-        return f"copied nothing: {_count(what, there)} already present"
+        return f"copied nothing: {count_of(there, what)} already present"
     also = f"; {there} already present" if there else ""
-    return f"copied {_count(what, copied)}, {shown_size(size)}{also}"
-
-
-def _count(what: str, number: int) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"copied {count_of(copied, what)}, {shown_size(size)}{also}"

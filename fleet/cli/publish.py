@@ -22,6 +22,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
+from fleet.core.sizes import count_of
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
 
@@ -99,28 +100,28 @@ def _prune(access: Access, root: Path, keep: int, *, yes: bool) -> None:
         return
     removed = work.remove(plan)
     uploads = f", {len(removed.uploads)} uploads aborted" if removed.uploads else ""
-    images = f", {_images(len(removed.images))}" if removed.images else ""
-    say(f"removed {_count(len(removed.objects))}, {shown_size(removed.size)}{images}{uploads}")
+    images = f", {count_of(len(removed.images), 'image')}" if removed.images else ""
+    say(f"removed {count_of(len(removed.objects), 'object')}, {shown_size(removed.size)}{images}{uploads}")
 
 
 def _show(plan: Plan, bucket: str) -> None:
     for unit in plan.units:
         if unit.image is not None:
-            records = f", with its record, {_count(len(unit.objects))}" if unit.objects else ""
+            records = f", with its record, {count_of(len(unit.objects), 'object')}" if unit.objects else ""
             say(f"  {unit.name}: an image of {shown_size(unit.image.size)}{records}")
             continue
-        count = "" if len(unit.objects) == 1 else f", {_count(len(unit.objects))}"
+        count = "" if len(unit.objects) == 1 else f", {count_of(len(unit.objects), 'object')}"
         say(f"  {unit.name}: {shown_size(unit.size)}{count}")
     for upload in plan.uploads:
         say(f"  {upload.key}: an incomplete upload")
     if plan.objects or plan.uploads:
-        say(f"unused: {_count(len(plan.objects))} in s3://{bucket}, {shown_size(plan.size)}")
+        say(f"unused: {count_of(len(plan.objects), 'object')} in s3://{bucket}, {shown_size(plan.size)}")
     elif not plan.images:
         say(f"nothing to remove from s3://{bucket}")
     if plan.images:
         size = shown_size(sum(each.size for each in plan.images))
-        repository = plan.images[0].repository
-        say(f"unused: {_images(len(plan.images))} in {repository}, {size} with the layers that images share")
+        images = f"{count_of(len(plan.images), 'image')} in {plan.images[0].repository}"
+        say(f"unused: {images}, {size} with the layers that images share")
     if young := _too_young(plan):
         say(f"kept for now: {young}, unused but younger than {HOURS} hours")
     if plan.objects:
@@ -130,14 +131,6 @@ def _show(plan: Plan, bucket: str) -> None:
 
 
 def _too_young(plan: Plan) -> str:
-    objects = _count(plan.too_young) if plan.too_young else ""
-    images = _images(plan.too_young_images) if plan.too_young_images else ""
+    objects = count_of(plan.too_young, "object") if plan.too_young else ""
+    images = count_of(plan.too_young_images, "image") if plan.too_young_images else ""
     return " and ".join(part for part in (objects, images) if part)
-
-
-def _images(images: int) -> str:
-    return f"{images} image{'s' * (images != 1)}"
-
-
-def _count(objects: int) -> str:
-    return f"{objects} object{'s' * (objects != 1)}"

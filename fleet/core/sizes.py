@@ -1,4 +1,4 @@
-"""Sizes in bytes as people read them."""
+"""Sizes and numbers of things as people read them."""
 
 from __future__ import annotations
 
@@ -12,3 +12,8 @@ def format_size(size: float) -> str:
     while size >= STEP and unit < len(UNITS) - 1:
         size, unit = size / STEP, unit + 1
     return f"{size:.1f} {UNITS[unit]}" if unit else f"{size:g} {UNITS[unit]}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number of things whose plural ends with s: `1 archive`, `0 archives`."""
+    return f"{number} {noun}{'s' * (number != 1)}"

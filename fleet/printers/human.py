@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from fleet.core.sizes import count_of
 from fleet.findings import Finding, Severity
 from fleet.printers.causes import causes
 from fleet.printers.console import OutputConsole
@@ -51,11 +52,7 @@ def _short(text: str) -> str:
 def sum_of(findings: Sequence[Finding]) -> str:
     """How many there are of each severity, such as "1 error, 2 warnings"."""
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    return f"{_count(errors, 'error')}, {_count(len(findings) - errors, 'warning')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{count_of(errors, 'error')}, {count_of(len(findings) - errors, 'warning')}"
 
 
 def _line(finding: Finding) -> Text:

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 from fleet.catalog.instances import instance
+from fleet.core.sizes import count_of
 from fleet.report.cost import Cost, EndpointCost, fleet_cost
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.permission_changes import permission_changes
@@ -236,8 +237,7 @@ def _machine(name: str) -> str:
 
 
 def _models(spec: EndpointSpec) -> str:
-    count = len(spec.packed)
-    return f"{count} archive{'s' * (count != 1)}"
+    return count_of(len(spec.packed), "archive")
 
 
 def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:

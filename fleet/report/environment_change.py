@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from fleet.core.sizes import count_of
 from fleet.findings import Finding, Severity
 from fleet.report.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
@@ -88,7 +89,7 @@ class EnvironmentChange:
         """One line: what happens, what it costs, whether calls fail."""
         parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._money()])]
         if self.errors:
-            parts.append(f"{self.errors} new error{'s' * (self.errors != 1)}: a deploy is refused")
+            parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
         hit = [each for each in self.endpoints if each.effect.interrupts]
         if hit:
             parts.append(f"interrupts {', '.join(each.endpoint for each in hit[:3])}{' …' * (len(hit) > 3)}")
@@ -127,7 +128,7 @@ def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
     verbs = [VERBS[each.effect] for each in endpoints]
     for verb in dict.fromkeys(VERBS.values()):
         if count := verbs.count(verb):
-            yield f"{count} endpoint{'s' * (count != 1)} {verb}"
+            yield f"{count_of(count, 'endpoint')} {verb}"
     if not endpoints:
         yield "0 endpoints change"
 

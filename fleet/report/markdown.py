@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from fleet.catalog.prices import price_list
+from fleet.core.sizes import count_of
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange, signed
 from fleet.report.fleet_change import FleetChange
@@ -155,7 +156,7 @@ def _warnings(each: EndpointChange) -> Iterator[str]:
 def _findings(place: EnvironmentChange) -> Iterator[str]:
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
-            count = f"{len(findings)} finding{'s' * (len(findings) != 1)} {name}"
+            count = f"{count_of(len(findings), 'finding')} {name}"
             yield from _folded(count, [finding_line(each) for each in findings])
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fleet.core.sizes import count_of
 from fleet.upgrade.comparison import Change
 
 MAX_STACKS = 3
@@ -36,10 +37,9 @@ class ProductChange:
             return f"{what} cannot be compared: {self.problem}"
         if not self.stacks:
             return f"{what} changes no template"
-        count = len(self.stacks)
         unsafe = sum(any(each.fails() for each in found) for found in self.stacks.values())
         worse = f", {unsafe} of them by a resource that is replaced, removed or unsafe" if unsafe else ""
-        return f"{what} changes {count} stack{'s' * (count != 1)} by itself{worse}"
+        return f"{what} changes {count_of(len(self.stacks), 'stack')} by itself{worse}"
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.artifacts.progress import PublishProgress, shown_builder, shown_engines, shown_size
+from fleet.artifacts.progress import PublishProgress, shown_builder, shown_size
 from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
@@ -24,6 +24,7 @@ from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_roll
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
+from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, one_failure
 from fleet.printers.steps import Step, Steps
@@ -156,7 +157,7 @@ class Deploy:
             ecr=lambda: self._access.client("ecr"),
         )
         by = shown_builder(self._fleet.place.environment)
-        done = [f"{shown_engines(published.engines)} built{by}"] if published.engines else []
+        done = [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
         done += [f"{published.copied} copied within S3"] if published.copied else []
         step.note = ", ".join(done) or NOTHING

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from fleet.catalog.prices import price_list
 from fleet.cli.output import say
+from fleet.core.sizes import count_of
 from fleet.printers.console import unfolded_console
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 from fleet.report.cost_groups import CostGroup
@@ -56,7 +57,7 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say("")
     unpriced = sum(len(each.unpriced) for each in fleets)
     if unpriced:
-        say(f"the totals are without {_count_text(unpriced, 'endpoint')}, for which the catalog has no price")
+        say(f"the totals are without {count_of(unpriced, 'endpoint')}, for which the catalog has no price")
     if sum(len(each.endpoints) for each in groups) > sum(len(each.endpoints) for each in fleets):
         say("an endpoint of several profiles is in several rows")
     if not certain:
@@ -116,7 +117,7 @@ def _lines(found: FleetCost) -> Iterator[str]:
     computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
     if computed:
         yield f"~ {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
-    dashboards = f"{_count_text(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
+    dashboards = f"{count_of(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
     yield f"on-demand prices in {prices.region}, {prices.date}; {prices.source}"
@@ -135,7 +136,3 @@ def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:
         f"; for the price of one the {each.apart} could run {saving.hours} hours a day" if each.routes else ""
     )
     return f"{apart} save at min {percent} %, {yearly} a year of {YEAR:,} hours{hours}"
-
-
-def _count_text(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

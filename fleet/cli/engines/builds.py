@@ -17,7 +17,7 @@ from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.inventory import HeldEngine, held_engines
 from fleet.artifacts.engines.request import all_engines
-from fleet.artifacts.progress import progress_on, shown_builder, shown_engines, shown_size
+from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
@@ -25,6 +25,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
+from fleet.core.sizes import count_of
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
@@ -59,9 +60,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     also = f"; {there} already present" if there else ""
     by = shown_builder(env)
     say(
-        f"built {shown_engines(done.built)}{by}{also}"
+        f"built {count_of(done.built, 'engine')}{by}{also}"
         if done.built
-        else f"{shown_engines(there)} already present"
+        else f"{count_of(there, 'engine')} already present"
     )
 
 
