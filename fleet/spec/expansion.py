@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.layers import Layering, LayerKind, merged
+from fleet.spec.layers import Layering, LayerKind, merged, takes_null
 from fleet.spec.reader import read_source
 from fleet.spec.s3_repository import S3
 from fleet.spec.scalars import plain_value
@@ -43,12 +43,11 @@ def expanded_spec(root: Path, file: Path, environments: Sequence[str], folder: P
     """
     spec = read_source(file)
     expanded = not file.is_relative_to(root / "model_specs")
-    base = _flat(root, spec, "", environments, folder, expanded=expanded)
-    overrides = {
-        name: difference
-        for name in environments
-        if (difference := _difference(base, _flat(root, spec, name, environments, folder, expanded=expanded)))
+    whole = {
+        name: _flat(root, spec, name, environments, folder, expanded=expanded) for name in ("", *environments)
     }
+    base = _shared(whole[""], list(whole.values()))
+    overrides = {name: difference for name in environments if (difference := _difference(base, whole[name]))}
     if overrides:
         base["overrides"] = {name: _ordered(each) for name, each in overrides.items()}
     return _ordered(base)
@@ -103,6 +102,20 @@ def is_path(path: KeyPath) -> bool:
         case ("models", _, "repository") | ("models", _, "engines", _, "onnx") | ("image", "build"):
             return True
     return False
+
+
+def _shared(
+    base: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: KeyPath = ()
+) -> dict[str, Any]:
+    """The base without values that one of the others lacks although `null` does not take them away."""
+    kept: dict[str, Any] = {}
+    for key, value in base.items():
+        here = (*path, key)
+        if takes_null(here) and any(key not in each for each in others):
+            continue
+        below = [each[key] for each in others if isinstance(each.get(key), dict)]
+        kept[key] = _shared(value, below, here) if isinstance(value, dict) else value
+    return kept
 
 
 def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

@@ -106,6 +106,17 @@ def test_a_mistake_in_it_is_shown_with_its_own_line(folder: FleetFolder) -> None
     assert any(each.startswith("sentences.spec.yaml:4 FL110 ") for each in folder.said("prod"))
 
 
+def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetFolder) -> None:
+    """`errors: null` below `alarms` means no alarm, and not the default one that the layers mean."""
+    with_environments(folder)
+    folder.write("profiles/gpu.yaml", 'alarms: {errors: "1%"}\noverrides: {prod: {alarms: null}}\n')
+    folder.spec("profile: gpu\nalarms: {latency_p99: 100ms}\n")
+    before = {name: loaded(folder, name).spec.alarms for name in ENVIRONMENTS}
+    layering = Layering(folder.root, read_source(folder.root / "environments/prod.yaml"), ENVIRONMENTS)
+    assert before["prod"] != before["dev"]
+    assert load_spec(read_source(written(folder)), layering).spec.alarms == before["prod"]
+
+
 KEYS = st.fixed_dictionaries(
     {},
     optional={
