@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from stat import S_ISREG
+from typing import Any
 
 import yaml
 
@@ -55,7 +56,7 @@ def parse_source(file: Path, text: str, max_bytes: int = MAX_BYTES) -> Source:
     Raises:
         FindingsError: as `read_source`.
     """
-    reader = _Reader(file, _plain(yaml.parse(text, Loader=LOADER), file, max_bytes // BYTES_OF_A_VALUE))
+    reader = _Reader(file, _plain(_events(text, LOADER), file, max_bytes // BYTES_OF_A_VALUE))
     try:
         data = reader.document()
     except (yaml.YAMLError, ValueError) as error:
@@ -98,13 +99,13 @@ class _Reader:
 
     def _value(self, event: yaml.Event, path: KeyPath, place: tuple[int, int]) -> object:
         """The value that begins with an event; its place is that of its key if it has one."""
-        text = event.value if isinstance(event, yaml.ScalarEvent) else ""
-        self.marks[path] = Mark(self.file, *place, text)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(path)
-        if isinstance(event, yaml.SequenceStartEvent):
+        if not isinstance(event, yaml.ScalarEvent):
+            self.marks[path] = Mark(self.file, *place)
+            if isinstance(event, yaml.MappingStartEvent):
+                return self._mapping(path)
             return [self._value(item, (*path, n), _place(item)) for n, item in enumerate(self._items())]
-        assert isinstance(event, yaml.ScalarEvent)  # noqa: S101 - the third and last kind of value
+        text = event.value
+        self.marks[path] = Mark(self.file, *place, text)
         try:
             return text if event.style else plain_value(text)
         except ValueError as error:
@@ -113,7 +114,9 @@ class _Reader:
 
     def _items(self) -> Iterator[yaml.Event]:
         """What each item of a list, or each key of a mapping, begins with."""
-        while not isinstance(event := next(self.events), yaml.CollectionEndEvent):
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
             yield event
 
     def _mapping(self, path: KeyPath) -> dict[str, object]:
@@ -147,18 +150,25 @@ def _place(event: yaml.Event) -> tuple[int, int]:
     return (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
 
+def _events(text: str, loader: Callable[[str], Any]) -> Iterator[yaml.Event]:
+    """What a parser finds in a text; `yaml.parse` asks it twice for each event."""
+    return iter(loader(text).get_event, None)
+
+
 def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml.Event]:
     """The events, as long as they are what these files need: others could exhaust the stack or the memory."""
     depth = values = 0
     for event in events:
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.NodeEvent):
+            depth += isinstance(event, yaml.CollectionStartEvent)
             values += 1
             problem, hint = _not_plain(event, depth)
             if values > most:
                 problem, hint = f"the file contains more than {most} keys and values", ""
             if problem:
                 raise FindingsError([_finding("FL104", file, problem, hint, *_place(event))])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
         yield event
 
 
@@ -191,7 +201,7 @@ def _said_better(file: Path, text: str, error: Exception) -> Exception:
     """
     if len(text) <= MAX_EXPLAINED_BYTES:
         try:
-            for _ in _plain(yaml.parse(text, Loader=yaml.SafeLoader), file, len(text)):
+            for _ in _plain(_events(text, yaml.SafeLoader), file, len(text)):
                 pass
         except yaml.YAMLError as better:
             return better

@@ -10,6 +10,8 @@ import re
 
 Scalar = str | int | float | bool | None
 
+_FIRST = {"", *"~nNtTfF+-.0123456789"}
+"""What text begins with that may be anything else; most does not."""
 _NULL = re.compile(r"~|null|Null|NULL|")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,1000}")
@@ -23,6 +25,8 @@ def plain_value(text: str) -> Scalar:
     Raises:
         ValueError: it is a number to an editor and none to us: hexadecimal, octal, or not finite.
     """
+    if text[:1] not in _FIRST:
+        return text
     if _NULL.fullmatch(text):
         return None
     if _BOOLEAN.fullmatch(text):

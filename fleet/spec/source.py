@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from fleet.findings import Finding
 
@@ -17,8 +17,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: `("scaling", "min")`, `("models", 0, "archive")`."""
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A place in a file, with what stands there where it is a single value; line and column count from 1."""
 
     file: Path
