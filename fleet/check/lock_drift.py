@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.engines.lock import onnx_changes, without_engines
-from fleet.artifacts.images.lock import image_changes
-from fleet.artifacts.lock import fold_checksums, measured_lock
+from fleet.artifacts.measured_lock import fold_checksums, measured_lock
 from fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.line_ends import differs_in_line_ends
 from fleet.artifacts.sources.spec_sources import repository_of
+from fleet.check.spec_images import image_findings
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
@@ -56,20 +56,23 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
         finding_at(loaded.source.mark(("models", index, "digest")), CODE, message, hint)
         for index, message in _other_digests(loaded.spec, lock)
     ]
-    others += image_changes(project, loaded, lock)
+    others += image_findings(project, loaded, lock)
+    found, refused = None, list[Finding]()
+    try:
+        found = measured_lock(loaded, project.environment, held=lock, offline=True)
+    except FindingsError as error:
+        refused = error.findings
+    if found is not None and without_engines(found) == without_engines(lock):
+        return [*others, *onnx_changes(loaded, lock, found, shown, hint)]
     missing = missing_files(loaded, lock)
     others += missing_findings(missing, shown)
     if missing:
         hint = f"get the missing files, then {hint}"
-    try:
-        found = measured_lock(loaded, project.environment, held=lock, offline=True)
-    except FindingsError as error:
-        others += _without_files(error.findings, missing)
+    if found is None:
+        others += _without_files(refused, missing)
         present = _present_checksums(loaded, lock, missing) if missing else {}
         return [*others, *_change_findings(project, loaded, lock, present, missing, hint)]
     others += onnx_changes(loaded, lock, found, shown, hint)
-    if without_engines(found) == without_engines(lock):
-        return others
     now = {name: each.files for name, each in found.repositories.items()}
     findings = _change_findings(project, loaded, lock, now, missing, hint)
     if not findings and not others:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from fleet.artifacts.images.lock import image_changes
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
 from fleet.check.provisional_lock import draft_lock
+from fleet.check.spec_images import image_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
@@ -185,5 +185,5 @@ def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     lock, refused = draft_lock(loaded)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
-    found += image_changes(project, loaded, None)
+    found += image_findings(project, loaded, None)
     return without_repeats(found, repository_findings(loaded))
