@@ -11,6 +11,7 @@ from pathlib import Path
 from fleet.artifacts.sources.spec_sources import built_models, repository_of
 from fleet.check.engines import engine_findings
 from fleet.check.samples import sample_findings
+from fleet.core.look import read_once
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
@@ -65,7 +66,7 @@ def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
     ]
     for path, name in named:
         mark = loaded.source.mark(path)
-        tree, real = _tree(mark.file), Path(os.path.realpath(mark.file.parent / name))
+        tree, real = read_once(_tree, mark.file.parent), Path(os.path.realpath(mark.file.parent / name))
         if tree is not None and not real.is_relative_to(tree):
             message = f"{name} leads to {real}, outside of {tree}: that place changes without a review"
             hint = f'move it there, or write `allow: {{{name_of(OUTSIDE)}: "WHY"}}`'
@@ -73,12 +74,13 @@ def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
             yield replace(found, severity=Severity.WARNING)
 
 
-def _tree(file: Path) -> Path | None:
-    """The root of the Git work tree that a spec is in, else of its fleet; None if it is in neither."""
-    above = Path(os.path.realpath(file)).parents
-    for folder in above:
-        if (folder / ".git").exists():
-            return folder
+def _tree(folder: Path) -> Path | None:
+    """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
+    real = Path(os.path.realpath(folder))
+    above = (real, *real.parents)
+    for each in above:
+        if (each / ".git").exists():
+            return each
     return next((each for each in above if all((each / name).is_dir() for name in FOLDERS)), None)
 
 

@@ -6,16 +6,17 @@ version folders that a model without files is served from (docs/decisions/0031).
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from heapq import merge
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from fleet.core.look import is_looking, read_once
 from fleet.findings import Finding, FindingsError
+from fleet.repository.contents import EntryKind
+from fleet.repository.listing import Listed, listing
 from fleet.repository.version_folders import CONFIG, empty_versions, is_version
 
 LEFT_OUT = {"__pycache__"}
@@ -34,7 +35,7 @@ class RepositoryEntry(NamedTuple):
     size: int | None
 
 
-def model_names(repository: Path, built: Collection[str] = (), *, packed: bool = True) -> list[str]:
+def model_names(repository: Path, built: Collection[str] = (), *, packed: bool = True) -> tuple[str, ...]:
     """The model directories, sorted; each has at least one version that Triton would take.
 
     Args:
@@ -46,6 +47,10 @@ def model_names(repository: Path, built: Collection[str] = (), *, packed: bool =
     Raises:
         FindingsError: the folder holds no model, a model's files at its root, or a model without a version.
     """
+    return read_once(_model_names, repository, frozenset(built), packed)
+
+
+def _model_names(repository: Path, built: Collection[str], packed: bool) -> tuple[str, ...]:
     if (repository / CONFIG).exists():
         message = "config.pbtxt is at the root: this is a model, not a model repository"
         hint = "name the folder above it, which holds one directory for each model"
@@ -61,7 +66,7 @@ def model_names(repository: Path, built: Collection[str] = (), *, packed: bool =
         findings.append(Finding(code="FL407", message="the model repository has no model", file=repository))
     if findings:
         raise FindingsError(findings)
-    return [model.name for model in models]
+    return tuple(model.name for model in models)
 
 
 def entries(repository: Path) -> Iterator[RepositoryEntry]:
@@ -93,43 +98,44 @@ def _entries(repository: Path) -> Iterator[RepositoryEntry]:
 
 
 def _entries_with_files(repository: Path) -> Iterator[RepositoryEntry]:
-    without_files = list[str]()
-    for folder, folders, files in os.walk(repository, onerror=_unreadable):
-        folders[:] = sorted(filter(belongs, folders))
-        here = folder.removeprefix(str(repository)).lstrip("/")
+    waiting, without_files = [""], list[str]()
+    while waiting:
+        here = waiting.pop()
         if here:
             without_files.append(here)
-        for name in [*folders, *sorted(filter(belongs, files))]:
+        found = _belonging(f"{repository}/{here}" if here else str(repository))
+        for name, kind, size in found:
+            path = f"{here}/{name}" if here else name
             if NO_TEXT.search(name):
-                raise FindingsError([_no_text(Path(folder), name)])
-            kind, size = _kind_and_size(f"{folder}/{name}")
-            if not (stat.S_ISDIR(kind) or stat.S_ISREG(kind)):
-                message = "only folders and files can be packed; this is a link or a device"
-                hint, file = "replace it with the file itself", Path(folder, name)
-                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=file)])
-            if stat.S_ISREG(kind):
+                raise FindingsError([_no_text(repository / here, name)])
+            if kind is EntryKind.FILE:
                 yield from (
                     RepositoryEntry(above, None)
                     for above in without_files
                     if f"{here}/".startswith(f"{above}/")
                 )
                 without_files.clear()
-                yield RepositoryEntry(f"{here}/{name}" if here else name, size)
+                yield RepositoryEntry(path, size)
+            elif kind is not EntryKind.FOLDER:
+                message = "only folders and files can be packed; this is a link or a device"
+                hint, file = "replace it with the file itself", repository / path
+                raise FindingsError([Finding(code="FL403", message=message, hint=hint, file=file)])
+        folders = [each.name for each in found if each.kind is EntryKind.FOLDER]
+        waiting += (f"{here}/{name}" if here else name for name in reversed(folders))
+
+
+def _belonging(folder: str) -> list[Listed]:
+    """What of a folder is part of a repository."""
+    try:
+        return [each for each in listing(folder) if belongs(each.name)]
+    except OSError as error:
+        _unreadable(error)
 
 
 def place(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
     """The sort key of packed paths: a folder, its files, then the folders in it."""
     *above, name = path.split("/")
     return (*((True, part) for part in above), (is_folder, name))
-
-
-def _kind_and_size(path: str) -> tuple[int, int]:
-    """The type of an entry, no link followed, and its bytes; the type is 0 where it is gone by now."""
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
-        return 0, 0
-    return found.st_mode, found.st_size
 
 
 def belongs(name: str) -> bool:
@@ -157,7 +163,7 @@ def _models(repository: Path) -> list[Path]:
 
 def _model_folders(repository: Path) -> list[Path]:
     try:
-        return [repository / name for name in sorted(_folders(repository)) if belongs(name)]
+        return [repository / name for name in _folders(repository) if belongs(name)]
     except OSError as error:
         _unreadable(error)
 
@@ -176,22 +182,28 @@ def _read_versions_without_files(model: Path) -> list[str]:
 
 
 def _folders(folder: Path) -> list[str]:
-    """The names of the folders in a folder, and of links to folders, in no order."""
-    with os.scandir(folder) as found:
-        return [
-            each.name
-            for each in found
-            if each.is_dir(follow_symlinks=False) or (each.is_symlink() and Path(each.path).is_dir())
-        ]
+    """The names of the folders in a folder, and of links to folders."""
+    return [
+        name
+        for name, kind, _ in listing(str(folder))
+        if kind is EntryKind.FOLDER or (kind is EntryKind.LINK and (folder / name).is_dir())
+    ]
 
 
 def _has_file(folder: Path) -> bool:
     """Whether anything in a folder is packed, or refused."""
-    for _, folders, files in os.walk(folder):
-        folders[:] = filter(belongs, folders)
-        if any(map(belongs, files)):
-            return True
-    return folder.is_symlink()
+    if folder.is_symlink():
+        return True
+    waiting = [str(folder)]
+    while waiting:
+        above = waiting.pop()
+        with suppress(OSError):  # reported where it is packed
+            for name, kind, _ in listing(above):
+                if belongs(name):
+                    if kind is not EntryKind.FOLDER:
+                        return True
+                    waiting.append(f"{above}/{name}")
+    return False
 
 
 def _misnamed_file_finding(model: Path) -> Finding:

@@ -83,9 +83,7 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     mark = loaded.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
     try:
-        repository, is_folder = read_once(
-            _real_folder, mark.file.parent, loaded.spec.models[index].repository
-        )
+        repository, is_folder = real_folder(mark.file.parent, loaded.spec.models[index].repository)
         if is_folder:
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"
@@ -94,7 +92,16 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     raise FindingsError([finding_at(mark, "FL401", message, hint)])
 
 
+def real_folder(base: Path, path: str) -> tuple[Path, bool]:
+    """Where a path leads from a folder, links followed, and whether it is a folder.
+
+    Raises:
+        OSError: a name is too long.
+        RuntimeError: links lead in a circle.
+    """
+    return read_once(_real_folder, base, path)
+
+
 def _real_folder(base: Path, path: str) -> tuple[Path, bool]:
-    """Where a path leads from a folder, and whether it is a folder."""
     found = (base / path).resolve()
     return found, found.is_dir()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.layout import NO_TEXT, belongs
+from fleet.repository.listing import listing
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
 from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
@@ -57,39 +57,27 @@ def _list(gathered: Collector, *, packed: bool) -> None:
 
 def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
-    with os.scandir(gathered.place / folder) as found:
-        entries = sorted(found, key=lambda each: each.name)
+    left_out_above = not all(map(belongs, folder.split("/"))) if folder else False
     folders = []
-    for each in entries:
-        path = f"{folder}/{each.name}" if folder else each.name
-        left_out = not all(map(belongs, path.split("/")))
+    for name, kind, size in listing(f"{gathered.place}/{folder}" if folder else str(gathered.place)):
+        path = f"{folder}/{name}" if folder else name
+        left_out = left_out_above or not belongs(name)
         if left_out and packed:
             continue
-        if NO_TEXT.search(each.name):
-            message = f"the name {each.name!r} contains control characters or is not UTF-8"
+        if NO_TEXT.search(name):
+            message = f"the name {name!r} contains control characters or is not UTF-8"
             gathered.notes.add("FL414", message, folder, "rename it")
             continue
-        entry = _entry(each)
-        gathered.add(path, entry)
-        if entry.kind is EntryKind.FOLDER:
+        gathered.add(path, FOLDER if kind is EntryKind.FOLDER else Entry(kind, size))
+        if kind is EntryKind.FOLDER:
             folders.append(path)
-        elif entry.kind is not EntryKind.FILE and not left_out:
+        elif kind is not EntryKind.FILE and not left_out:
             message = "only folders and files can be packed; this is a link or a device"
             # A link may lead to what Triton reads well, in a repository that somebody else packs.
-            lenient = entry.kind is EntryKind.LINK and not packed
+            lenient = kind is EntryKind.LINK and not packed
             severity = Severity.WARNING if lenient else Severity.ERROR
             gathered.notes.add("FL403", message, path, "replace it with the file itself", severity)
     return folders
-
-
-def _entry(each: os.DirEntry[str]) -> Entry:
-    if each.is_symlink():
-        return Entry(EntryKind.LINK)
-    if each.is_dir(follow_symlinks=False):
-        return FOLDER
-    if not each.is_file(follow_symlinks=False):
-        return Entry(EntryKind.OTHER)
-    return Entry(EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
 
 
 def _as_packed(contents: Contents) -> Contents:

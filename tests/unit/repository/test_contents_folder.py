@@ -72,8 +72,8 @@ def test_a_folder_that_may_not_be_listed_is_told_and_the_rest_is_read(
     folder = folder_of(tmp_path, {"m/1/x": b"", "m/config.pbtxt": b"c"})
     listed = os.scandir
 
-    def refuse(path: Path) -> Iterator[os.DirEntry[str]]:
-        if path == folder / "m/1":
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
+        if path == str(folder / "m/1"):
             raise PermissionError(13, "Permission denied")
         return listed(path)
 
