@@ -54,6 +54,8 @@ class Scope(Enum):
     def of(self, endpoint: EndpointContext) -> Sequence[Machine]:
         """Those of an endpoint's machines."""
         machines = endpoint.machines
+        if len(machines) == 1:  # the spec's own, of which all are about
+            return machines
         match self:
             case Scope.ENDPOINT:
                 return machines[:1]
@@ -93,8 +95,8 @@ class Rule:
 
     def findings(self, endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
-        problems = islice(self.check(endpoint), MAX_FINDINGS)
-        return [self._finding(endpoint, problem, deploying) for problem in problems]
+        problems = list(islice(self.check(endpoint), MAX_FINDINGS))
+        return [self._finding(endpoint, each, deploying) for each in problems] if problems else []
 
     def _finding(self, endpoint: EndpointContext, problem: Problem, deploying: bool) -> Finding:
         found = finding_at(endpoint.source.mark(problem.path), self.code, problem.message, problem.hint)

@@ -59,6 +59,9 @@ class _Named(BaseModel):
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
 
 
+_NAMES_NOTHING = _Named()
+
+
 class Layering:
     """How specs of one environment are merged; each profile and each folder's file is read once.
 
@@ -122,7 +125,7 @@ class Layering:
         if not source.data:
             return
         named = any(key in source.data for key in (*OWN_KEYS, "environments"))
-        asked = validate(_Named, source) if named else _Named()
+        asked = validate(_Named, source) if named else _NAMES_NOTHING
         self._check_environments(kind, asked, source)
         expanded = self._expanded and source.file != self._environment.file
         for index, profile in enumerate(() if expanded else asked.profile):
@@ -225,8 +228,9 @@ def _without_own_keys(source: Source, *, keep: tuple[str, ...]) -> Source:
 
 def merged(spec: Source, layers: Sequence[Layer]) -> Source:
     """The layers laid over each other. `null` takes a key away unless the key has it as a value."""
-    found = Source(spec.file, {})
-    for layer in layers:
+    lowest = layers[0].source if layers else Source(spec.file, {})
+    found = Source(spec.file, lowest.data, lowest.marks)
+    for layer in layers[1:]:
         found = found.merged(layer.source, takes_null)
     return Source(spec.file, found.data, {**found.marks, (): spec.mark(())})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, all_of
@@ -92,7 +92,11 @@ class Project:
 
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
-        return self.root / "locks" / self.environment.environment / f"{endpoint}.lock.yaml"
+        return self._locks / f"{endpoint}.lock.yaml"
+
+    @cached_property
+    def _locks(self) -> Path:
+        return self.root / "locks" / self.environment.environment
 
 
 def environment_names(root: Path) -> list[str]:

@@ -119,4 +119,7 @@ def _lay_over(
 
 def _is_in(path: KeyPath, places: Set[KeyPath]) -> bool:
     """Whether one of the places holds the path, or is it."""
-    return any(path[:end] in places for end in range(1, len(path) + 1))
+    for end in range(1, len(path) + 1):  # noqa: SIM110 - a generator takes twice as long, for each mark
+        if path[:end] in places:
+            return True
+    return False

@@ -85,7 +85,7 @@ class EndpointContext:
 
     def on(self, placed: Machine) -> EndpointContext:
         """The same endpoint on one of its instance types; of a model of others nothing is known."""
-        if placed == self._machine:
+        if placed is self._machine:
             return self  # with all that is computed of it
         return replace(self, placed=placed, base=self, lock=self.lock if placed.runs_model else None)
 

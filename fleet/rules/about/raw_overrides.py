@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from fleet.catalog.api_ledger import Decision, Member, ledger
 from fleet.endpoint.context.context import EndpointContext
@@ -22,11 +23,10 @@ def raw_property_with_own_key(endpoint: EndpointContext) -> Iterator[Problem]:
     with one container.
     """
     for resource in RESOURCES:
-        members = {path: each for path, each in ledger(resource).items() if not (each.rule or each.inside)}
         settled = list(
-            outermost(endpoint, resource, _decided_members(members, Decision.REFUSED, Decision.OURS))
+            outermost(endpoint, resource, _decided_members(resource, Decision.REFUSED, Decision.OURS))
         )
-        for raw, member in outermost(endpoint, resource, _decided_members(members, Decision.KEY)):
+        for raw, member in outermost(endpoint, resource, _decided_members(resource, Decision.KEY)):
             if any(each.path[: len(raw.path)] == raw.path for each, _ in settled):
                 continue  # reported below: no key can set it
             message = f"the raw property {raw.name} sets what `{member.key}` sets"
@@ -52,5 +52,10 @@ def raw_list_replacement(endpoint: EndpointContext) -> Iterator[Problem]:
                 yield Problem(raw.path, message, f"write `{below}.KEY` for each key to change")
 
 
-def _decided_members(members: Mapping[str, Member], *decisions: Decision) -> Mapping[str, Member]:
-    return {path: each for path, each in members.items() if each.decision in decisions}
+@cache
+def _decided_members(resource: str, *decisions: Decision) -> Mapping[str, Member]:
+    return {
+        path: each
+        for path, each in ledger(resource).items()
+        if each.decision in decisions and not (each.rule or each.inside)
+    }

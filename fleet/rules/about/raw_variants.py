@@ -69,7 +69,7 @@ def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
     GPUs or vCPUs, they are too low or too high.
     """
     own, machine = endpoint.own_machine, endpoint.machine
-    if own is None or machine is None:
+    if own is None or machine is None or own.type == machine.type:
         return
     for path, measure in _measures(endpoint.base or endpoint).items():
         metric, key = endpoint_metric(measure), ".".join(map(str, path))

@@ -79,6 +79,8 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     Functions accepts 256 KiB. InvokeEndpoint accepts 6 MiB.
     """
     spec = endpoint.spec
+    if not (spec.samples or spec.warm):
+        return
     fill = "name fewer, or write one value as `data`: it fills the whole shape"
     most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
     if (size := event_bytes(spec)) > most:
