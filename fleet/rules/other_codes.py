@@ -8,8 +8,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-import yaml
-
+from fleet.catalog.data_file import parse_yaml
 from fleet.findings import Severity
 
 FILE = "other_codes.yaml"
@@ -47,7 +46,7 @@ class Group:
 @cache
 def groups() -> tuple[Group, ...]:
     """All codes that are not rules, in the order of the data file."""
-    data = yaml.safe_load((files("fleet.rules") / FILE).read_text(encoding="utf-8"))
+    data = parse_yaml((files("fleet.rules") / FILE).read_text(encoding="utf-8"))
     return tuple(_group(**entry) for entry in data)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-import yaml
+from fleet.catalog.data_file import parse_yaml
 
 FILE = "themes.yaml"
 
@@ -37,7 +37,7 @@ class Theme:
 @cache
 def themes() -> tuple[Theme, ...]:
     """All themes, in the order of the data file."""
-    data = yaml.safe_load((files("fleet.rules") / FILE).read_text(encoding="utf-8"))
+    data = parse_yaml((files("fleet.rules") / FILE).read_text(encoding="utf-8"))
     return tuple(
         Theme(
             name=entry["theme"],
