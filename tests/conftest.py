@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from commands_run import CommandsRun, watched
+from fleet.core.garbage import collect_rarely
 from fleet_folder import LOCK, ROOT, FleetFolder
 from run_elsewhere import run_elsewhere
 
@@ -37,9 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Do not look for garbage among moto, botocore and thousands of tests, now or ever: it took half the time."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
-    gc.enable()
+    collect_rarely()
 
 
 @pytest.fixture(autouse=True, scope="session")

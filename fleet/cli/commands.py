@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from fleet.cli.completion import CommandSketch
 from fleet.cli.help_layout import lay_out
 from fleet.cli.output import say
+from fleet.core.garbage import collect_rarely
 
 FIRST_STEPS = "First steps"
 DAILY = "Review and deploy"
@@ -116,19 +117,13 @@ COMMANDS: Mapping[str, Subcommand] = {
 """The commands in the order of the overview."""
 
 
-GC_THRESHOLDS = (50_000, 20, 50)
-"""A command ends soon and makes few cycles; Python's own thresholds cost a check a seventh of its time."""
-
-
 @cache
 def _loaded(name: str) -> TyperCommand | TyperGroup:
     """A command or a group, as typer makes it of what its module declares."""
     module, _, attribute = COMMANDS[name].path.partition(":")
     gc.disable()
     declared = getattr(import_module(module), attribute)
-    gc.freeze()  # none of it becomes garbage
-    gc.set_threshold(*GC_THRESHOLDS)
-    gc.enable()
+    collect_rarely()
     holder = typer.Typer(callback=lambda: None)
     if isinstance(declared, typer.Typer):
         holder.add_typer(declared, name=name)

@@ -5,7 +5,6 @@ It runs until SIGTERM, and writes to a file descriptor, in one JSON line, where 
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import os
@@ -21,6 +20,7 @@ from botocore.config import Config
 from werkzeug.wrappers import Response
 
 from fleet.aws.api.emulator import Keys, local_session
+from fleet.core.garbage import collect_rarely
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 
 SECONDS_BETWEEN_LOOKS = 2.0
-GC_THRESHOLDS = (50_000, 20, 50)
-"""Thresholds of the garbage collector."""
 OF_THE_GATEWAY = Config(
     max_pool_connections=CALLS, connect_timeout=2, read_timeout=15, retries={"total_max_attempts": 1}
 )
@@ -97,9 +95,7 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
     aws = EmbeddedAws(host, control, keys=keys, log=state.log("aws"))
     aws.start()
     # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
-    gc.enable()
+    collect_rarely()
     ends.callback(aws.stop)
     publisher.start()
     ends.callback(publisher.stop)
