@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 
 from fleet.artifacts.releases import read_releases
 from fleet.artifacts.store import STORE
+from fleet.aws.api.describe import is_missing
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.archives import set_digest
 from fleet.endpoint.resolved_endpoint import prefix_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
-NO_MODEL = "Could not find model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ def _containers(sagemaker: SageMakerClient, name: str) -> list[ContainerDefiniti
     try:
         model = sagemaker.describe_model(ModelName=name)
     except ClientError as error:
-        if NO_MODEL not in error.response["Error"]["Message"]:
+        if not is_missing(error, "model"):
             raise
         return []  # deleted after it was listed
     containers = [*model.get("Containers", [])]

@@ -1,4 +1,4 @@
-"""SageMaker's description of an endpoint that may not exist."""
+"""SageMaker's descriptions of what may not exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
     from mypy_boto3_sagemaker.type_defs import DescribeEndpointOutputTypeDef
 
-NO_ENDPOINT = "Could not find endpoint"
+UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
+"""Statuses of an endpoint that changes and stays. Source: SageMaker API reference, DescribeEndpoint."""
+
+
+def is_missing(error: ClientError, what: str = "") -> bool:
+    """Whether SageMaker has refused a call since something does not exist.
+
+    Args:
+        error: The refusal.
+        what: What it has to be, such as `endpoint configuration`; by default anything.
+    """
+    return f"Could not find {what}".rstrip() in error.response["Error"]["Message"]
 
 
 def described_endpoint(sagemaker: SageMakerClient, name: str) -> DescribeEndpointOutputTypeDef | None:
@@ -22,6 +33,6 @@ def described_endpoint(sagemaker: SageMakerClient, name: str) -> DescribeEndpoin
     try:
         return sagemaker.describe_endpoint(EndpointName=name)
     except ClientError as error:
-        if NO_ENDPOINT in error.response["Error"]["Message"]:
+        if is_missing(error, "endpoint"):
             return None
         raise

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from fleet.aws.api.describe import UNDER_WAY
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
 from fleet.aws.doctor.lines import is_error, symptom_texts
@@ -15,7 +16,6 @@ from fleet.catalog.symptoms import Where
 from fleet.findings import Finding
 
 WAIT = "wait for an operation in progress; if it failed, remove the cause and deploy again"
-UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 SERVING = ("Updating", "SystemUpdating")
 """Statuses of an endpoint whose instances change or are maintained, if no configuration is being deployed.
 

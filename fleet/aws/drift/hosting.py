@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.describe import described_endpoint, is_missing
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredStack
 from fleet.aws.drift.difference import DELETED, Difference, differences
@@ -17,7 +17,6 @@ from fleet.aws.drift.scaling import TARGET, bounds
 from fleet.aws.running_configuration import CONFIGURATION, is_same_configuration
 
 ENDPOINT, MODEL = "AWS::SageMaker::Endpoint", "AWS::SageMaker::Model"
-MISSING = "Could not find"
 DEFINITIONS = (
     (MODEL, "Model", "model"),
     (CONFIGURATION, "EndpointConfig", "endpoint_config"),
@@ -63,7 +62,7 @@ def definitions(access: Access, stack: DeclaredStack) -> Iterator[Comparison]:
             try:
                 live = getattr(sagemaker, f"describe_{call}")(**named)
             except ClientError as error:
-                if MISSING not in error.response["Error"]["Message"]:
+                if not is_missing(error):
                     raise
                 create = partial(getattr(sagemaker, f"create_{call}"), **{**resource.properties, **named})
                 yield Comparison(subject=subject, differences=(DELETED,), restore=create)

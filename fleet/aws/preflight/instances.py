@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.describe import described_endpoint, is_missing
 from fleet.aws.preflight.subject import AT_ONCE
 from fleet.core.parallel import all_in_parallel
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MAX_ENDPOINTS = 300
 """How many endpoints are described, newest first, with two requests each."""
-NO_CONFIG = "Could not find endpoint configuration"
 UNKNOWN = ""
 """The type of instances whose configuration was deleted, or that have several possible types."""
 
@@ -79,7 +78,7 @@ def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:
     try:
         found = sagemaker.describe_endpoint_config(EndpointConfigName=config)
     except ClientError as error:
-        if NO_CONFIG in error.response["Error"]["Message"]:
+        if is_missing(error, "endpoint configuration"):
             return {}
         raise
     return {each["VariantName"]: each["InstanceType"] for each in _variants(found) if "InstanceType" in each}
