@@ -30,13 +30,13 @@ def api_types(botocore: Package) -> Proposal:
         scope="ProductionVariantInstanceType of sagemaker",
         day=None,
         content={"families": {family: families[family] for family in sorted(families)}},
-        facts=lambda content: {name: {"": ""} for name in _types(content["families"])},
+        facts=lambda content: {name: {"": ""} for name in type_names(content["families"])},
     )
 
 
 def availability(cfn_lint: Package, folder: Path) -> Proposal:
     """Which types of instances.yaml each region's price list for hosting has."""
-    priced, sizes = _priced_types(cfn_lint), _classified(folder)
+    priced, sizes = _priced_types(cfn_lint), classified(folder)
     usual = dict(_usual_sizes(priced, sizes))
     return Proposal(
         file=AVAILABILITY,
@@ -57,8 +57,8 @@ def type_remarks(botocore: Package, cfn_lint: Package, folder: Path) -> Iterator
     """What people have to add to instances.yaml or to look at again; nothing where a package is too old."""
     if is_older(str(botocore), folder, API_TYPES) or is_older(str(cfn_lint), folder, AVAILABILITY):
         return
-    priced, sizes, api = _priced_types(cfn_lint), _classified(folder), set(_api_types(botocore))
-    sold, known = set[str]().union(*priced.values()), set(_types(sizes))
+    priced, sizes, api = _priced_types(cfn_lint), classified(folder), set(_api_types(botocore))
+    sold, known = set[str]().union(*priced.values()), set(type_names(sizes))
     for name in sorted((api | sold) - known):
         origin = botocore if name in api else cfn_lint
         text = (
@@ -81,12 +81,14 @@ def schema_day(cfn_lint: Package) -> date:
     return datetime.fromisoformat(cfn_lint.read_json(VERSION)["schema_date"]).date()
 
 
-def _classified(folder: Path) -> dict[str, list[str]]:
+def classified(folder: Path) -> dict[str, list[str]]:
+    """The sizes of each family of instances.yaml."""
     families = read_facts(folder, CLASSIFIED)["families"]
     return {family: list(facts["sizes"]) for family, facts in families.items()}
 
 
-def _types(sizes: Sizes) -> list[str]:
+def type_names(sizes: Sizes) -> list[str]:
+    """The names of the types of those families."""
     return [f"ml.{family}.{size}" for family in sizes for size in sizes[family]]
 
 
@@ -127,6 +129,6 @@ def _regions_by_type(content: Mapping[str, Any], sizes: Sizes) -> Facts:
     usual, found = {**sizes, **content["usual_sizes"]}, defaultdict[str, dict[str, str]](dict)
     for region, listed in content["regions"].items():
         families = {family: usual[family] for family in listed.get("usual", ())}
-        for name in _types(families | listed.get("sizes", {})):
+        for name in type_names(families | listed.get("sizes", {})):
             found[name][region] = ""
     return found

@@ -10,10 +10,11 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from catalog_refresh.instance_types import CLASSIFIED, classified, type_names
 from catalog_refresh.package import AbsentSourceError
 from catalog_refresh.proposal import Facts, Proposal, Remark, read_facts
 
-FILE, COMPUTED, CLASSIFIED = "prices.yaml", "other_prices.yaml", "instances.yaml"
+FILE, COMPUTED = "prices.yaml", "other_prices.yaml"
 SERVICE = "AmazonSageMaker"
 
 
@@ -23,7 +24,7 @@ def prices(saved: Path, folder: Path) -> Proposal:
     Raises:
         AbsentSourceError: The file is not SageMaker's price list, or has no hosting prices of the region.
     """
-    held, known = read_facts(folder, FILE), list(_catalog_types(folder))
+    held, known = read_facts(folder, FILE), type_names(classified(folder))
     document, region = _document(saved), held["region"]
     listed, remarks = defaultdict[str, set[Decimal]](set), list[Remark]()
     for name, price in _hosting_prices(document, region):
@@ -116,8 +117,3 @@ def _day(document: Mapping[str, Any], saved: Path) -> date:
         return datetime.fromisoformat(str(document.get("publicationDate"))).date()
     except ValueError as error:
         raise AbsentSourceError(f"{saved} has no `publicationDate`") from error
-
-
-def _catalog_types(folder: Path) -> Iterator[str]:
-    for family, facts in read_facts(folder, CLASSIFIED)["families"].items():
-        yield from (f"ml.{family}.{size}" for size in facts["sizes"])
