@@ -17,9 +17,10 @@ from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet_emulator.server import EmbeddedAws
+from place import PLACE
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
-from tests.e2e.test_deploy_states import PLACE, refusing
+from tests.e2e.test_deploy_states import refusing
 
 
 @pytest.fixture

@@ -17,22 +17,15 @@ from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.inventory import FileState, Runs, take_inventory
 from fleet.aws.running_configuration import require_own_configuration
-from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
+from place import PLACE
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 
-PLACE = Deployment(
-    environment="dev",
-    account="123456789012",
-    region="us-east-1",
-    partition=partition_of("us-east-1"),
-    tags={},
-)
 VERSION = "/cdk-bootstrap/test/version"
 
 

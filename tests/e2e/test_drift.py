@@ -12,8 +12,6 @@ import pytest
 from deploys import action
 from faulty_s3 import Answer, Request
 from fleet.catalog.drift import detected_types
-from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from manual_changes import (
     Change,
     delete_an_alarm,
@@ -34,6 +32,7 @@ from manual_changes import (
     widen,
     widen_the_role,
 )
+from place import PLACE
 from triton_endpoints.access.permissions import drift_statements
 from updated_account import SCALING, STACK, TARGET, Account, deployed_account
 
@@ -41,13 +40,6 @@ pytestmark = pytest.mark.cdk
 
 SCHEDULED = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
 SIGNED_AS = {"monitoring": "cloudwatch"}
-PLACE = Deployment(
-    environment="dev",
-    account="123456789012",
-    region="us-east-1",
-    partition=partition_of("us-east-1"),
-    tags={},
-)
 
 
 @pytest.fixture(scope="module")

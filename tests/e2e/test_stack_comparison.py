@@ -15,8 +15,8 @@ from faulty_s3 import Answer, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.deploy.stack_comparison import is_unchanged
 from fleet_emulator.server import EmbeddedAws
+from place import PLACE
 from tests.e2e.embedded_app.stacks import Stacks
-from tests.e2e.test_deploy_states import PLACE
 
 BOOTSTRAP = {
     "Type": "AWS::SSM::Parameter::Value<String>",

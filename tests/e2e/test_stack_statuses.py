@@ -20,17 +20,14 @@ from fleet.aws.doctor.evidence import evidence
 from fleet.aws.inventory import take_inventory
 from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.catalog.data_file import data_file
-from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import LOCK, ROOT, FleetFolder
+from place import ACCOUNT, PLACE, REGION
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
-ACCOUNT, REGION = "123456789012", "us-east-1"
 STACK = "triton-fleet-dev-sentences"
-PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
 STATUSES = tuple(data_file("stack_statuses.yaml")["statuses"])
 UNDER_WAY = [each for each in STATUSES if each.endswith("_IN_PROGRESS") and each != "REVIEW_IN_PROGRESS"]
 ROLLED_BACK = f"`aws cloudformation rollback-stack --region {REGION} --stack-name {STACK}`"

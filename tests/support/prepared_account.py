@@ -19,7 +19,6 @@ from moto.servicequotas.models import servicequotas_backends
 from embedded_keys import KEYS
 from faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from fleet.aws.access import Access, embedded_access
-from fleet.catalog.images import partition_of
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
 from fleet.endpoint.resolved_endpoint import Deployment
@@ -27,12 +26,12 @@ from fleet.exits import run_to_exit
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import LOCK, SPEC, FleetFolder
+from place import ACCOUNT, PLACE, REGION
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
-ACCOUNT, REGION = "123456789012", "us-east-1"
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
 OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
 CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611"}
@@ -41,9 +40,6 @@ IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.
 DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
 """The embedded registry's stand-in of its digest."""
 ENVIRONMENT = f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n'
-
-
-PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,8 @@ from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declare
 from fleet.aws.drift.hosting import definitions, endpoints, variants
 from fleet.aws.drift.monitoring import alarms, log_groups
 from fleet.aws.drift.scaling import NOT_SUSPENDED, scaling
-from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
+from place import PLACE
 
-PLACE = Deployment(
-    environment="dev",
-    account="123456789012",
-    region="us-east-1",
-    partition=partition_of("us-east-1"),
-    tags={},
-)
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
 STACK = LiveStack(
     id="arn:aws:cloudformation:us-east-1:123456789012:stack/triton-fleet-dev-Search/1",
