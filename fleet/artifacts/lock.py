@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
-from fleet.artifacts.measured_lock import measured_lock
+from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.core.files import is_up_to_date, write_atomically

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.engines.lock import onnx_changes, without_engines
-from fleet.artifacts.measured_lock import fold_checksums, measured_lock
+from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
 from fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.line_ends import differs_in_line_ends

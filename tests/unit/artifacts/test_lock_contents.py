@@ -13,7 +13,7 @@ import pytest
 
 from fleet.artifacts.archive import DigestWriter, write_tar
 from fleet.artifacts.lock import lock_text, write_locks
-from fleet.artifacts.measured_lock import fold_checksums, measured_lock
+from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
 from fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.lock import LockedRepository
@@ -104,7 +104,7 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
 
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.measured_lock import measured_lock;"
+        "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.lock_measurement import measured_lock;"
         "from fleet.spec.project import open_project;"
         "project = open_project(Path(sys.argv[1]), 'dev');"
         "print(lock_text(measured_lock(project.load('sentences'), project.environment)))"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from fleet.artifacts.lock import HEADER, lock_text, write_locks
-from fleet.artifacts.measured_lock import measured_lock
+from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.sources.skeleton import MAX_FOLDERS
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet.artifacts.lock import lock_text
-from fleet.artifacts.measured_lock import measured_lock
+from fleet.artifacts.lock_measurement import measured_lock
 from fleet.endpoint.context.context import EndpointContext
 from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
