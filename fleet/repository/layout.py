@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 from fleet.core.look import is_looking, read_once
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import EntryKind
-from fleet.repository.listing import Listed, listing
+from fleet.repository.folder_entries import FolderEntry, folder_entries
 from fleet.repository.version_folders import CONFIG, empty_versions, is_version
 
 LEFT_OUT = {"__pycache__"}
@@ -124,10 +124,10 @@ def _entries_with_files(repository: Path) -> Iterator[RepositoryEntry]:
         waiting += (f"{here}/{name}" if here else name for name in reversed(folders))
 
 
-def _belonging(folder: str) -> list[Listed]:
+def _belonging(folder: str) -> list[FolderEntry]:
     """What of a folder is part of a repository."""
     try:
-        return [each for each in listing(folder) if belongs(each.name)]
+        return [each for each in folder_entries(folder) if belongs(each.name)]
     except OSError as error:
         _unreadable(error)
 
@@ -185,7 +185,7 @@ def _folders(folder: Path) -> list[str]:
     """The names of the folders in a folder, and of links to folders."""
     return [
         name
-        for name, kind, _ in listing(str(folder))
+        for name, kind, _ in folder_entries(str(folder))
         if kind is EntryKind.FOLDER or (kind is EntryKind.LINK and (folder / name).is_dir())
     ]
 
@@ -198,7 +198,7 @@ def _has_file(folder: Path) -> bool:
     while waiting:
         above = waiting.pop()
         with suppress(OSError):  # reported where it is packed
-            for name, kind, _ in listing(above):
+            for name, kind, _ in folder_entries(above):
                 if belongs(name):
                     if kind is not EntryKind.FOLDER:
                         return True

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.folder_entries import folder_entries
 from fleet.repository.layout import NO_TEXT, belongs
-from fleet.repository.listing import listing
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
 from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
@@ -59,7 +59,7 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
     """Add what is in a folder; the folders in it."""
     left_out_above = not all(map(belongs, folder.split("/"))) if folder else False
     folders = []
-    for name, kind, size in listing(f"{gathered.place}/{folder}" if folder else str(gathered.place)):
+    for name, kind, size in folder_entries(f"{gathered.place}/{folder}" if folder else str(gathered.place)):
         path = f"{folder}/{name}" if folder else name
         left_out = left_out_above or not belongs(name)
         if left_out and packed:

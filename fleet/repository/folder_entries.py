@@ -9,7 +9,7 @@ from fleet.core.look import read_once
 from fleet.repository.contents import EntryKind
 
 
-class Listed(NamedTuple):
+class FolderEntry(NamedTuple):
     """An entry of a folder; `size` in bytes, 0 if it is not a file."""
 
     name: str
@@ -17,7 +17,7 @@ class Listed(NamedTuple):
     size: int = 0
 
 
-def listing(folder: str) -> list[Listed]:
+def folder_entries(folder: str) -> list[FolderEntry]:
     """The entries of a folder, sorted by name; links are not followed.
 
     Raises:
@@ -26,19 +26,19 @@ def listing(folder: str) -> list[Listed]:
     return read_once(_scan, folder)
 
 
-def _scan(folder: str) -> list[Listed]:
+def _scan(folder: str) -> list[FolderEntry]:
     with os.scandir(folder) as found:
-        return sorted(map(_listed, found))
+        return sorted(map(_entry, found))
 
 
-def _listed(each: os.DirEntry[str]) -> Listed:
+def _entry(each: os.DirEntry[str]) -> FolderEntry:
     if each.is_symlink():
-        return Listed(each.name, EntryKind.LINK)
+        return FolderEntry(each.name, EntryKind.LINK)
     if each.is_dir(follow_symlinks=False):
-        return Listed(each.name, EntryKind.FOLDER)
+        return FolderEntry(each.name, EntryKind.FOLDER)
     try:
         if each.is_file(follow_symlinks=False):
-            return Listed(each.name, EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
+            return FolderEntry(each.name, EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
     except FileNotFoundError:  # gone by now
         pass
-    return Listed(each.name, EntryKind.OTHER)
+    return FolderEntry(each.name, EntryKind.OTHER)
