@@ -76,7 +76,7 @@ class TritonServer:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.process.dead.wait(_SECONDS_BETWEEN_PINGS):
-                raise HostingError(self._failure(f"it {self.end()}", is_cause=self._was_killed()))
+                raise HostingError(self._failure(f"it {self.end()}", is_cause=self.was_killed))
             if self._is_ready():
                 return
         loading = ", ".join(still_loading(self._log_text(), self._repository))
@@ -105,7 +105,9 @@ class TritonServer:
             return "gave no answer and was ended"
         return described_end(code)
 
-    def _was_killed(self) -> bool:
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it that nobody here has sent; of use once it is dead."""
         return not self.process.was_stopped and (self.process.returncode or 0) < 0
 
     def stop(self, grace: float = 10.0) -> None:

@@ -31,5 +31,5 @@ def post(server: TritonServer, repository: Path, archive: str) -> str:
         answer = server.pool.request("POST", "/models", body=body, headers={TARGET_MODEL: target})
     except urllib3.exceptions.HTTPError:
         server.process.dead.wait()
-        return f"it ended with exit code {server.process.returncode}"
+        return f"it {server.end()}"
     return "" if answer.status == 200 else str(json.loads(answer.data)["error"])

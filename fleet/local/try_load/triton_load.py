@@ -37,22 +37,33 @@ class LoadOutcome:
 def ask(prepared: Preparation, environment: dict[str, str], archive: str, seconds: float) -> LoadOutcome:
     """Load the repository, and end the server.
 
+    Where a signal ends the server, it is asked once more: on a busy machine Triton 24.10 aborts now and then.
+
     Args:
         prepared: The repository.
         environment: The variables of the container, which decide its mode.
         archive: In multi-model mode what the archive is called.
         seconds: How long it may take.
     """
+    outcome, was_killed = _ask_once(prepared, environment, archive, seconds)
+    return _ask_once(prepared, environment, archive, seconds)[0] if was_killed else outcome
+
+
+def _ask_once(
+    prepared: Preparation, environment: dict[str, str], archive: str, seconds: float
+) -> tuple[LoadOutcome, bool]:
+    """What came of it, and whether a signal has ended the server."""
     log = prepared.folder / "triton.log"
+    log.unlink(missing_ok=True)
     multi_model, empty = MULTI_MODEL in environment, prepared.folder / "no-models"
-    empty.mkdir()
+    empty.mkdir(exist_ok=True)
     server = TritonServer(
         prepared.runtime, empty if multi_model else prepared.repository, QUIET | environment, log=log
     )
     try:
         server.start()
     except HostingError as error:  # the start script would not start it
-        return LoadOutcome(reason=str(error))
+        return LoadOutcome(reason=str(error)), False
     with ThreadPoolExecutor(1) as pool:
         try:
             deadline = time.monotonic() + seconds
@@ -63,13 +74,13 @@ def ask(prepared: Preparation, environment: dict[str, str], archive: str, second
             server.stop(grace=0.0)
     text = log.read_text("utf-8", "replace")
     if unanswered is None:
-        return LoadOutcome(reason=loading.result(), log=text)
+        return LoadOutcome(reason=loading.result(), log=text), server.was_killed
     if not unanswered.silent:
-        return replace(unanswered, log=text)
+        return replace(unanswered, log=text), False
     models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
     still = f"; still loading {models}" if models else ""
     reason = unanswered.reason or f"not ready after {seconds:g} s"
-    return replace(unanswered, reason=f"{reason}{still}", log=text)
+    return replace(unanswered, reason=f"{reason}{still}", log=text), False
 
 
 def single(default_model: str) -> dict[str, str]:
