@@ -14,6 +14,8 @@ I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
 FEW = 64
 """So many items are done sooner than processes are started and their results brought back."""
+CHUNKS = 32
+"""Parts of the work for each core: no core waits long for the last part of another."""
 _work: Callable[[int], Any] | None = None
 """What the processes do: they are forked, so that only a number and a result go between them."""
 
@@ -31,7 +33,7 @@ def all_in_processes(items: Sequence[I], work: Callable[[I], T]) -> list[T]:
     gc.freeze()  # what exists by now stays shared: a collection would write to its pages
     try:
         with ProcessPoolExecutor(cores, get_context("fork")) as pool:
-            return list(pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * 8))))
+            return list(pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * CHUNKS))))
     finally:
         gc.unfreeze()
         _work = None

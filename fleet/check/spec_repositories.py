@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.artifacts.sources.spec_sources import built_models, repository_of
+from fleet.artifacts.sources.spec_sources import built_models, real_folder, repository_of
 from fleet.check.engines import engine_findings
 from fleet.check.samples import sample_findings
 from fleet.core.look import read_once
@@ -66,7 +66,11 @@ def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
     ]
     for path, name in named:
         mark = loaded.source.mark(path)
-        tree, real = read_once(_tree, mark.file.parent), Path(os.path.realpath(mark.file.parent / name))
+        tree = read_once(_tree, mark.file.parent)
+        try:
+            real, _ = real_folder(mark.file.parent, name)
+        except (OSError, RuntimeError):  # reported where it is read
+            continue
         if tree is not None and not real.is_relative_to(tree):
             message = f"{name} leads to {real}, outside of {tree}: that place changes without a review"
             hint = f'move it there, or write `allow: {{{name_of(OUTSIDE)}: "WHY"}}`'
