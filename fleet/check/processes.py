@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 I = TypeVar("I")  # noqa: E741 - input
 T = TypeVar("T")
+B = TypeVar("B")
 FEW = 64
 """So many items are done sooner than processes are started and their results brought back."""
 CHUNKS = 32
@@ -20,20 +21,25 @@ _work: Callable[[int], Any] | None = None
 """What the processes do: they are forked, so that only a number and a result go between them."""
 
 
-def all_in_processes(items: Sequence[I], work: Callable[[I], T]) -> list[T]:
-    """The result of each item, in their order; results and errors have to be picklable.
+def all_in_processes(
+    items: Sequence[I], work: Callable[[I], T], beside: Callable[[], B]
+) -> tuple[list[T], B]:
+    """The result of each item, in their order, and what this process does in the meantime.
 
-    Few items, or a machine with one core or without a safe fork, are done in this process.
+    Results and errors of items have to be picklable. Few items, or a machine with one core or without a safe
+    fork, are done in this process, one after the other.
     """
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
     if cores == 1 or len(items) <= FEW:
-        return [work(item) for item in items]
+        return [work(item) for item in items], beside()
     global _work
     _work = lambda index: work(items[index])  # noqa: E731 - a process finds it by its name
     gc.freeze()  # what exists by now stays shared: a collection would write to its pages
     try:
         with ProcessPoolExecutor(cores, get_context("fork")) as pool:
-            return list(pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * CHUNKS))))
+            results = pool.map(_do, range(len(items)), chunksize=max(1, len(items) // (cores * CHUNKS)))
+            of_this = beside()
+            return list(results), of_this
     finally:
         gc.unfreeze()
         _work = None

@@ -92,25 +92,29 @@ def all_findings(
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
         today: The day on which policies are checked; None: they are not.
     """
-    findings, named = [*project.findings, *environment_findings(project)], list[tuple[str, Path]]()
+    findings, drafted = [*project.findings, *environment_findings(project)], list[tuple[Path, LoadedSpec]]()
     findings += orphan_locks(project)
     specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:
         with _place_findings(found.setdefault(name, [])):
             specs.append(project.load(name))
+    for file in drafts:
+        with _place_findings(findings):
+            drafted.append((file, project.draft(file)))
+    whole = [*specs, *(loaded for _, loaded in drafted)]
     # What depends on an endpoint's own files alone is done on all cores.
-    of_endpoints = all_in_processes(specs, lambda each: _of_loaded(project, each, locked=locked))
+    of_endpoints, of_policies = all_in_processes(
+        specs,
+        lambda each: _of_loaded(project, each, locked=locked),
+        beside=lambda: policy_findings(project, whole, today) if today else [],
+    )
     for each, more in zip(specs, of_endpoints, strict=True):
         found[each.spec.endpoint] += more
     findings += with_endpoints((name, each) for name, of_one in found.items() for each in of_one)
-    for file in drafts:
+    for _, loaded in drafted:
         with _place_findings(findings):
-            specs.append(loaded := project.draft(file))
-            named.append((loaded.spec.endpoint, file))
             findings += draft_findings(project, loaded)
-    findings += same_names(named)
-    if today:
-        findings += policy_findings(project, specs, today)
+    findings += [*same_names([(loaded.spec.endpoint, file) for file, loaded in drafted]), *of_policies]
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
 

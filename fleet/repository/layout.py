@@ -174,11 +174,20 @@ def _versions_without_files(model: Path) -> list[str]:
 
 
 def _read_versions_without_files(model: Path) -> list[str]:
+    content = config_of(model)
+    return [] if content is None else empty_versions(content, {*versions_of(model)})
+
+
+def config_of(model: Path) -> bytes | None:
+    """The config.pbtxt of a model; None where there is none, or it cannot be read."""
+    return read_once(_read_config, model)
+
+
+def _read_config(model: Path) -> bytes | None:
     try:
-        content = (model / CONFIG).read_bytes()
-    except OSError:  # without a config, or reported where it is read
-        return []
-    return empty_versions(content, {*versions_of(model)})
+        return (model / CONFIG).read_bytes()
+    except OSError:  # reported where it is read
+        return None
 
 
 def _folders(folder: Path) -> list[str]:

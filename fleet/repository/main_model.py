@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
+from fleet.repository.layout import config_of
 
 ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')
 LITERAL = 'platform: "ensemble"'
@@ -24,7 +25,7 @@ def main_model(repository: Path, models: Sequence[str]) -> str:
     """
     if len(models) == 1:
         return models[0]
-    ensembles = [name for name in models if _is_ensemble(repository / name / "config.pbtxt")]
+    ensembles = [name for name in models if _is_ensemble(repository / name)]
     if len(ensembles) == 1:
         return ensembles[0]
     if ensembles:
@@ -41,5 +42,5 @@ def main_model(repository: Path, models: Sequence[str]) -> str:
     raise FindingsError([Finding(code="FL408", message=message, hint=hint, file=repository)])
 
 
-def _is_ensemble(config: Path) -> bool:
-    return config.is_file() and ENSEMBLE.search(config.read_text("utf-8", "replace")) is not None
+def _is_ensemble(model: Path) -> bool:
+    return ENSEMBLE.search((config_of(model) or b"").decode("utf-8", "replace")) is not None

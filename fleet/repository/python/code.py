@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.repository.layout import versions_of
+from fleet.repository.layout import config_of, versions_of
 
 CODE = "model.py"
 _COMMENT = re.compile(r"#.*")
@@ -33,8 +33,7 @@ def check_python_code(models: Sequence[Path], *, packed: bool) -> None:
 
 def _missing_file(model: Path, *, packed: bool) -> str:
     """The file that a Python model would be loaded from and does not have; empty for any other model."""
-    config = model / "config.pbtxt"
-    text = _COMMENT.sub("", config.read_text("utf-8", "replace")) if config.is_file() else ""
+    text = _COMMENT.sub("", (config_of(model) or b"").decode("utf-8", "replace"))
     if not _BACKEND.search(text):
         return ""
     named = _FILE.search(text)

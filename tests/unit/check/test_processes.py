@@ -22,17 +22,20 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("two_cores")
 def test_results_are_in_the_order_of_the_items() -> None:
-    assert all_in_processes(range(50), lambda number: number * 2) == [number * 2 for number in range(50)]
+    assert all_in_processes(range(50), lambda number: number * 2, os.getpid) == (
+        [number * 2 for number in range(50)],
+        os.getpid(),
+    )
 
 
 @pytest.mark.usefixtures("two_cores")
 def test_many_items_are_done_in_other_processes() -> None:
-    assert os.getpid() not in all_in_processes(range(50), lambda _: os.getpid())
+    assert os.getpid() not in all_in_processes(range(50), lambda _: os.getpid(), lambda: None)[0]
 
 
 @pytest.mark.usefixtures("two_cores")
 def test_few_items_are_done_here() -> None:
-    assert all_in_processes([1, 2, 3], lambda _: os.getpid()) == [os.getpid()] * 3
+    assert all_in_processes([1, 2, 3], lambda _: os.getpid(), os.getpid) == ([os.getpid()] * 3, os.getpid())
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -42,7 +45,7 @@ def test_an_error_comes_back_as_it_is() -> None:
             raise FindingsError([Finding(code="FL112", message="forty")])
 
     with pytest.raises(FindingsError, match="forty"):
-        all_in_processes(range(50), refuse)
+        all_in_processes(range(50), refuse, lambda: None)
 
 
 @pytest.mark.usefixtures("two_cores")
