@@ -16,6 +16,7 @@ from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
 from fleet.repository.layout import belongs
+from fleet.repository.reading.lfs import BEGIN
 from fleet.spec.project import load_lock, open_project
 from fleet.spec.source import Mark
 from fleet_folder import SPEC, FleetFolder
@@ -45,8 +46,10 @@ def test_the_lock_of_a_repository_in_s3_is_that_of_the_same_folder(
 
 
 PARTS = st.sampled_from(["a", "a-b", "a_b", "B", "ü", "10", "9", ".hidden", "__pycache__", "a b", "~"])
+CONTENTS = st.binary(max_size=30).filter(lambda content: not content.startswith(BEGIN))
+"""Of files that are no pointers of Git LFS."""
 TREES = st.dictionaries(
-    st.lists(PARTS, min_size=1, max_size=4).map("/".join), st.binary(max_size=30), min_size=1, max_size=8
+    st.lists(PARTS, min_size=1, max_size=4).map("/".join), CONTENTS, min_size=1, max_size=8
 ).filter(lambda files: not any(path.startswith(f"{other}/") for path in files for other in files))
 
 
