@@ -23,7 +23,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test lint docs audit format bench synth generated catalog weights lock-requirements clean
+.PHONY: help setup demo test test-all lint docs audit format bench synth generated catalog weights lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -76,10 +76,14 @@ demo: weights  ## Deploy two examples to an embedded AWS, serve them with real T
 	@echo
 	@$(LOCAL) python $(ZOO)/demo.py
 
-# Three more than there are cores: tests wait for servers. On two cores five took 838 s, four 907 s, with setup and lint.
+# Three more than there are cores, as tests wait for servers.
 WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 3)')
-test: setup  ## Run all tests; those that need what is not there are skipped and say so
-	@pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+TESTS := pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+test: setup  ## Run the tests of a change; those that need what is not there are skipped and say so
+	@$(TESTS) $(ARGS)
+
+test-all: setup  ## Run all tests, also those with the mark nightly: a release waits for them
+	@$(TESTS) -m "" $(ARGS)
 
 lint: setup  ## Check format, lint, types, imports, generated files and the words of the documents
 	@ruff format --check .

@@ -17,7 +17,7 @@ from fleet_folder import LOCK, ROOT, FleetFolder
 from run_elsewhere import run_elsewhere
 
 gc.disable()  # until all tests are collected
-EXAMPLES = 100 if "FLEET_SLOW" in os.environ else 50
+EXAMPLES = 100 if "FLEET_SLOW" in os.environ else 25
 settings.register_profile("any machine", deadline=None, max_examples=EXAMPLES)  # a busy machine is no failure
 settings.load_profile("any machine")
 

@@ -19,7 +19,7 @@ from fleet_client import InferenceError
 from fleet_folder import ROOT
 from tests.e2e.embedded_app.clients import client
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 Array = np.ndarray[Any, np.dtype[np.int32]]
 BERT = Example("bert-trt", "bert_trt", {"make_model.py": "model.onnx"})

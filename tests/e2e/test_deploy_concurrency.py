@@ -17,7 +17,7 @@ from fleet.spec.project import open_project
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_folder import SPEC
 
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 NAMES = ("first", "second", "third")
 OF_TYPE = "ml.g5.xlarge for endpoint usage"

@@ -15,7 +15,7 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet_commands import simple_commands
 from run_elsewhere import run_elsewhere
 
-pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

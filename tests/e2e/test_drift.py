@@ -36,7 +36,7 @@ from place import PLACE
 from triton_endpoints.access.permissions import drift_statements
 from updated_account import SCALING, STACK, TARGET, Account, deployed_account
 
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 SCHEDULED = f"{SCALING[:-1]}, schedules: [{{name: day, at: 'cron(0 8 ? * * *)', min: 2}}]}}"
 SIGNED_AS = {"monitoring": "cloudwatch"}

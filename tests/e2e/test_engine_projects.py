@@ -27,6 +27,8 @@ from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks
 
+pytestmark = pytest.mark.nightly
+
 PLACE = place_of(Environment(environment="dev", account="123456789012", region="us-east-1"))
 
 

@@ -26,7 +26,7 @@ from minilm_reference import embed
 from real_dali import encoded, scene
 from tests.e2e.embedded_app.clients import client
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 SCRIPTS = {
     "make_image_models.py": "models/image/inception_onnx",

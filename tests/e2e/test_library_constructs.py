@@ -12,7 +12,7 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 
 SECONDS = 120
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 
 def test_a_host_stack_is_deployed_changed_and_destroyed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from clone import Clone
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_folder import ROOT, SPEC, FleetFolder
 
-pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 
 MODEL = """\
 import triton_python_backend_utils as utils

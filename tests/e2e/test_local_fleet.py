@@ -158,6 +158,7 @@ def test_status_and_logs_tell_of_the_endpoint(deployed: Clone) -> None:
     assert "known: aws, cdk, cdk/sentence-embeddings, sentence-embeddings, supervisor" in unknown.stderr
 
 
+@pytest.mark.nightly
 def test_a_killed_triton_fails_calls_cleanly_and_later_calls_succeed(deployed: Clone) -> None:
     runtime, body, stop = deployed.client("sagemaker-runtime"), request(SENTENCES), threading.Event()
     codes: set[str] = set()
@@ -194,6 +195,7 @@ def wait_until_served_again(deployed: Clone) -> None:
     raise AssertionError("Triton was not started again")
 
 
+@pytest.mark.nightly
 def test_a_repository_that_cannot_load_is_told_by_model_and_reason_and_the_old_one_goes_on(
     deployed: Clone,
 ) -> None:
@@ -223,6 +225,7 @@ def test_what_check_says_of_a_repository_ends_an_up_before_anything_is_deployed(
     assert "✓" not in failed.stdout
 
 
+@pytest.mark.nightly
 def test_an_up_after_the_one_that_failed_brings_a_change_to_the_running_endpoint(deployed: Clone) -> None:
     sagemaker = deployed.client("sagemaker")
     before = sagemaker.describe_endpoint(EndpointName=ENDPOINT)["EndpointConfigName"]
@@ -235,6 +238,7 @@ def test_an_up_after_the_one_that_failed_brings_a_change_to_the_running_endpoint
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
+@pytest.mark.nightly
 def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_one_answers(
     deployed: Clone,
 ) -> None:
@@ -252,6 +256,7 @@ def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_o
     assert np.array_equal(invoke(deployed.client("sagemaker-runtime"), request(SENTENCES)), before)
 
 
+@pytest.mark.nightly
 def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
     served = deployed.processes("tritonserver")
     (supervisor,) = deployed.processes("-m fleet.local ")
@@ -263,6 +268,7 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 
+@pytest.mark.nightly
 def test_ctrl_c_while_a_stack_is_deployed_leaves_no_process_behind(
     clone: Clone, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

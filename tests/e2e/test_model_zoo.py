@@ -27,7 +27,7 @@ from zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
 from zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
 from zoo_triton import ZooTriton
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 MAIN = {
     "sentences": "sentence_ensemble",

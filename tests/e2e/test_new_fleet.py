@@ -21,7 +21,7 @@ import pytest
 from fleet_folder import ROOT
 from wheels import build, install
 
-pytestmark = [pytest.mark.cdk, pytest.mark.triton]
+pytestmark = [pytest.mark.cdk, pytest.mark.triton, pytest.mark.nightly]
 CONFIG = """\
 backend: "python"
 max_batch_size: 8

@@ -29,6 +29,8 @@ OLDER = {
     "fleet_stacks/app.py": """
 import json, os, pathlib
 
+pytestmark = pytest.mark.nightly
+
 def run(root):
     stacks = "triton-fleet-staging", "triton-fleet-staging-resnet50"
     for stack in stacks:

@@ -25,7 +25,7 @@ from fleet_folder import ROOT
 from minilm_reference import Array, embed, wheel
 from triton_models import RefusedError, post
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 EXAMPLE = ROOT / "examples" / "sentence_embeddings"
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="

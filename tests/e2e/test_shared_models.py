@@ -28,7 +28,7 @@ from fleet_client.codec import decode, encode
 from fleet_folder import FleetFolder
 from shared_models import EXAMPLE, build_plans, in_base64, make_example, two_squares
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 SPEC = EXAMPLE / "shared-models.yaml"
 SAMPLES: Any = yaml.safe_load(SPEC.read_text())["samples"]

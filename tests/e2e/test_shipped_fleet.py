@@ -24,7 +24,7 @@ from fleet_client import InferenceError, TritonEndpoint
 from fleet_client.codec import decode, encode
 from hosting_modes import BINARY, LIVE, MODES
 
-pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 
 ENDPOINT = "model-zoo"
 ROW = [0.1, 0.5, 0.2, 0.05, 0.1, 0.05]

@@ -117,6 +117,7 @@ def test_a_deploy_that_cannot_begin_names_the_way_out(
     assert remedy in (refused.value.remedy or "")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("status", "remedy"), REMEDIES.items())
 def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     access: Access, stack: str, folder: FleetFolder, status: str, remedy: str
@@ -139,6 +140,7 @@ def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     ) or "`fleet deploy --env dev sentences` continues its rollback" in listed.remedy
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", UNDER_WAY)
 def test_the_list_says_what_is_under_way(
     access: Access, stack: str, folder: FleetFolder, status: str

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from fleet.local.triton.runtime import TritonRuntime
 from zoo import ENDPOINT, Zoo, times
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 
 def waiting(begun: Path, go: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from updated_account import ROLLOUT, SCALING, STACK, Account, deployed_account, ring, updated, watched
 
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,8 @@ import pytest
 from fleet_folder import ROOT
 from wheels import build, copy_fleet, install
 
+pytestmark = pytest.mark.nightly
+
 VERSION = version("triton-fleet")
 ENDPOINTS = ("model-zoo", "sentence-embeddings")
 CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "constructs", "emulator", "stacks"))

@@ -27,6 +27,7 @@ def test_the_same_seed_gives_the_same_inputs() -> None:
     assert first == second
 
 
+@pytest.mark.nightly
 def test_every_seed_is_checked() -> None:
     for data in seeds():
         one_input(data)

@@ -19,6 +19,8 @@ from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import stack_kinds
 from triton_endpoints.acknowledgements import CHECKOV, Checkov
 
+pytestmark = pytest.mark.nightly
+
 COMMAND = ROOT / ".venv-checkov" / "bin" / "checkov"
 OPEN = {
     "Type": "AWS::EC2::SecurityGroup",

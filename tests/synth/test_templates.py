@@ -22,6 +22,8 @@ from fleet.spec.project import endpoint_names
 from fleet_folder import ROOT, FleetFolder
 from triton_endpoints.policy import Statement, policy_of
 
+ENVIRONMENTS = ["dev", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("staging", "prod"))]
+
 
 @dataclass(frozen=True)
 class Assembly:
@@ -48,7 +50,7 @@ class Assembly:
         return {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()}
 
 
-@pytest.fixture(scope="module", params=["dev", "staging", "prod"])
+@pytest.fixture(scope="module", params=ENVIRONMENTS)
 def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     """The cloud assembly of one shipped environment.
 

@@ -15,7 +15,7 @@ from tests.e2e.agreement.all_cases import all_cases
 from tests.e2e.agreement.sentences import is_tritons, sentence
 from tests.e2e.agreement.server import Court, Verdict
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 SAME_WORDS = 0.9
 

@@ -14,6 +14,8 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
 
+pytestmark = pytest.mark.nightly
+
 SECONDS = 60
 
 

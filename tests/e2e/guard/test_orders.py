@@ -116,6 +116,7 @@ def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guard
     return make
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("failure", "order", "calls"),
     [

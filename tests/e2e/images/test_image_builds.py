@@ -20,6 +20,8 @@ from image_fleet import ACCOUNT, DOCKERFILE, PLACE, ImageFleet
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import Stacks
 
+pytestmark = pytest.mark.nightly
+
 
 def keys(s3: Any, prefix: str) -> list[str]:
     found = s3.list_objects_v2(Bucket=PLACE.bucket, Prefix=prefix).get("Contents", [])

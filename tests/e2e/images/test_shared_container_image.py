@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from fleet_folder import SPEC
 from image_fleet import ACCOUNT, ImageFleet
+
+pytestmark = pytest.mark.nightly
 
 SHARED = 'mode: shared-container\nimage: {args: {PACKAGES: "pillow==13.0.0"}}\n'
 

@@ -197,6 +197,7 @@ def sent(container: SharedContainer, raw: bytes) -> bytes:
         return answer
 
 
+@pytest.mark.nightly
 def test_ten_thousand_mutations_reach_no_model_that_they_do_not_name(container: SharedContainer) -> None:
     dice = random.Random(SEED)
     requests = [request(dice, number) for number in range(MUTATIONS)]

@@ -44,6 +44,7 @@ def repository(
     return folder / "repository"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tensorrt", "tensors", "dtype"),
     [("8.6.1.6", INPUT + OUTPUT, np.int32), ("10.9.0.34", WIDE, np.int64)],
@@ -75,6 +76,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_a_real_plan_would_not_fit_and_what_this_one_cannot_know_is_refused(
     triton: ZooTriton, tmp_path: Path, name: str

@@ -112,6 +112,7 @@ def test_uploads_that_nobody_completed_are_aborted(bucket: ArtifactBucket) -> No
     bucket.s3.abort_multipart_upload(Bucket=BUCKET, Key="engines/c.plan", UploadId=left[0]["UploadId"])
 
 
+@pytest.mark.nightly
 def test_more_than_one_request_takes_are_deleted_in_batches(bucket: ArtifactBucket) -> None:
     for number in range(BATCH + 1):
         bucket.put(f"endpoints/gone/set/{number:04}.tar.gz")

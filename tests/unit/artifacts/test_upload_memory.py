@@ -95,6 +95,7 @@ def url() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.nightly
 def test_four_archives_at_one_time_stay_below_300_mib_and_need_no_disk(url: str) -> None:
     command = [sys.executable, "-c", PUBLISHER, url, str(ARCHIVES), str(SIZE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

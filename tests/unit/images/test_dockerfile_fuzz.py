@@ -112,6 +112,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_dockerfile_is_read_and_its_messages_stay_short(tmp_path: Path, text: str) -> None:
     findings = image_findings(image_folder(tmp_path, text[:MAX_DOCKERFILE_BYTES]))

@@ -76,6 +76,7 @@ def test_any_text_becomes_powerless_whole_and_in_pieces(text: str, at: int) -> N
     require_powerless(printed.getvalue())
 
 
+@pytest.mark.nightly
 def test_all_of_unicode_is_visible_or_an_escape() -> None:
     require_powerless("\n".join(powerless(chr(code)) for code in range(sys.maxunicode + 1)))
 
