@@ -27,7 +27,7 @@ def process_of(container: SharedContainer, name: str) -> psutil.Process:
 def nginx_of(container: SharedContainer) -> list[psutil.Process]:
     """Its master, once it runs."""
     children = container.processes()[0].children()
-    return [each for each in children if each.name() != "tritonserver"]
+    return [each for each in children if each.name() == "nginx"]
 
 
 def ended(container: SharedContainer) -> int:
