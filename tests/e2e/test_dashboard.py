@@ -20,6 +20,8 @@ from fleet.spec.endpoint import Mode
 from fleet_folder import LOCK, FleetFolder
 from metrics_server import counter, metrics_server
 
+pytestmark = pytest.mark.nightly
+
 PAGE = ".fleet/local/dashboards/sentences.html"
 TITLES = [
     "Calls",
@@ -204,7 +206,6 @@ def test_a_graph_without_data_says_whether_any_may_come(graphs: dict[str, str]) 
     assert "desired 1" in graphs["Instances running and desired"]
 
 
-@pytest.mark.nightly
 def test_no_request_leaves_the_page_even_without_the_policy_that_forbids_it(
     page: Path, browser: Browser, tmp_path: Path
 ) -> None:
@@ -258,7 +259,6 @@ def test_without_dashboards_it_says_what_to_write(fleet: DashboardFleet) -> None
     assert "remedy: write `dashboards: true` there, then run `fleet local up`" in done.stderr
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("hours", ["0", "-1", "361", "nan", "x"])
 def test_hours_that_cloudwatch_does_not_keep_are_refused(fleet: DashboardFleet, hours: str) -> None:
     done = fleet.fleet("dashboard", "sentences", "--hours", hours)

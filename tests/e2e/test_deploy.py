@@ -52,7 +52,6 @@ INTERRUPTIONS: list[tuple[Callable[[Request], bool], signal.Signals, dict[str, s
 """A request at which it is interrupted, how, and the stacks that are there then beside the bootstrap's."""
 
 
-@pytest.mark.nightly
 def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(account: Deploys) -> None:
     for wanted, number, stacks in INTERRUPTIONS:
         code, said = account.interrupt(wanted, number)
@@ -63,7 +62,6 @@ def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(
         assert account.keys("releases/") == []
 
 
-@pytest.mark.nightly
 def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(
     account: Deploys,
 ) -> None:
@@ -119,7 +117,6 @@ def test_nothing_is_left_of_the_interruptions(account: Deploys) -> None:
     assert len(account.host.served) == 1
 
 
-@pytest.mark.nightly
 def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(account: Deploys) -> None:
     before = account.model_data()
     account.model("x = 3\n")
@@ -174,7 +171,6 @@ def test_another_account_is_refused_by_both_names(account: Deploys) -> None:
     assert account.statuses() == {**COMPLETE, ENDPOINT: "UPDATE_COMPLETE"}
 
 
-@pytest.mark.nightly
 def test_ls_compares_specs_locks_and_stacks_and_names_orphans(account: Deploys) -> None:
     account.folder.spec(name="idle", base=SPEC.replace("sentences", "idle"))
     account.folder.write("locks/dev/gone.lock.yaml", LOCK)

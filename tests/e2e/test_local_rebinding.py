@@ -14,6 +14,8 @@ import pytest
 import rebinding
 from rebinding import MACHINE, NAME, PAGES, PATHS, SECRET
 
+pytestmark = pytest.mark.nightly
+
 Found = dict[str, dict[str, list[str]]]
 UNSHARE = ["unshare", "--map-root-user", "--net", "--mount"]
 """A network with port 53 free, and a file system in which resolv.conf names it, for this process alone."""

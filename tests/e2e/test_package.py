@@ -17,6 +17,8 @@ from app_synth import synth
 from fleet_folder import ROOT
 from wheels import build, copy_fleet, install
 
+pytestmark = pytest.mark.nightly
+
 PACKAGES = {"fleet", "fleet_client", "fleet_emulator", "fleet_stacks", "triton_endpoints"}
 
 
@@ -36,7 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_fleet(tmp_path_factory.mktemp("fleet"))
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("target", ["wheel", "sdist"])
 def test_two_builds_give_the_same_bytes(tmp_path: Path, target: str) -> None:
     first, second = (build(tmp_path / name, target) for name in ("a", "b"))
@@ -97,7 +98,6 @@ def test_the_installed_command_tells_its_version(python: Path) -> None:
     assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {version}\n"
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "environment", ["dev", "staging", "prod"] if "FLEET_SLOW" in os.environ else ["prod"]
 )

@@ -32,6 +32,8 @@ from promotion_images import PromotedImages
 from running_aws import running_aws
 from second_aws import ACCOUNT, second_aws
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def urls() -> Iterator[dict[str, str]]:
@@ -115,7 +117,6 @@ def test_the_image_that_was_built_is_promoted_with_the_archive(
     assert list(images.tags()) == [digest]
 
 
-@pytest.mark.nightly
 def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     promotion: Promotion, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,8 @@ from fleet.artifacts.progress import shown_size
 from fleet_folder import ROOT, FleetFolder
 from running_aws import running_aws
 
+pytestmark = pytest.mark.nightly
+
 ACCOUNT = "123456789012"
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-us-east-1"
 REPOSITORY = "triton-fleet-dev"
@@ -152,7 +154,6 @@ def test_without_the_bucket_it_cannot_run(command: Command) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.nightly
 def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command) -> None:
     command.put(OLD, hours=25)
     command.put("endpoints/gone/set/a.tar.gz", hours=30)
@@ -172,7 +173,6 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
     assert len(command.held()) == 3
 
 
-@pytest.mark.nightly
 def test_a_prune_shows_images_with_their_records_and_removes_both(command: Command) -> None:
     ecr = command.bucket.ecr
     repository = ContainerRepository(ecr, REPOSITORY)
@@ -207,7 +207,6 @@ def test_a_prune_without_a_terminal_needs_a_yes(command: Command) -> None:
     assert OLD in command.held()
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(("answer", "removed"), [("n", False), ("", False), ("y", True)])
 def test_on_a_terminal_a_prune_asks(command: Command, answer: str, removed: bool) -> None:
     command.put(OLD, hours=25)

@@ -27,6 +27,8 @@ from fleet_folder import LOCK, ROOT, FleetFolder
 from place import ACCOUNT, PLACE, REGION
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
+pytestmark = pytest.mark.nightly
+
 STACK = "triton-fleet-dev-sentences"
 STATUSES = tuple(data_file("stack_statuses.yaml")["statuses"])
 UNDER_WAY = [each for each in STATUSES if each.endswith("_IN_PROGRESS") and each != "REVIEW_IN_PROGRESS"]
@@ -117,7 +119,6 @@ def test_a_deploy_that_cannot_begin_names_the_way_out(
     assert remedy in (refused.value.remedy or "")
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(("status", "remedy"), REMEDIES.items())
 def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     access: Access, stack: str, folder: FleetFolder, status: str, remedy: str
@@ -140,7 +141,6 @@ def test_the_doctor_preflight_and_the_list_name_the_same_way_out(
     ) or "`fleet deploy --env dev sentences` continues its rollback" in listed.remedy
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("status", UNDER_WAY)
 def test_the_list_says_what_is_under_way(
     access: Access, stack: str, folder: FleetFolder, status: str

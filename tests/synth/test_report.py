@@ -23,6 +23,8 @@ from fleet.review.fleet_review import fleet_review
 from fleet_folder import ROOT
 from git_repository import GitRepository
 
+pytestmark = pytest.mark.nightly
+
 DAY = date(2026, 11, 1)
 G5, G6 = Decimal("1.408"), Decimal("1.1267")
 """US dollars an hour of ml.g5.xlarge and ml.g6.xlarge."""
@@ -145,7 +147,6 @@ def test_the_verdict_names_what_interrupts(found: FleetChange) -> None:
     assert verdict.endswith("· interrupts bert-trt, resnet50")
 
 
-@pytest.mark.nightly
 def test_two_reports_are_the_same_bytes_and_nothing_is_left_behind(
     found: FleetChange, repository: GitRepository
 ) -> None:
@@ -167,7 +168,6 @@ class TestOtherChanges:
         assert len(text) == 2
         assert text[1].startswith("### nothing changes in dev, prod, staging compared with `")
 
-    @pytest.mark.nightly
     def test_the_readme_shows_a_comment_but_for_its_details_and_its_base(self, top: Path) -> None:
         edit(top / "model_specs/sentence-embeddings.yaml", "type: ml.g5.xlarge", "type: ml.g6.xlarge")
         comment = markdown(fleet_review(top, "main", ["staging"], DAY), 65_536)
@@ -196,7 +196,6 @@ class TestOtherChanges:
         assert "1 new error: a deploy is refused" in text.splitlines()[1]
         assert "model_specs/resnet50.yaml:" in text
 
-    @pytest.mark.nightly
     def test_an_environment_that_the_base_lacks_is_new(self, top: Path) -> None:
         staging = (top / "environments/staging.yaml").read_text()
         (top / "environments/qa.yaml").write_text(
@@ -208,7 +207,6 @@ class TestOtherChanges:
         assert "new environment" in qa.notes[0]
         assert [(each.endpoint, each.effect) for each in qa.endpoints] == [("resnet50", UpdateEffect.CREATED)]
 
-    @pytest.mark.nightly
     def test_a_promoted_environment_is_compared_by_its_own_specs(self, top: Path) -> None:
         edit(top / "model_specs/resnet50.yaml", "max: 4", "max: 6")
         found: Any = fleet_review(top, "main", ["prod", "staging"], DAY)
@@ -217,7 +215,6 @@ class TestOtherChanges:
             ("staging", 1),
         ]
 
-    @pytest.mark.nightly
     def test_the_owner_and_the_key_of_an_environment_reach_all_of_its_endpoints(self, top: Path) -> None:
         edit(top / "environments/staging.yaml", "tags: {", "tags: {cost: '1', ")
         (staging,) = fleet_review(top, "main", ["staging"], DAY).environments

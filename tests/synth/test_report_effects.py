@@ -22,6 +22,8 @@ from tests.synth.flips import IN_THE_TEMPLATE
 from tests.synth.flips_elsewhere import template
 from tests.synth.test_every_key import both
 
+pytestmark = pytest.mark.nightly
+
 
 class Update:
     """What the embedded CloudFormation decides for each resource of a stack that is updated."""

@@ -16,7 +16,7 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks
 
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 ROOT = Path(__file__).parents[3]
 # The CLI retries an HTTP 500 for 45 seconds and more; a failure that it understands is told at once.
@@ -71,7 +71,6 @@ def first_deploy(account: Account) -> str:
     return account.cdk("deploy", "--all", "--concurrency", "4")
 
 
-@pytest.mark.nightly
 def test_several_stacks_are_deployed_at_once(account: Account, first_deploy: str) -> None:
     assert set(account.statuses().values()) == {"CREATE_COMPLETE"}
     assert (
@@ -134,13 +133,11 @@ def test_a_second_deploy_changes_nothing(account: Account, first_deploy: str) ->
     assert len(account.host.served) == served
 
 
-@pytest.mark.nightly
 def test_a_diff_of_templates_tells_the_replacement(account: Account, first_deploy: str) -> None:
     told = account.cdk("diff", "--method=template", "Serving", variant="changed")
     assert "[~] AWS::SageMaker::Model Model Model replace" in told
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("variant", ["changed", "another-type"])
 def test_a_diff_of_a_change_set_names_the_same_resources_and_the_endpoint_that_follows(
     account: Account, first_deploy: str, variant: str

@@ -13,6 +13,8 @@ from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from guarded_endpoint import NEW, OLD, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
 
+pytestmark = pytest.mark.nightly
+
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}
 
 
@@ -116,7 +118,6 @@ def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guard
     return make
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("failure", "order", "calls"),
     [
