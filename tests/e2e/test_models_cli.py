@@ -15,7 +15,7 @@ from clone import Clone, make_clone
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_client import InferenceError, TritonEndpoint
 
-pytestmark = [pytest.mark.triton, pytest.mark.cdk]
+pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 
 ENDPOINT, BUCKET = "live-zoo", "triton-fleet-local-123456789012-us-east-1"
 REPOSITORY = "examples/model_zoo/models/top-classes"
@@ -89,7 +89,6 @@ def test_the_targets_are_listed_with_their_digests(clone: Clone) -> None:
     assert hand[3] == head["Metadata"]["tar-digest"]
 
 
-@pytest.mark.nightly
 def test_a_removed_model_is_refused_by_an_instance_that_has_not_loaded_it(clone: Clone) -> None:
     models(clone, "add", "gone", str(repository(clone, 1)))
     removed = models(clone, "rm", "gone-v1.tar.gz", "--yes")
@@ -119,7 +118,6 @@ def test_a_repository_that_is_not_there_is_named(clone: Clone) -> None:
     assert "no/such/folder does not exist" in refused.stderr
 
 
-@pytest.mark.nightly
 def test_an_endpoint_whose_archives_are_locked_is_refused_with_the_way(clone: Clone) -> None:
     refused = clone.fleet("models", "ls", "model-zoo", "--env", "local")
     assert refused.returncode == 1

@@ -15,7 +15,7 @@ from fleet.local.triton.supervisor import State
 from fleet.spec.environment import LocalLimits
 from zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
 
-pytestmark = pytest.mark.triton
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
 TWO_OF_64 = LocalLimits.model_validate({"model_memory": "230MiB"})
 """Each model takes 64 MiB and its process some 20 MiB: there is room for two, and none for a third."""
@@ -80,7 +80,6 @@ def test_an_archive_that_is_uploaded_answers_without_a_deploy_and_one_that_is_de
     assert zoo.call("late-v1.tar.gz") == 10.0
 
 
-@pytest.mark.nightly
 def test_the_least_recently_used_leaves_when_the_limit_of_memory_is_passed(zoo: Zoo) -> None:
     zoo.limits = TWO_OF_64
     for number in (1, 2, 3):
@@ -116,7 +115,6 @@ def test_a_target_that_does_not_fit_even_alone_is_refused_with_its_size(zoo: Zoo
     assert zoo.states()["huge.tar.gz"] == "on disk"
 
 
-@pytest.mark.nightly
 def test_when_triton_says_that_memory_is_lacking_another_model_leaves(zoo: Zoo, tmp_path: Path) -> None:
     """A model that needs a slot in a folder, of which there is one, stands for a GPU that is full."""
     slot = tmp_path / "slot"
@@ -136,7 +134,6 @@ def test_when_triton_says_that_memory_is_lacking_another_model_leaves(zoo: Zoo, 
     assert zoo.states()["slot6.tar.gz"] == "on disk"
 
 
-@pytest.mark.nightly
 def test_when_the_disk_is_full_the_least_recently_used_archive_is_deleted(zoo: Zoo) -> None:
     zoo.limits = LocalLimits.model_validate({"model_memory": "25MiB", "model_disk": "5MiB"})
     big = {"times/1/ballast": "x" * (2 << 20)}
@@ -161,7 +158,6 @@ def test_a_new_archive_under_an_old_name_is_taken_at_the_next_load(zoo: Zoo) -> 
     assert zoo.call("renewed.tar.gz") == 3.0
 
 
-@pytest.mark.nightly
 def test_first_calls_of_five_targets_at_one_time_share_a_disk_for_two(zoo: Zoo) -> None:
     zoo.limits = LocalLimits.model_validate({"model_disk": "5MiB"})
     big = {"times/1/ballast": "x" * (2 << 20)}
@@ -185,7 +181,6 @@ def test_archives_of_a_triton_that_has_ended_make_room_on_the_disk(zoo: Zoo) -> 
     assert zoo.call("after.tar.gz") == 3.0
 
 
-@pytest.mark.nightly
 def test_200_calls_over_5_targets_with_room_for_2_all_get_the_right_answer(zoo: Zoo) -> None:
     zoo.limits = TWO_OF_64
     for factor in range(2, 7):
