@@ -17,6 +17,7 @@ from fleet_folder import ROOT
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PERMISSIONS = {
     "ci.yml": {"test": {"contents": "read"}},
+    "nightly.yml": {"test": {"contents": "read"}},
     "release.yml": {"build": {"contents": "read"}, "publish": {"id-token": "write"}},
 }
 PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
