@@ -18,6 +18,7 @@ from fleet.review.product_review import PRODUCT
 from fleet_folder import ROOT
 from git_repository import GitRepository
 
+pytestmark = pytest.mark.nightly
 ENDPOINT = "resnet50"
 RUN = "from fleet.cli.main import run; run()"
 OLDER = {
@@ -28,8 +29,6 @@ OLDER = {
     "fleet_stacks/__init__.py": "",
     "fleet_stacks/app.py": """
 import json, os, pathlib
-
-pytestmark = pytest.mark.nightly
 
 def run(root):
     stacks = "triton-fleet-staging", "triton-fleet-staging-resnet50"
