@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 
 from fleet.policies.subject import Subject
@@ -27,12 +27,7 @@ def is_about(when: When, subject: Subject) -> bool:
 @cache
 def matches(patterns: tuple[str, ...], name: str) -> bool:
     """Whether one of the patterns matches the whole name; `*` stands for any text."""
-    return any(_expression(each).fullmatch(name) for each in patterns)
-
-
-@cache
-def _expression(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
+    return any(fnmatchcase(name, each) for each in patterns)
 
 
 def listed(words: Sequence[object], conjunction: str = "and") -> str:
