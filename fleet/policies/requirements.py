@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fleet.endpoint.context.rollout import rollback_alarms
+from fleet.core.sizes import count_of
+from fleet.endpoint.context.rollout import WATCHED, rollback_alarms
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed
 from fleet.policies.subject import Subject
 from fleet.spec.policy import Requirements, Statement
 from fleet.spec.problems import dotted_path
+from fleet.spec.rollout import Strategy
 from fleet.spec.source import KeyPath
+
+PROPOSED = {
+    Strategy.ALL_AT_ONCE: "{strategy: all-at-once}",
+    Strategy.CANARY: "{strategy: canary, canary: 50%}",
+    Strategy.LINEAR: "{strategy: linear, step: 50%}",
+    Strategy.ROLLING: "{strategy: rolling, step: 50%}",
+}
+"""A rollout of each strategy that passes the rules."""
+TAGGED = ("Model", "EndpointConfig", "Endpoint")
+"""The resources whose raw `Tags` would replace the tags of the spec and the environment."""
+COUNTS = ("ProductionVariants.*.InitialInstanceCount", "ProductionVariants.*.ManagedInstanceScaling")
 
 
 def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
@@ -24,16 +37,29 @@ def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Bre
         yield from _kms_key(statement.require, subject)
         yield from _samples(statement.require, subject)
         yield from _log_retention(statement.require, subject)
+    if statement.tags:
+        yield from _tags(statement, subject)
+
+
+def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    rule = f"requires {listed([f'`{each}`' for each in statement.tags])}"
     tags = endpoint_tags(subject.environment, subject.loaded.spec)
     for tag in statement.tags:
-        if tag not in tags:
+        if not tags.get(tag, "").strip():
+            is_empty = tag in subject.loaded.spec.tags
+            found = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
+            path: KeyPath = ("tags", tag) if is_empty else ("tags",)
+            remedy = f"write `tags: {{{tag}: VALUE}}`"
+            yield Breach(key="tags", code="FL959", path=path, found=found, rule=rule, remedy=remedy)
+    for resource in TAGGED:
+        if raw := subject.raw_property(resource, "Tags"):
             yield Breach(
                 key="tags",
                 code="FL959",
-                path=("tags",),
-                found=f"there is no tag `{tag}`",
-                rule=f"requires {listed([f'`{each}`' for each in statement.tags])}",
-                remedy=f"write `tags: {{{tag}: VALUE}}`",
+                path=raw.path,
+                found=f"the raw property {raw.name} of {resource} replaces `tags`",
+                rule=rule,
+                remedy="write `tags` instead",
             )
 
 
@@ -44,45 +70,58 @@ def _owner(require: Requirements, subject: Subject) -> Iterator[Breach]:
 
 def _min_instances(require: Requirements, subject: Subject) -> Iterator[Breach]:
     spec, fewest = subject.loaded.spec, require.min_instances
+    if not fewest:
+        return
     count: dict[KeyPath, int] = {("instance", "count"): spec.instance.count}
+    rule = f"requires {count_of(fewest, 'instance')}"
     for path, number in (spec.scaling.floors if spec.scaling else count).items():
         if number < fewest:
             found = f"`{dotted_path(path)}` is {number}"
-            yield _unmet(
-                "min_instances", path, found, f"requires {fewest} instances", f"write {fewest} or more"
-            )
+            yield _unmet("min_instances", path, found, rule, f"write {fewest} or more")
+    yield from _replaced(subject, "min_instances", "instance.count", "EndpointConfig", COUNTS)
 
 
 def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
     spec, strategies = subject.loaded.spec, [each.value for each in require.rollout]
-    if not (strategies or require.rollback_alarms):
-        return
-    key = "rollout" if strategies else "rollback_alarms"
-    if raw := subject.raw_property("Endpoint", "DeploymentConfig"):
-        found = f"the raw property {raw.name} decides the rollout, which `rollout` has to"
-        yield _unmet(key, raw.path, found, "checks `rollout` alone", "write `rollout` instead")
+    for key, is_required in (("rollout", strategies), ("rollback_alarms", require.rollback_alarms)):
+        if is_required:
+            raws = ("DeploymentConfig", "RetainDeploymentConfig")
+            yield from _replaced(subject, key, "rollout", "Endpoint", raws)
     strategy = spec.rollout.strategy if spec.rollout else None
     if strategies and strategy not in require.rollout:
         found = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
-        remedy = f"write `rollout: {{strategy: {strategies[0]}}}`"
-        yield _unmet(
-            "rollout", ("rollout", "strategy"), found, f"requires {listed(strategies, 'or')}", remedy
-        )
-    if require.rollback_alarms and not (spec.rollout and rollback_alarms(spec, spec.rollout)):
-        found = (
-            "no alarm rolls back an update" if spec.rollout else "without `rollout`, nothing is rolled back"
-        )
-        remedy = "write `rollout: {rollback_on: [errors]}`"
-        yield _unmet("rollback_alarms", ("rollout", "rollback_on"), found, "requires an alarm", remedy)
+        remedy = f"write `rollout: {PROPOSED[require.rollout[0]]}`"
+        rule = f"requires {listed(strategies, 'or')}"
+        yield _unmet("rollout", ("rollout", "strategy"), found, rule, remedy)
+    if require.rollback_alarms:
+        yield from _rollback_alarms(subject)
+
+
+def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
+    spec, path = subject.loaded.spec, ("rollout", "rollback_on")
+    alarms = rollback_alarms(spec, spec.rollout) if spec.rollout else ()
+    remedy = "write `rollout: {rollback_on: [errors]}`"
+    if not spec.rollout:
+        found = "without `rollout`, nothing is rolled back"
+        remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
+    elif not alarms:
+        found = "no alarm rolls back an update"
+    elif not any(each.can_fire for each in alarms):
+        path, found = ("alarms",), "no alarm that rolls back an update can fire"
+        remedy = "write lower thresholds under `alarms`"
+    elif spec.rollout.bake < WATCHED:
+        path, remedy = ("rollout", "bake"), f"write `bake: {WATCHED}s` or more"
+        found = f"`rollout.bake` is {spec.rollout.bake}s, and the alarms evaluate {WATCHED}s"
+    else:
+        return
+    yield _unmet("rollback_alarms", path, found, "requires an alarm", remedy)
 
 
 def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if not require.vpc:
         return
     for resource in ("Model", "EndpointConfig"):
-        if raw := subject.raw_property(resource, "VpcConfig"):
-            found = f"the raw property {raw.name} decides the network, which `network` has to"
-            yield _unmet("vpc", raw.path, found, "checks `network` alone", "write `network` instead")
+        yield from _replaced(subject, "vpc", "network", resource, ("VpcConfig",))
     if not subject.loaded.spec.network.subnets:
         found, remedy = "the containers are in SageMaker's own network", "write `network.subnets`"
         yield _unmet(
@@ -93,9 +132,7 @@ def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
 def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if not require.kms_key:
         return
-    if raw := subject.raw_property("EndpointConfig", "KmsKeyId"):
-        found = f"the raw property {raw.name} decides the key, which `kms_key` of the environment has to"
-        yield _unmet("kms_key", raw.path, found, "checks `kms_key` alone", "leave it out")
+    yield from _replaced(subject, "kms_key", "kms_key", "EndpointConfig", ("KmsKeyId",), "leave it out")
     if subject.environment.kms_key is None:
         found = f"the environment {subject.environment.environment!r} has no `kms_key`"
         yield _unmet("kms_key", ("kms_key",), found, "requires one", "write its ARN", of_environment=True)
@@ -104,7 +141,7 @@ def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
 def _samples(require: Requirements, subject: Subject) -> Iterator[Breach]:
     number = len(subject.loaded.spec.samples)
     if number < require.samples:
-        found = f"`samples` has {number} calls" if number else "`samples` is missing"
+        found = f"`samples` has {count_of(number, 'call')}" if number else "`samples` is missing"
         remedy = f"write {require.samples} or more under `samples`"
         yield _unmet("samples", ("samples",), found, f"requires {require.samples}", remedy)
 
@@ -112,10 +149,19 @@ def _samples(require: Requirements, subject: Subject) -> Iterator[Breach]:
 def _log_retention(require: Requirements, subject: Subject) -> Iterator[Breach]:
     days, fewest = subject.loaded.spec.logs.retention_days, require.log_retention_days
     if days < fewest:
-        found, remedy = f"`logs.retention_days` is {days}", f"write {fewest} or more"
-        yield _unmet(
-            "log_retention_days", ("logs", "retention_days"), found, f"requires {fewest} days", remedy
-        )
+        found, rule = f"`logs.retention_days` is {days}", f"requires {count_of(fewest, 'day')}"
+        path = ("logs", "retention_days")
+        yield _unmet("log_retention_days", path, found, rule, f"write {fewest} or more")
+
+
+def _replaced(
+    subject: Subject, key: str, own: str, resource: str, properties: Sequence[str], remedy: str = ""
+) -> Iterator[Breach]:
+    """Raw properties that replace a key which the policy looks at."""
+    found = {raw.path: raw for each in properties if (raw := subject.raw_property(resource, each))}
+    for raw in found.values():
+        what = f"the raw property {raw.name} replaces `{own}`"
+        yield _unmet(key, raw.path, what, f"accepts only `{own}`", remedy or f"write `{own}` instead")
 
 
 def _unmet(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 
 from fleet.catalog.limits import limit
+from fleet.endpoint.context.alarm_records import RECORDS, Unit
 from fleet.endpoint.context.capacity import most_instances
+from fleet.endpoint.context.periods import PERIOD
 from fleet.spec.alarms import Alarms
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
 PERIODS, RINGING = 3, 2
 """A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
+WATCHED = PERIOD * PERIODS
+"""Seconds that its alarms evaluate: a shorter bake ends before they can roll the update back."""
 ERRORS = 1.0
 """Percent of failed calls that roll an update back, if `alarms` has no threshold for errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
@@ -31,6 +35,21 @@ class RollbackAlarm:
     measure: str
     statistic: str
     threshold: float
+
+    @property
+    def can_fire(self) -> bool:
+        """Whether the metric can exceed the threshold."""
+        return self.threshold < _NEVER[self.measure]
+
+
+_IN_METRIC: Mapping[Unit, float] = {"share": 0.01, "milliseconds": 1000}
+"""What one of a threshold's unit is in the unit of its metric."""
+_NEVER = {
+    each.measure: each.never * _IN_METRIC[each.unit]
+    for each in RECORDS
+    if each.never is not None and each.unit in _IN_METRIC
+}
+"""By measure: the threshold from which no alarm fires, in the metric's own unit."""
 
 
 def waits(spec: EndpointSpec, rollout: Rollout) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policy_fleet import ASK, BY, PolicyFleet
+from fleet.check.run import all_findings
+from fleet.spec.project import open_project
+from fleet.spec.rollout import Strategy
+from policy_fleet import ASK, BY, TODAY, PolicyFleet
 
 ROLLOUT = "instance: {type: ml.g5.xlarge, count: 2}\nrollout: {strategy: canary, canary: 50%}\n"
 VPC = "network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n"
@@ -31,6 +34,23 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "`scaling.schedules[0].min` is 1",
             "requires 2 instances",
         ),
+        (
+            "min_instances: 2",
+            "cloudformation: {EndpointConfig: {ProductionVariants.0.InitialInstanceCount: 1}}\n"
+            "scaling: {min: 2, max: 3, gpu_utilization: 60}\n",
+            6,
+            "the raw property ProductionVariants.0.InitialInstanceCount replaces `instance.count`",
+            "accepts only `instance.count`",
+        ),
+        (
+            "min_instances: 2",
+            "scaling: {min: 2, max: 3, gpu_utilization: 60}\n"
+            "cloudformation:\n  EndpointConfig:\n"
+            "    ProductionVariants.0: {ManagedInstanceScaling: {MinInstanceCount: 0}}\n",
+            9,
+            "the raw property ProductionVariants.0.ManagedInstanceScaling replaces `instance.count`",
+            "accepts only `instance.count`",
+        ),
         ("rollout: [canary, linear]", "", 1, "`rollout` is missing", "requires canary or linear"),
         (
             "rollout: [canary, linear]",
@@ -44,8 +64,16 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "rollout: {strategy: canary, canary: 50%}\n"
             "cloudformation: {Endpoint: {DeploymentConfig.BlueGreenUpdatePolicy: {}}}\n",
             7,
-            "the raw property DeploymentConfig.BlueGreenUpdatePolicy decides the rollout, which `rollout` has to",
-            "checks `rollout` alone",
+            "the raw property DeploymentConfig.BlueGreenUpdatePolicy replaces `rollout`",
+            "accepts only `rollout`",
+        ),
+        (
+            "rollout: [canary]",
+            "rollout: {strategy: canary, canary: 50%}\n"
+            "cloudformation: {Endpoint: {RetainDeploymentConfig: true}}\n",
+            7,
+            "the raw property RetainDeploymentConfig replaces `rollout`",
+            "accepts only `rollout`",
         ),
         ("rollback_alarms: true", "", 1, "without `rollout`, nothing is rolled back", "requires an alarm"),
         (
@@ -70,14 +98,28 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "requires subnets",
         ),
         (
+            "rollback_alarms: true",
+            "alarms: {errors: 100%}\nrollout: {strategy: canary, canary: 50%}\n",
+            6,
+            "no alarm that rolls back an update can fire",
+            "requires an alarm",
+        ),
+        (
+            "rollback_alarms: true",
+            "rollout: {strategy: canary, canary: 50%, bake: 0s}\n",
+            6,
+            "`rollout.bake` is 0s, and the alarms evaluate 180s",
+            "requires an alarm",
+        ),
+        (
             "vpc: true",
             f"{VPC}cloudformation: {{Model: {{VpcConfig: null}}}}\n",
             7,
-            "the raw property VpcConfig decides the network, which `network` has to",
-            "checks `network` alone",
+            "the raw property VpcConfig replaces `network`",
+            "accepts only `network`",
         ),
         ("samples: 1", "", 1, "`samples` is missing", "requires 1"),
-        ("samples: 2", SAMPLE, 6, "`samples` has 1 calls", "requires 2"),
+        ("samples: 2", SAMPLE, 6, "`samples` has 1 call", "requires 2"),
         ("log_retention_days: 90", "", 1, "`logs.retention_days` is 30", "requires 90 days"),
         (
             "log_retention_days: 90",
@@ -107,6 +149,10 @@ def test_what_is_missing_is_refused_where_it_belongs(
         ("rollback_alarms: true", "rollout: {strategy: canary, canary: 50%}\n"),
         (
             "rollback_alarms: true",
+            "alarms: {errors: 100%, latency_p99: {critical: 1s}}\nrollout: {strategy: canary, canary: 50%}\n",
+        ),
+        (
+            "rollback_alarms: true",
             "alarms: {latency_p99: 1s}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
         ),
         ("vpc: true", VPC),
@@ -120,6 +166,32 @@ def test_what_is_required_is_enough(fleet: PolicyFleet, require: str, met: str) 
     fleet.policy(f"require: {{{require}}}")
     fleet.spec(met)
     assert fleet.said() == []
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_the_rollout_of_a_hint_is_one_that_the_rules_accept(fleet: PolicyFleet, strategy: Strategy) -> None:
+    fleet.policy(f"require: {{rollout: [{strategy}]}}")
+    (refused,) = fleet.findings()
+    proposed = refused.hint.removeprefix("write `").removesuffix(f"`{ASK}")
+    fleet.spec(f"{proposed}\n", instance="ml.g5.xlarge, count: 2")
+    project = open_project(fleet.folder.root, "dev")
+    found = all_findings(project, today=TODAY)
+    assert [each.message for each in found if "rollout" in each.message] == []
+
+
+def test_an_exception_from_the_strategy_is_none_from_the_alarms(fleet: PolicyFleet) -> None:
+    exception = "exceptions: [{statement: affordable, endpoints: '*', allows: [require.rollout],"
+    fleet.policy(
+        "require: {rollout: [canary], rollback_alarms: true}",
+        f"{exception} reason: a test, until: 2027-03-31}}]",
+    )
+    fleet.spec(
+        "rollout: {strategy: rolling, step: 50%}\n"
+        "cloudformation: {Endpoint: {DeploymentConfig.AutoRollbackConfiguration: null}}\n"
+    )
+    assert [each.partition(";")[0] for each in fleet.said()] == [
+        "sentences.yaml:7 FL990 the raw property DeploymentConfig.AutoRollbackConfiguration replaces `rollout`"
+    ]
 
 
 class TestKey:
@@ -139,7 +211,7 @@ class TestKey:
         fleet.policy("require: {kms_key: true}")
         fleet.folder.environment(KEY)
         fleet.spec("cloudformation: {EndpointConfig: {KmsKeyId: null}}\n")
-        assert [each.partition(" decides")[0] for each in fleet.said()] == [
+        assert [each.partition(" replaces")[0] for each in fleet.said()] == [
             "sentences.yaml:6 FL990 the raw property KmsKeyId"
         ]
 
@@ -162,3 +234,19 @@ class TestTags:
             "there is no tag `cost-centre`; policies/platform.yaml:5 requires `team` and `cost-centre` " + BY
         )
         assert refused.hint == f"write `tags: {{cost-centre: VALUE}}`{ASK}"
+
+    @pytest.mark.parametrize("value", ["''", "' '"])
+    def test_one_without_a_value_is_refused_at_its_line(self, fleet: PolicyFleet, value: str) -> None:
+        fleet.policy("tags: [cost-centre]")
+        fleet.spec(f"tags:\n  cost-centre: {value}\n")
+        assert [each.partition(";")[0] for each in fleet.said()] == [
+            "sentences.yaml:7 FL959 the tag `cost-centre` is empty"
+        ]
+
+    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig", "Endpoint"])
+    def test_a_spec_cannot_take_tags_away_by_a_raw_property(self, fleet: PolicyFleet, resource: str) -> None:
+        fleet.policy("tags: [cost-centre]")
+        fleet.spec(f"tags: {{cost-centre: a}}\ncloudformation: {{{resource}: {{Tags: []}}}}\n")
+        assert [each.partition(";")[0] for each in fleet.said()] == [
+            f"sentences.yaml:7 FL959 the raw property Tags of {resource} replaces `tags`"
+        ]
