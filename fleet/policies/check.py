@@ -13,7 +13,7 @@ from fleet.findings import Finding, FindingsError, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
-from fleet.policies.limits import exact, limit_breaches, money
+from fleet.policies.limits import computed_costs, exact, limit_breaches, money, undecided
 from fleet.policies.requirements import requirement_breaches
 from fleet.policies.scope import is_about, is_of_environment
 from fleet.policies.subject import Subject
@@ -36,7 +36,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
         today: The day on which exceptions and releases are compared.
     """
     files, findings = read_policies(project)
-    check = PolicyCheck(project, [Subject(each, project.environment) for each in checked], today)
+    check = PolicyCheck(project, [_subject(project, each) for each in checked], today)
     for file in files:
         findings += check.findings(file)
     return [*findings, *check.unread_findings()]
@@ -114,17 +114,9 @@ class PolicyCheck:
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
                 yield breach_finding(breach, file, index, mark, more)
             for subject in counted:
-                for machine in subject.spending.unpriced if subject.name in checked else ():
-                    breach = Breach(
-                        key=key,
-                        code="FL994",
-                        path=machine.path,
-                        found=f"the catalog has no price of {machine.type}, so the cost of {team} is unknown",
-                        rule=f"allows {money(limit)} a month",
-                        remedy="write an instance type that the catalog knows",
-                        severity=Severity.WARNING,
-                    )
-                    yield breach_finding(breach, file, index, subject.loaded.source.mark(machine.path))
+                for breach in _unknown_shares(subject, team, limit) if subject.name in checked else ():
+                    if not exceptions.excuses(statement.name, key, subject.name):
+                        yield breach_finding(breach, file, index, subject.loaded.source.mark(breach.path))
 
     def _over_budget(
         self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal
@@ -138,7 +130,7 @@ class PolicyCheck:
         breach = Breach(
             key="monthly_cost.owner",
             code="FL955",
-            path=at.most.path,
+            path=at.spending.path,
             found=f"at their maximum, the endpoints of {team} in {environment!r} cost {total} a month"
             f" ({', '.join([*shares, *more])})",
             rule=f"allows {money(limit)}",
@@ -153,7 +145,7 @@ class PolicyCheck:
         for name in self.project.spec_files:
             if name not in checked:
                 try:
-                    found.append(Subject(self.project.load(name), self.project.environment))
+                    found.append(_subject(self.project, self.project.load(name)))
                 except FindingsError:
                     self._unread.append(name)
         return tuple(found)
@@ -170,6 +162,19 @@ class PolicyCheck:
                     file=self.project.spec_files[name],
                     line=1,
                 )
+
+
+def _subject(project: Project, loaded: LoadedSpec) -> Subject:
+    return Subject(loaded, project.environment, project.lock_file(loaded.spec.endpoint))
+
+
+def _unknown_shares(subject: Subject, team: str, limit: Decimal) -> Iterator[Breach]:
+    """What an endpoint adds to the cost of its team that is not known."""
+    key, rule = "monthly_cost.owner", f"allows {money(limit)} a month"
+    for machine in subject.spending.unpriced:
+        found = f"the catalog has no price of {machine.type}, so the cost of {team} is unknown"
+        yield undecided(key, machine.path, found, rule)
+    yield from computed_costs(subject, key, "FL955", rule)
 
 
 def _monthly(subjects: Collection[Subject]) -> Decimal:

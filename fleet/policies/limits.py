@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 
 from fleet.catalog.instances import instance, instance_types
+from fleet.core.sizes import count_of
 from fleet.endpoint.context.raw import RawProperty
 from fleet.findings import Severity
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed, matches
 from fleet.policies.subject import Subject
 from fleet.report.cost import MONTH
+from fleet.rules.about.raw_policy import IMAGES
 from fleet.spec.policy import Statement
 from fleet.spec.problems import dotted_path
+from fleet.spec.source import KeyPath
 
 RETIRING_DAYS = 30
 """So many days before a release's last day it is a warning."""
 MAX_TYPES = 5
 """So many instance types are proposed."""
+KNOWN_TYPE = "write an instance type that the catalog knows"
+RELEASES = "triton.releases"
 
 
 def limit_breaches(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
@@ -67,6 +72,7 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
     if statement.gpus is None:
         return
     most = statement.gpus.max
+    at_most = count_of(most, "GPU")
     for machine in subject.machines:
         is_known = machine.type in instance_types()
         number = instance(machine.type).gpus if is_known else 0
@@ -75,19 +81,22 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 key="gpus.max",
                 code="FL951",
                 path=machine.path,
-                found=f"{machine.label or '`instance.type`'} is {machine.type}, which has {number} GPUs",
-                rule=f"allows {most} in an instance",
-                remedy=f"write an instance type with {most} GPUs or fewer",
+                found=f"{machine.label or '`instance.type`'} is {machine.type},"
+                f" which has {count_of(number, 'GPU')}",
+                rule=f"allows {at_most} in an instance",
+                remedy=f"write an instance type with {at_most} or fewer"
+                if most
+                else "write one without a GPU",
             )
         elif not is_known:
             found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
-            yield _undecided("gpus.max", machine.path, found, f"allows {most} in an instance")
+            yield undecided("gpus.max", machine.path, found, f"allows {at_most} in an instance")
     yield from _computed(
         subject.computed_types,
         "gpus.max",
         "FL951",
         "leads to an instance type",
-        f"allows {most} GPUs in an instance",
+        f"allows {at_most} in an instance",
         "write the instance type itself",
     )
 
@@ -110,6 +119,7 @@ def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
     most = statement.max_instances
     if most is None:
         return
+    rule = f"allows {count_of(most, 'instance')}"
     for count in subject.counts:
         if count.number > most:
             yield Breach(
@@ -117,15 +127,15 @@ def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 code="FL953",
                 path=count.path,
                 found=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
-                rule=f"allows {most} instances",
-                remedy=f"write {most} or less",
+                rule=rule,
+                remedy=f"write {most} or fewer",
             )
     yield from _computed(
         subject.computed_counts,
         "max_instances",
         "FL953",
         "is a number of instances",
-        f"allows {most} instances",
+        rule,
         "write the number itself",
     )
 
@@ -137,50 +147,66 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
     key, spending, rule = "monthly_cost.endpoint", subject.spending, f"allows {money(limit)}"
     if spending.cost.monthly > exact(limit):
         fit = int(exact(limit) / MONTH / spending.price) if spending.price and len(spending.parts) == 1 else 0
-        fewer = f"write {fit} or less, or" if fit else "write"
+        fewer = f"write {fit} or fewer, or" if fit else "write"
         yield Breach(
             key=key,
             code="FL954",
-            path=subject.most.path,
+            path=spending.path,
             found=f"at its maximum, {listed(spending.parts)}, the endpoint costs"
             f" {money(spending.cost.monthly)} a month",
             rule=rule,
-            remedy=f"{fewer} another `instance.type`",
+            remedy=f"{fewer} another instance type",
         )
         return
     for machine in spending.unpriced:
         found = f"the catalog has no price of {machine.type}, so the cost is unknown"
-        yield _undecided(key, machine.path, found, f"{rule} a month")
-    yield from _computed(
-        (*subject.computed_types, *subject.computed_counts),
-        key,
-        "FL954",
-        "leads to a cost",
-        f"{rule} a month",
-        "write the value itself",
-    )
+        yield undecided(key, machine.path, found, f"{rule} a month")
+    yield from computed_costs(subject, key, "FL954", f"{rule} a month")
+
+
+def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
+    """Raw properties that leave a part of the endpoint's cost to CloudFormation."""
+    raws = (*subject.computed_types, *subject.computed_counts)
+    yield from _computed(raws, key, code, "leads to a cost", rule, "write the value itself")
 
 
 def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
     if statement.triton is None:
         return
     allowed, release = statement.triton.releases, subject.loaded.spec.triton
-    current = [each for each, last in allowed.items() if last is None or last >= today]
-    remedy = f"write {listed(current, 'or')}" if current else "wait for a release that is allowed"
-    if release not in allowed:
-        found, rule = f"`triton` is {release}", f"allows {listed(list(allowed))}"
-        yield _of_release("FL956", found, rule, remedy)
+    yield from _of_release(allowed, release, today, ("triton",), f"`triton` is {release}")
+    rule = f"allows {listed(list(allowed))}"
+    raws = (raw for each in IMAGES if (raw := subject.raw_property("Model", each)))
+    for raw in {raw.path: raw for raw in raws}.values():
+        found = f"the raw property {raw.name} replaces the image of `triton`"
+        yield Breach(key=RELEASES, code="FL956", path=raw.path, found=found, rule=rule, remedy="leave it out")
+    image = subject.loaded.spec.own_image
+    if image is None or image.uri is None:
         return
-    last = allowed[release]
-    if last is not None and last < today:
-        found, rule = f"`triton` is {release}", f"allowed it until {last.isoformat()}"
-        yield _of_release("FL957", found, rule, remedy)
-    elif last is not None and (last - today).days <= RETIRING_DAYS:
-        found = f"`triton` is {release}, and {days_left(last, today)}"
-        rule, others = f"allows it until {last.isoformat()}", [each for each in current if each != release]
-        yield _of_release(
-            "FL958", found, rule, f"write {listed(others, 'or')}" if others else remedy, Severity.WARNING
-        )
+    contained, path = subject.image_release, ("image", "uri")
+    if contained is None:
+        remedy = "run `fleet lock` with credentials that may pull it"
+        yield undecided(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
+    elif contained != release:
+        yield from _of_release(allowed, contained, today, path, f"the image contains Triton {contained}")
+
+
+def _of_release(
+    allowed: Mapping[str, date | None], release: str, today: date, path: KeyPath, found: str
+) -> Iterator[Breach]:
+    """What a statement has to one release that an endpoint runs."""
+    others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
+    remedy = f"write {listed(others, 'or')}" if others else "have another release allowed"
+    severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"
+    if release in allowed:
+        last = allowed[release]
+        if last is None or (last - today).days > RETIRING_DAYS:
+            return
+        code, rule = "FL957", f"allowed it until {last.isoformat()}"
+        if last >= today:
+            severity, code, rule = Severity.WARNING, "FL958", f"allows it until {last.isoformat()}"
+            found = f"{found}, and {days_left(last, today)}"
+    yield Breach(key=RELEASES, code=code, path=path, found=found, rule=rule, remedy=remedy, severity=severity)
 
 
 def _computed(
@@ -192,26 +218,15 @@ def _computed(
         yield Breach(key=key, code=code, path=raw.path, found=found, rule=rule, remedy=remedy)
 
 
-def _of_release(code: str, found: str, rule: str, remedy: str, severity: Severity = Severity.ERROR) -> Breach:
-    return Breach(
-        key="triton.releases",
-        code=code,
-        path=("triton",),
-        found=found,
-        rule=rule,
-        remedy=remedy,
-        severity=severity,
-    )
-
-
-def _undecided(key: str, path: tuple[str | int, ...], found: str, rule: str) -> Breach:
+def undecided(key: str, path: KeyPath, found: str, rule: str, remedy: str = KNOWN_TYPE) -> Breach:
+    """A warning: a fact is missing by which a key could be checked."""
     return Breach(
         key=key,
         code="FL994",
         path=path,
         found=found,
         rule=rule,
-        remedy="write an instance type that the catalog knows",
+        remedy=remedy,
         severity=Severity.WARNING,
     )
 

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
+from pathlib import Path
 
 from fleet.catalog.prices import hosting_price
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
 from fleet.endpoint.context.raw import RawProperty, computes, properties_at
+from fleet.findings import FindingsError
 from fleet.report.cost import Cost
 from fleet.spec.environment import Environment
-from fleet.spec.project import LoadedSpec
+from fleet.spec.project import LoadedSpec, load_lock
 from fleet.spec.source import KeyPath
 
 COUNTS = ("InitialInstanceCount", "ManagedInstanceScaling.MaxInstanceCount")
@@ -39,21 +41,24 @@ class Spending:
         cost: Of the instances whose price the catalog has.
         parts: The instances, such as `20 × ml.g5.xlarge`.
         price: US dollars an hour of one instance of the spec's own variant.
+        path: The key that leads to the largest part of it.
         unpriced: The instance types without a price.
     """
 
     cost: Cost
     parts: tuple[str, ...]
     price: Decimal
+    path: KeyPath
     unpriced: tuple[Machine, ...]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One endpoint's spec as it holds in an environment."""
+    """One endpoint's spec as it holds in an environment; `lock_file` need not exist."""
 
     loaded: LoadedSpec
     environment: Environment
+    lock_file: Path
 
     @property
     def name(self) -> str:
@@ -112,6 +117,15 @@ class Subject:
                     found.setdefault(raw.path, raw)
         yield from found.values()
 
+    @cached_property
+    def image_release(self) -> str | None:
+        """Triton's release in an image of one's own; None where its lock does not know it."""
+        try:
+            image = load_lock(self.lock_file).image
+        except FindingsError:  # reported where the endpoint is resolved
+            return None
+        return image.facts.triton if image and image.facts else None
+
     def raw_property(self, resource: str, path: str) -> RawProperty | None:
         """A raw property that decides what is at a path of the template, whatever the spec's own key is."""
         return next(properties_at(self.loaded.spec, resource, path), None)
@@ -129,16 +143,22 @@ class Subject:
         variants = dict[str, list[Machine]]()
         for machine in self.machines:
             variants.setdefault(machine.variant, []).append(machine)
-        hourly, parts, own = Decimal(0), list[str](), Decimal(0)
+        hourly, parts, own = dict[KeyPath, Decimal](), list[str](), Decimal(0)
         for variant, machines in variants.items():
             number = max((each.number for each in self.counts if each.variant == variant), default=1)
             dearest = max(machines, key=lambda each: _price(each.type) or Decimal(0))
             price = _price(dearest.type) or Decimal(0)
-            hourly += number * price
+            is_own_type = dearest.path == ("instance", "type")
+            hourly[self.most.path if is_own_type else dearest.path] = number * price
             parts.append(f"{number} × {dearest.type}")
             own = price if variant == OWN_VARIANT else own
-        unpriced = tuple(each for each in self.machines if _price(each.type) is None)
-        return Spending(cost=Cost(hourly=hourly), parts=tuple(parts), price=own, unpriced=unpriced)
+        return Spending(
+            cost=Cost(hourly=sum(hourly.values(), Decimal(0))),
+            parts=tuple(parts),
+            price=own,
+            path=max(hourly, key=lambda path: hourly[path]),
+            unpriced=tuple(each for each in self.machines if _price(each.type) is None),
+        )
 
 
 @cache

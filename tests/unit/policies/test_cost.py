@@ -19,12 +19,12 @@ class TestCost:
             "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs 4,557,600 USD a month;"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
-        assert refused.hint == f"write another `instance.type`{ASK}"
+        assert refused.hint == f"write another instance type{ASK}"
 
     def test_the_hint_has_the_number_of_instances_that_is_allowed(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 100000}")
         fleet.spec("scaling: {min: 1, max: 3, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
-        assert fleet.findings()[0].hint == f"write 2 or less, or another `instance.type`{ASK}"
+        assert fleet.findings()[0].hint == f"write 2 or fewer, or another instance type{ASK}"
         fleet.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n", instance="ml.p5.48xlarge")
         assert fleet.said() == []
 
@@ -41,14 +41,15 @@ class TestCost:
         fleet.policy("monthly_cost: {endpoint: 0}")
         assert fleet.codes() == ["FL954"]
 
-    @pytest.mark.parametrize("raw", [POOLS, SHADOW])
-    def test_pools_and_shadow_variants_count_at_their_most_expensive_type(
-        self, fleet: PolicyFleet, raw: str
+    @pytest.mark.parametrize(("raw", "line"), [(POOLS, 10), (SHADOW, 9)])
+    def test_pools_and_shadow_variants_count_at_their_most_expensive_type_and_are_pointed_at(
+        self, fleet: PolicyFleet, raw: str, line: int
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(raw)
-        assert fleet.codes() == ["FL954"]
-        assert "× ml.p5.48xlarge" in fleet.said()[0]
+        (refused,) = fleet.findings()
+        assert (refused.code, refused.line) == ("FL954", line)
+        assert "× ml.p5.48xlarge" in refused.message
 
     def test_a_schedule_counts_at_its_most(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")

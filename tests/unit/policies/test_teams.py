@@ -142,3 +142,18 @@ def test_other_specs_are_read_only_where_a_team_has_a_budget(team: PolicyFleet) 
     team.policy("max_instances: 100")
     team.folder.write("model_specs/images.yaml", "endpoint: images\nowner: search\n")
     assert team.said("bert") == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "ProductionVariants.0.InstancePools: [{InstanceType: {Ref: Big}, Priority: 1}]",
+        "ProductionVariants.0.InitialInstanceCount: {Ref: Count}",
+    ],
+)
+def test_a_cost_that_cloudformation_computes_is_refused(team: PolicyFleet, raw: str) -> None:
+    team.policy("monthly_cost: {owner: 100000}")
+    own(team, "bert", 3, more=f"cloudformation: {{EndpointConfig: {{{raw}}}}}\n")
+    (refused,) = team.findings()
+    assert (refused.code, refused.severity, refused.line) == ("FL955", Severity.ERROR, 8)
+    assert "that is not written out, so that no policy can check it" in refused.message
