@@ -77,13 +77,16 @@ def check(
             "only for model repositories: a spec sets its own mode, release and instance",
             param_hint="--mode, --triton, --instance, --default-model",
         )
+    is_of_specs = bool(specs) or not (repositories or nowhere)
+    if today is not None and not is_of_specs:
+        raise typer.BadParameter("only for endpoints: repositories have no policies", param_hint="--today")
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
         from fleet.cli.try_load import run_findings  # slow imports that only --run needs
 
         findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
-    if specs or not (repositories or nowhere):
+    if is_of_specs:
         if env is None:
             what = f"{specs[0]!r} is not a model repository; " if specs else ""
             message = f"{what}pass the name of an environment to check endpoints"

@@ -10,6 +10,8 @@ import typer
 from fleet.cli.output import say
 from fleet.cli.policy_day import policy_day
 from fleet.core.project_root import project_root
+from fleet.printers.formats import Format, print_findings
+from fleet.printers.lines import print_error
 from fleet.proposal.copy import copied_spec
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
@@ -53,8 +55,8 @@ def new(
 ) -> None:
     """Write the spec of a new endpoint; no file is overwritten.
 
-    model_specs/NAME.yaml passes `fleet check` in every environment. With --from-repository, each proposed key
-    has its reason as a comment.
+    model_specs/NAME.yaml passes all rules in every environment. What policies refuse of it is
+    printed. With --from-repository, each proposed key has its reason as a comment.
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
@@ -69,8 +71,11 @@ def new(
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
         text = _copy(root, projects[0], str(from_spec), name)
-    write_spec(file, text, projects, policy_day())
+    refused = write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
+    if refused:
+        print_findings(refused, Format.HUMAN, root)
+        print_error("policies refuse the spec as it is: change it before `fleet check` and `fleet deploy`")
     for project in projects:
         if from_spec is not None and project.environment_source.section("overrides", from_spec).data:
             file_name = f"environments/{project.environment.environment}.yaml"

@@ -7,17 +7,28 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from fleet.spec.mistake import Mistake
+from fleet.spec.policy import parse_day
+
+
+def _today(text: str) -> date:
+    try:
+        return parse_day(text)
+    except Mistake as error:
+        raise typer.BadParameter(f"{text!r}: {error}; {error.hint}") from error
+
+
 Today: TypeAlias = Annotated[
-    datetime | None,
+    date | None,
     typer.Option(
         "--today",
         metavar="YYYY-MM-DD",
-        formats=["%Y-%m-%d"],
+        parser=_today,
         help="Check policies as of this day, such as a later one. Default: today in UTC.",
     ),
 ]
 
 
-def policy_day(given: datetime | None = None) -> date:
+def policy_day(given: date | None = None) -> date:
     """The day that was given, else today in UTC, which is the same day everywhere."""
-    return (given or datetime.now(UTC)).date()
+    return given or datetime.now(UTC).date()

@@ -61,8 +61,9 @@ class PolicyCheck:
                 yield from self._of_endpoints(file, index, statement, about, exceptions)
                 if statement.monthly_cost and statement.monthly_cost.owner is not None and about:
                     yield from self._of_teams(file, index, statement, exceptions)
-        whole = set(self.project.spec_files) <= {each.name for each in self.subjects}
-        yield from exceptions.findings(self.subjects, whole=whole)
+        project, names = self.project, {each.name for each in self.subjects}
+        fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted}
+        yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
     def _of_endpoints(
         self,

@@ -9,9 +9,9 @@ from datetime import date
 from fleet.findings import Finding, Severity
 from fleet.policies.file import PolicyFile
 from fleet.policies.limits import days_left
-from fleet.policies.scope import is_about, listed, matches
+from fleet.policies.scope import is_about, is_of_environment, listed, matches
 from fleet.policies.subject import Subject
-from fleet.spec.policy import PolicyException
+from fleet.spec.policy import PolicyException, Statement
 from fleet.spec.source import finding_at
 
 MAX_NAMES = 3
@@ -45,12 +45,15 @@ class Exceptions:
                 return f"The exception of {where} ended on {each.until.isoformat()}"
         return ""
 
-    def findings(self, subjects: Collection[Subject], *, whole: bool) -> Iterator[Finding]:
+    def findings(
+        self, subjects: Collection[Subject], fleet: Collection[str], *, whole: bool
+    ) -> Iterator[Finding]:
         """What is to be done about them.
 
         Args:
             subjects: The endpoints that were checked.
-            whole: These are all endpoints of the fleet, so that what excused none of them is unused.
+            fleet: The names of all endpoints, those of other environments too.
+            whole: All endpoints of the environment were checked, so that what excused none of them is unused.
         """
         for index, each in enumerate(self.file.policy.exceptions):
             if not self._counts(each):
@@ -62,21 +65,23 @@ class Exceptions:
                 yield self._warning("FL991", (*path, "until"), message, "remove it, or set another day")
             elif names and (each.until - self.today).days <= EXPIRING_DAYS:
                 left, others = days_left(each.until, self.today), len(names) - MAX_NAMES
-                who = listed(names[:MAX_NAMES]) + (f" and {others} more" if others > 0 else "")
+                more = [f"{others} more"] if others > 0 else []
+                who = listed([*names[:MAX_NAMES], *more])
                 message = f"the exception of {who} from `{each.statement}` ends on {until}: {left}"
                 hint = f"change {who}, or set another day; the reason was: {each.reason}"
                 yield self._warning("FL992", (*path, "until"), message, hint)
-            elif whole and not names and (why := self._unused(each, subjects)):
+            elif whole and not names and (why := self._unused(each, subjects, fleet)):
                 hint = "remove it, or limit it with `environment` to those that need it"
                 yield self._warning("FL993", path, f"the exception from `{each.statement}` {why}", hint)
 
-    def _unused(self, exception: PolicyException, subjects: Collection[Subject]) -> str:
+    def _unused(
+        self, exception: PolicyException, subjects: Collection[Subject], fleet: Collection[str]
+    ) -> str:
         """Why it excuses nothing; empty where the statement is about none of its endpoints here."""
-        named = [each for each in subjects if matches(exception.endpoints, each.name)]
-        if not named:
+        if not any(matches(exception.endpoints, each) for each in fleet):
             return f"names {listed(exception.endpoints, 'or')}, which is not an endpoint of this fleet"
-        statement = next(each for each in self.file.policy.statements if each.name == exception.statement)
-        if any(is_about(statement.when, each) for each in named):
+        when = self._statement(exception).when
+        if any(matches(exception.endpoints, each.name) and is_about(when, each) for each in subjects):
             return f"for {listed(exception.endpoints)} excuses nothing in {self.environment!r}"
         return ""
 
@@ -91,7 +96,12 @@ class Exceptions:
                 yield index, each
 
     def _counts(self, exception: PolicyException) -> bool:
-        return exception.environment is None or matches(exception.environment, self.environment)
+        """Whether the exception, and the statement that it is from, are about this environment."""
+        named = exception.environment is None or matches(exception.environment, self.environment)
+        return named and is_of_environment(self._statement(exception).when, self.environment)
+
+    def _statement(self, exception: PolicyException) -> Statement:
+        return next(each for each in self.file.policy.statements if each.name == exception.statement)
 
     def _warning(self, code: str, path: tuple[str | int, ...], message: str, hint: str) -> Finding:
         found = finding_at(self.file.source.mark(path), code, message, hint)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.catalog.images import image_regions, releases
 from fleet.catalog.instances import instance_types
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.policies.scope import matches
-from fleet.spec.layers import Layering
 from fleet.spec.policy import Policy, Statement
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.project import Project, environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source, finding_at
-from fleet.spec.spec_files import POLICIES, yaml_stems
+from fleet.spec.spec_files import policy_files
 
 Suggestions = Callable[[], Sequence[str]]
 
@@ -44,15 +43,15 @@ class PolicyFile:
 def read_policies(project: Project) -> tuple[list[PolicyFile], list[Finding]]:
     """The policies of a fleet, by file, and what is wrong with those that cannot be read or name nothing."""
     root, files = project.root, list[PolicyFile]()
-    stems, findings = yaml_stems(root / POLICIES)
-    for stem in stems:
+    paths, findings = policy_files(root)
+    for path in paths:
         try:
-            files.append(_read(root / POLICIES / f"{stem}.yaml", root))
+            files.append(_read(path, root))
         except FindingsError as error:
             findings += error.findings
     for file in files:
+        findings += _unknown_names(project, file)
         for index, statement in enumerate(file.policy.statements):
-            findings += _unknown_names(project, file, index, statement)
             findings += _unmatched_patterns(file, index, statement)
     return files, findings
 
@@ -62,24 +61,35 @@ def _read(path: Path, root: Path) -> PolicyFile:
     policy = validate(Policy, source)
     if policy.policy != path.stem:
         message = f"`policy` is {policy.policy!r} in a file called {path.name}"
-        hint = f"write `policy: {path.stem}`, or rename the file"
+        hint = f"rename the file to {policy.policy}.yaml, or change `policy`"
         raise FindingsError([finding_at(source.mark(("policy",)), "FL113", message, hint)])
     return PolicyFile(policy, source, root)
 
 
-def _unknown_names(project: Project, file: PolicyFile, index: int, statement: Statement) -> Iterator[Finding]:
-    """Names of `when` that have no file: the statement would be about less than it seems to be."""
-    layering: Layering = project.layering
-    known: tuple[tuple[str, str, Suggestions], ...] = (
-        ("environment", "FL120", lambda: environment_names(project.root)),
-        ("profile", "FL504", layering.profile_names),
-    )
-    for key, code, names in known:
-        for pattern in getattr(statement.when, key) or ():
-            if "*" not in pattern and pattern not in (there := names()):
-                mark = file.source.mark(("statements", index, "when", key))
-                message = f"the statement `{statement.name}` is about an unknown {key}: {pattern!r}"
-                yield finding_at(mark, code, message, did_you_mean(pattern, there, list_all=True))
+def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
+    """Names of environments and profiles that have no file: a statement would be about less than it seems."""
+    for who, path, patterns in _names(file.policy):
+        is_environment = path[-1] == "environment"
+        for pattern in patterns or ():
+            known = environment_names(project.root) if is_environment else project.layering.profile_names()
+            if any(matches((pattern,), each) for each in known):
+                continue
+            message, mark = f"{who} is about an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
+            hint = did_you_mean(pattern, known, list_all=True)
+            if "*" in pattern:  # it may be of later files
+                yield replace(finding_at(mark, "FL995", message, hint), severity=Severity.WARNING)
+            else:
+                yield finding_at(mark, "FL120" if is_environment else "FL504", message, hint)
+
+
+def _names(policy: Policy) -> Iterator[tuple[str, KeyPath, Sequence[str] | None]]:
+    """What names environments or profiles, and where."""
+    for index, each in enumerate(policy.statements):
+        at, who = ("statements", index, "when"), f"the statement `{each.name}`"
+        yield who, (*at, "environment"), each.when.environment
+        yield who, (*at, "profile"), each.when.profile
+    for index, one in enumerate(policy.exceptions):
+        yield f"the exception from `{one.statement}`", ("exceptions", index, "environment"), one.environment
 
 
 def _unmatched_patterns(file: PolicyFile, index: int, statement: Statement) -> Iterator[Finding]:
@@ -94,13 +104,5 @@ def _unmatched_patterns(file: PolicyFile, index: int, statement: Statement) -> I
             if not any(matches((pattern,), each) for each in known()):
                 mark = file.source.mark(("statements", index, *key.split(".")))
                 message = f"`{key}` of the statement `{statement.name}` allows {pattern!r}, which is unknown"
-                hint = did_you_mean(pattern, known())
-                yield Finding(
-                    code="FL995",
-                    severity=Severity.WARNING,
-                    message=message,
-                    hint=hint,
-                    file=mark.file,
-                    line=mark.line,
-                    column=mark.column,
-                )
+                found = finding_at(mark, "FL995", message, did_you_mean(pattern, known()))
+                yield replace(found, severity=Severity.WARNING)

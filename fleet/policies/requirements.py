@@ -98,7 +98,8 @@ def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
 
 
 def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
-    spec, path = subject.loaded.spec, ("rollout", "rollback_on")
+    spec = subject.loaded.spec
+    path: KeyPath = ("rollout", "rollback_on")
     alarms = rollback_alarms(spec, spec.rollout) if spec.rollout else ()
     remedy = "write `rollout: {rollback_on: [errors]}`"
     if not spec.rollout:

@@ -1,4 +1,4 @@
-"""A new spec, written only if it passes `fleet check` in every environment, and over nothing."""
+"""A new spec, written only if the rules accept it in every environment, and over nothing."""
 
 from __future__ import annotations
 
@@ -59,8 +59,13 @@ def projects_with(root: Path, name: str) -> tuple[Project, ...]:
     return tuple(all_of(names, lambda each: open_project(root, each, (), [name])))
 
 
-def write_spec(file: Path, text: str, projects: tuple[Project, ...], today: date | None = None) -> None:
+def write_spec(
+    file: Path, text: str, projects: tuple[Project, ...], today: date | None = None
+) -> list[Finding]:
     """Write a spec, whole or not at all.
+
+    What policies refuse of it are warnings: many of them ask for what only its author knows, such as an owner
+    or samples.
 
     Args:
         file: Where.
@@ -68,23 +73,36 @@ def write_spec(file: Path, text: str, projects: tuple[Project, ...], today: date
         projects: The environments that it is checked for.
         today: The day on which policies are checked; None: they are not.
 
+    Returns:
+        What policies refuse of it.
+
     Raises:
-        FindingsError: `fleet check` finds errors in an environment, or the file exists by now.
+        FindingsError: the rules find errors in an environment, or the file exists by now.
     """
     with _beside(file, text) as written:
-        findings = [each for project in projects for each in _findings(project, written, today)]
+        findings = [each for project in projects for each in _findings(project, written)]
         if any(each.severity is Severity.ERROR for each in findings):
             raise FindingsError(list(dict.fromkeys(_without_location(each, written) for each in findings)))
         try:
             os.link(written, file)
         except FileExistsError as error:
             raise FindingsError([_existing_file_finding(file)]) from error
+        refused = [each for project in projects for each in _refused(project, written, today)]
+    return [
+        replace(each, severity=Severity.WARNING, file=file if each.file == written else each.file)
+        for each in dict.fromkeys(refused)
+    ]
 
 
-def _findings(project: Project, written: Path, today: date | None) -> list[Finding]:
-    loaded = project.draft(written)
-    of_policies = policy_findings(project, [loaded], today) if today else []
-    return [*draft_findings(project, loaded), *of_policies]
+def _findings(project: Project, written: Path) -> list[Finding]:
+    return draft_findings(project, project.draft(written))
+
+
+def _refused(project: Project, written: Path, today: date | None) -> Iterator[Finding]:
+    """What policies refuse of the spec, without what they refuse of the environment itself."""
+    for each in policy_findings(project, [project.draft(written)], today) if today else ():
+        if each.severity is Severity.ERROR and each.file != project.environment_source.file:
+            yield each
 
 
 @contextmanager

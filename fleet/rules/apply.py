@@ -8,7 +8,7 @@ from dataclasses import replace
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, Severity
 from fleet.rules.names import allowable_names, allowed_codes, code_of
-from fleet.rules.other_codes import allowable_codes
+from fleet.rules.other_codes import allowable_codes, instead_of_allowing, other_codes
 from fleet.rules.registry import rules
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
@@ -33,7 +33,10 @@ def _about_allow(endpoint: EndpointContext, broken: Iterable[str], allowed: set[
         code, mark = code_of(word), endpoint.source.mark(("allow", word))
         if code in allowable_codes():
             continue
-        if code not in rules():
+        if code in other_codes():
+            message = f"{word} cannot be allowed in a spec: it is not a rule"
+            yield finding_at(mark, "FL131", message, instead_of_allowing(code))
+        elif code not in rules():
             hint = did_you_mean(word, list(rules()) if word.startswith("FL") else allowable_names())
             yield finding_at(mark, "FL131", f"`allow` names {word}, which is not a rule", hint)
         elif code not in allowed:

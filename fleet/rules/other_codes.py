@@ -26,6 +26,7 @@ class Group:
         either: Those that are errors where the container surely fails, and warnings where it may not.
         allowable: Whether a spec may allow itself the codes of the group, except those that are `needed`.
         needed: Those that it may not.
+        instead: What to do in place of allowing one.
     """
 
     about: str
@@ -35,6 +36,7 @@ class Group:
     either: tuple[str, ...] = ()
     allowable: bool = False
     needed: tuple[str, ...] = ()
+    instead: str = ""
 
     def weight(self, code: str) -> str:
         """The severities of one of the codes, for people."""
@@ -90,12 +92,26 @@ def weight_of_other(code: str) -> str:
     return next(group.weight(code) for group in groups() if code in group.codes)
 
 
-def _group(about: str, codes: dict[str, str], *, allowable: bool = False, **lists: Sequence[str]) -> Group:
+def instead_of_allowing(code: str) -> str:
+    """What to do about a code that is not a rule and that no spec may allow itself."""
+    group = next(group for group in groups() if code in group.codes)
+    return group.instead or group.codes[code]
+
+
+def _group(
+    about: str,
+    codes: dict[str, str],
+    *,
+    allowable: bool = False,
+    instead: str = "",
+    **lists: Sequence[str],
+) -> Group:
     split = {each.partition(" "): sentence for each, sentence in codes.items()}
     return Group(
         about,
         MappingProxyType({code: sentence for (code, _, _), sentence in split.items()}),
         MappingProxyType({code: name for code, _, name in split}),
         allowable=allowable,
+        instead=instead,
         **{name: tuple(each) for name, each in lists.items()},
     )

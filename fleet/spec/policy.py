@@ -29,7 +29,12 @@ from fleet.spec.values import Count, Document, Name
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def _day(value: object) -> object:
+def parse_day(value: object) -> date:
+    """A day as `2027-03-31`.
+
+    Raises:
+        Mistake: it is written in another way, or does not exist.
+    """
     if isinstance(value, str) and DAY.fullmatch(value):
         try:
             return date.fromisoformat(value)
@@ -40,7 +45,7 @@ def _day(value: object) -> object:
 
 Day = Annotated[
     date,
-    BeforeValidator(_day),
+    BeforeValidator(parse_day),
     PlainSerializer(lambda day: day.isoformat(), return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "pattern": f"^{DAY.pattern}$", "examples": ["2027-03-31"]}),
 ]
@@ -111,11 +116,12 @@ class Requirements(Document):
     owner: bool = False
     """The spec names its `owner`."""
     min_instances: Annotated[int, Field(ge=0, le=10_000)] = 0
-    """Minimum number of instances, by `scaling.min`, schedules and `instance.count`."""
+    """Minimum number of instances, by `scaling.min` and schedules; without `scaling`, by `instance.count`."""
     rollout: Annotated[tuple[Annotated[Strategy, Field(strict=False)], ...], Field(strict=False)] = ()
     """Strategies of `rollout`; the spec has one of them."""
     rollback_alarms: bool = False
-    """An alarm rolls back an update: the spec has a `rollout`, and an alarm for its `rollback_on`."""
+    """An alarm rolls back an update: the spec has a `rollout` whose steps bake long enough, and an alarm of
+    its `rollback_on` that can fire."""
     vpc: bool = False
     """The containers are in subnets of `network`."""
     kms_key: bool = False
@@ -124,6 +130,12 @@ class Requirements(Document):
     """Minimum number of `samples` that each deploy sends."""
     log_retention_days: Annotated[int, Field(ge=0, le=3653)] = 0
     """Minimum of `logs.retention_days`."""
+
+    @model_validator(mode="after")
+    def _requires_something(self) -> Self:
+        if not self.model_fields_set:
+            raise Mistake("it requires nothing", f"write one of {', '.join(type(self).model_fields)}")
+        return self
 
 
 class Statement(Document):
@@ -148,7 +160,7 @@ class Statement(Document):
     require: Requirements | None = None
     """Default: nothing is required."""
     tags: Annotated[tuple[TagKey, ...], Field(strict=False)] = ()
-    """Tags that the spec or the environment must have."""
+    """Tags that the spec or the environment must have, each with a value."""
 
     @model_validator(mode="after")
     def _limits_something(self) -> Self:
@@ -184,7 +196,7 @@ class PolicyException(Document):
     reason: Reason
     """Why the endpoints may break the statement."""
     until: Day
-    """Last day of the exception, which is a warning from a week before."""
+    """Last day of the exception, which is a warning from 7 days before."""
 
     @field_validator("allows")
     @classmethod
@@ -206,7 +218,7 @@ class Policy(Document):
     """Name, the same as the file's."""
     owner: Owner
     """Who decides on the policy and its exceptions."""
-    statements: Annotated[tuple[Statement, ...], Field(strict=False)]
+    statements: Annotated[tuple[Statement, ...], Field(strict=False, min_length=1)]
     """What is allowed, and for which endpoints."""
     exceptions: Annotated[tuple[PolicyException, ...], Field(strict=False)] = ()
     """Who may break a statement, and until when."""

@@ -56,7 +56,7 @@ def validate(model: type[Model], source: Source) -> Model:
 
 def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
     """Without lists that are too short only because pydantic counts no item that is wrong itself."""
-    inside = {each["loc"][:-1] for each in details}
+    inside = {each["loc"][:depth] for each in details for depth in range(len(each["loc"]))}
     return [each for each in details if each["type"] != "too_short" or each["loc"] not in inside]
 
 

@@ -56,6 +56,19 @@ def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
     return stems, [_overlooked(file) for file in files if file.suffix != ".yaml"]
 
 
+def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
+    """The policies of a fleet, those in subfolders too; and what would be overlooked."""
+    folder = root / POLICIES
+    if os.path.lexists(folder) and not folder.is_dir():
+        message, hint = "this is not a folder, so no policy is read", "make it a folder with policies"
+        return [], [Finding(code="FL101", message=message, hint=hint, file=folder, line=1)]
+    files = list(_yaml_files(folder))
+    return (
+        [file for file in files if file.suffix == ".yaml"],
+        [_overlooked(file) for file in files if file.suffix != ".yaml"],
+    )
+
+
 def root_of(spec: Path) -> Path | None:
     """The fleet in whose model_specs/ a file is; None for a file elsewhere."""
     for folder in (*spec.parents, *spec.absolute().parents):  # "." has no name

@@ -47,6 +47,26 @@ class TestCheck:
         refused.policy("max_instances: 2", EXCEPTION)
         assert run("check", "--env", "dev", "--today", day).exit_code == exit_code
 
+    @pytest.mark.parametrize("day", ["tomorrow", "2027-3-1", "2027-02-30", "20270301", ""])
+    def test_another_form_of_the_day_is_refused_with_the_form_to_write(
+        self, refused: PolicyFleet, day: str
+    ) -> None:
+        done = run("check", "--env", "dev", "--today", day)
+        assert done.exit_code == 2
+        assert "write a day as `2027-03-31`" in " ".join(done.output.replace("│", " ").split())
+
+    def test_a_day_is_refused_for_model_repositories_alone(self, refused: PolicyFleet) -> None:
+        done = run("check", "--today", "2027-03-01", "repository/config.pbtxt")
+        assert done.exit_code == 2
+        assert "--today" in done.output
+
+    def test_allow_names_the_way_to_an_exception(self, refused: PolicyFleet) -> None:
+        refused.spec(f"{MANY}allow: {{too-many-instances: we want to}}\n")
+        found = all_findings(open_project(refused.folder.root, "dev"), today=TODAY)
+        [answer] = [each for each in found if each.code == "FL131"]
+        assert answer.message == "too-many-instances cannot be allowed in a spec: it is not a rule"
+        assert answer.hint == "ask the policy's owner for an exception: docs/policies.md#exceptions"
+
     def test_a_warning_of_a_policy_fails_a_strict_check(self, refused: PolicyFleet) -> None:
         refused.policy("max_instances: 2", EXCEPTION)
         assert run("check", "--env", "dev", "--strict", "--today", "2027-03-31").exit_code == 1
@@ -114,15 +134,21 @@ def test_synth_does_not_check(refused: PolicyFleet) -> None:
     assert refused.folder.resolve().scaling is not None
 
 
-def test_a_new_spec_is_not_written_where_a_policy_refuses_it(
+def test_a_new_spec_is_written_with_what_policies_refuse_of_it_as_warnings_at_its_lines(
     new: NewSpecs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = new.fleet.root
     new.fleet.write("repository/embed/config.pbtxt", 'backend: "python"\n')
     new.fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
-    PolicyFleet(new.fleet).policy("instances: ml.p3.*")
+    PolicyFleet(new.fleet).policy("instances: ml.p3.*\nrequire: {samples: 1, kms_key: true}")
     monkeypatch.chdir(root)
-    with pytest.raises(FindingsError) as error:
-        run("new", "other", "--from-repository", "repository")
-    assert {each.code for each in error.value.findings} >= {"FL950"}
-    assert not (root / "model_specs/other.yaml").exists()
+    done = run("new", "other", "--from-repository", "repository")
+    assert done.exit_code == 0
+    assert "wrote model_specs/other.yaml" in done.output
+    lines = (root / "model_specs/other.yaml").read_text().splitlines()
+    line = next(number for number, each in enumerate(lines, 1) if each.startswith("instance:"))
+    assert f"model_specs/other.yaml:{line}:" in done.output
+    assert "warning[disallowed-instance] FL950" in done.output
+    assert "warning[unmet-requirement] FL990: `samples` is missing" in done.output
+    assert "kms_key" not in done.output
+    assert "policies refuse the spec as it is" in done.output

@@ -107,6 +107,7 @@ class TestExtent:
     def test_it_may_be_of_some_environments(
         self, fleet: PolicyFleet, environment: str, codes: list[str]
     ) -> None:
+        fleet.folder.environment(name="prod")
         fleet.policy("max_instances: 2", exception(f"    environment: {environment}\n"))
         fleet.spec(MANY)
         assert fleet.codes() == codes
@@ -151,6 +152,20 @@ class TestUnused:
         fleet.folder.environment(name="prod")
         fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
         assert fleet.said() == []
+
+    def test_one_for_an_endpoint_of_another_environment_is_not(self, fleet: PolicyFleet) -> None:
+        fleet.folder.environment(name="prod")
+        fleet.policy(LARGE, exception(endpoints="other"))
+        fleet.spec("environments: [prod]\n", name="other")
+        assert fleet.said() == []
+
+    @pytest.mark.parametrize(("environment", "codes"), [("dev", []), ("prod", ["FL991"])])
+    def test_the_end_of_one_is_reported_where_its_statement_applies(
+        self, fleet: PolicyFleet, environment: str, codes: list[str]
+    ) -> None:
+        fleet.folder.environment(name="prod")
+        fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
+        assert fleet.codes(environment=environment, today=date(2027, 4, 1)) == codes
 
     def test_it_is_not_where_only_some_endpoints_are_checked(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception())

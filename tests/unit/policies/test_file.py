@@ -27,7 +27,10 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
     ("text", "said"),
     [
         (GOOD.replace("max_instances", "max_instance"), "5 FL110 unknown key `statements[0].max_instance`"),
-        (GOOD.replace("policy: platform", "policy: security"), "1 FL113 `policy` is 'security' in a file"),
+        (
+            GOOD.replace("policy: platform", "policy: security"),
+            "1 FL113 `policy` is 'security' in a file called platform.yaml | rename the file to security.yaml, or",
+        ),
         (GOOD.replace("statements", "statement"), "3 FL110 unknown key `statement`"),
         (GOOD.replace("5", "0"), "5 FL112 `statements[0].max_instances` is 0: it must be at least 1"),
         (GOOD.replace("5", "many"), "it must be a whole number"),
@@ -35,6 +38,11 @@ def problems(fleet: PolicyFleet, text: str) -> list[str]:
         (HEAD + "    instances: []\n", "5 FL112 `statements[0].instances`"),
         (HEAD + "    when: {environment: []}\n    max_instances: 1\n", "5 FL112"),
         (HEAD + "    monthly_cost: {}\n", "it limits no cost"),
+        (
+            HEAD + "    require: {}\n",
+            "5 FL112 `statements[0].require`: it requires nothing | write one of owner, ",
+        ),
+        (GOOD.partition("  - ")[0].replace("statements:", "statements: []"), "3 FL112 `statements`"),
         (HEAD + "    require: {rollout: [cannary]}\n", "it must be 'all-at-once', 'canary', 'linear' or"),
         (HEAD + "    triton: {releases: {25.4: null}}\n", "5 FL112"),
         (HEAD + '    triton: {releases: {"25.04": soon}}\n', "it is not a day | write a day as `2027-03-31`"),
@@ -82,10 +90,43 @@ def test_an_environment_or_profile_without_a_file_is_refused_as_the_statement_wo
     assert hint in refused.hint
 
 
-@pytest.mark.parametrize("when", ["{environment: prod*}", "{profile: gpu-*}", "{owner: nobody}"])
-def test_a_pattern_or_a_team_may_be_of_later_files(fleet: PolicyFleet, when: str) -> None:
-    fleet.policy(f"max_instances: 5\nwhen: {when}")
+@pytest.mark.parametrize(
+    ("when", "what"), [("environment: prd*", "environment"), ("profile: gpx-*", "profile")]
+)
+def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, when: str, what: str) -> None:
+    fleet.policy(f"max_instances: 5\nwhen: {{{when}}}")
+    (warned,) = fleet.findings()
+    assert (warned.code, warned.line, warned.severity) == ("FL995", 6, Severity.WARNING)
+    assert warned.message.startswith(f"the statement `affordable` is about an unknown {what}: ")
+
+
+def test_a_team_may_own_endpoints_later(fleet: PolicyFleet) -> None:
+    fleet.policy("max_instances: 5\nwhen: {owner: nobody}")
     assert fleet.said() == []
+
+
+def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: PolicyFleet) -> None:
+    exception = (
+        "{statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31, environment: devv}"
+    )
+    fleet.policy("max_instances: 5", f"exceptions:\n  - {exception}\n")
+    (refused,) = fleet.findings()
+    assert (refused.code, refused.line, refused.severity) == ("FL120", 7, Severity.ERROR)
+    assert refused.message == "the exception from `affordable` is about an unknown environment: 'devv'"
+    assert refused.hint.startswith("did you mean `dev`?")
+
+
+def test_policies_may_be_in_folders(fleet: PolicyFleet) -> None:
+    fleet.folder.write("policies/team/platform.yaml", f"{HEAD}    instances: ml.p3.*\n")
+    (refused,) = fleet.findings()
+    assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused.message
+
+
+def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
+    fleet.folder.write("policies", GOOD)
+    (refused,) = fleet.findings()
+    assert (refused.code, refused.severity) == ("FL101", Severity.ERROR)
+    assert refused.message == "this is not a folder, so no policy is read"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +160,7 @@ class TestSchema:
         lines = re.sub("^( *)# ", r"\1", f"policy:{text}", flags=re.MULTILINE)
         fleet.folder.write("policies/platform.yaml", lines)
         fleet.folder.environment(name="prod")
-        assert fleet.codes() == ["FL993"]
+        assert fleet.codes() == []
         assert set(fleet.codes(environment="prod")) == {"FL959", "FL990", "FL993"}
 
     def test_every_key_is_explained(self) -> None:
