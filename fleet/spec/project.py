@@ -10,7 +10,8 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.layers import Layer, Layering, LayerKind, merged
+from fleet.spec.kept_tags import kept_tags
+from fleet.spec.layers import Layer, Layering, merged, profiles_of
 from fleet.spec.lock import Lock
 from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
@@ -35,9 +36,8 @@ class LoadedSpec:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The profiles that are part of it, the lowest first; a promoted spec holds their keys."""
-        layers = (each.name for each in self.layers if each.kind is LayerKind.PROFILE)
-        return tuple(dict.fromkeys((*layers, *self.spec.profile)))
+        """The profiles that are part of it, each once, the lowest first; a promoted spec holds their keys."""
+        return tuple(dict.fromkeys((*profiles_of(self.layers), *self.spec.profile)))
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,10 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     """
     layers = layering.layers(source)
     whole = merged(source, layers)
-    return LoadedSpec(validate(EndpointSpec, whole), whole, layers)
+    spec = validate(EndpointSpec, whole)
+    if kept := list(kept_tags(layering.environment, layers)):
+        raise FindingsError(kept)
+    return LoadedSpec(spec, whole, layers)
 
 
 def _named_as_its_file(source: Source, key: str, name: str, stem: str = "") -> None:

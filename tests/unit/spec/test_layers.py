@@ -6,7 +6,7 @@ import pytest
 
 from fleet.explain.effective_spec import effective_spec
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.layers import takes_null
+from fleet.spec.null_values import takes_null
 from fleet.spec.project import LoadedSpec, open_project
 from fleet_folder import SPEC, FleetFolder
 
@@ -62,6 +62,30 @@ class TestProfiles:
         folder.spec("profile: [one, two]\n")
         assert spec(folder).tags == {"a": "one"}
 
+    def test_a_profile_that_is_named_again_counts_where_it_is_named_last(self, folder: FleetFolder) -> None:
+        folder.write("profiles/gpu.yaml", "tags: {a: gpu}\n")
+        folder.write("profiles/gpu-g4dn.yaml", "profile: gpu\ntags: {a: g4dn, b: g4dn}\n")
+        folder.spec("profile: [gpu-g4dn, gpu]\n")
+        assert spec(folder).tags == {"a": "gpu", "b": "g4dn"}
+        assert loaded(folder).profiles == ("gpu-g4dn", "gpu")
+        assert origins(folder)["tags.a"] == "profiles/gpu.yaml:1 profile"
+
+    def test_a_profile_of_a_folder_counts_again_where_the_spec_names_it(self, folder: FleetFolder) -> None:
+        folder.write("profiles/gpu.yaml", "tags: {a: gpu}\n")
+        folder.write("profiles/gpu-g4dn.yaml", "profile: gpu\ntags: {a: g4dn}\n")
+        folder.write("model_specs/_folder.yaml", "profile: gpu-g4dn\ntags: {a: folder, b: folder}\n")
+        folder.spec("profile: gpu\n")
+        assert spec(folder).tags == {"a": "gpu", "b": "folder"}
+
+    def test_a_profile_that_only_profiles_name_counts_where_a_lower_layer_reached_it(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.write("profiles/base.yaml", "tags: {a: base}\n")
+        folder.write("profiles/gpu.yaml", "profile: base\n")
+        folder.write("model_specs/_folder.yaml", "profile: gpu\ntags: {a: folder}\n")
+        folder.spec("profile: gpu\n")
+        assert spec(folder).tags == {"a": "folder"}
+
     def test_a_list_replaces_the_list_below(self, folder: FleetFolder) -> None:
         folder.write(
             "profiles/canary.yaml",
@@ -93,9 +117,39 @@ class TestProfiles:
         folder.spec(f"profile: base\n{above}\n")
         assert getattr(spec(folder), key) == left
 
-    def test_null_over_nothing_is_a_mistake_as_ever(self, folder: FleetFolder) -> None:
-        folder.spec("container: null\n")
-        assert "FL112 `container` is empty: it must be a mapping of keys" in folder.said()[0]
+    @pytest.mark.parametrize(
+        "keys", ["container: null", "tags: {gpu: null}", "tags: null", "profile: null", "overrides: null"]
+    )
+    @pytest.mark.parametrize("place", ["spec", "profile", "folder"])
+    def test_null_over_nothing_takes_nothing_away(self, folder: FleetFolder, keys: str, place: str) -> None:
+        folder.spec()
+        before = spec(folder)
+        if place == "spec":
+            folder.spec(f"{keys}\n")
+        elif place == "folder":
+            folder.write("model_specs/_folder.yaml", f"{keys}\n")
+        else:
+            folder.write("profiles/base.yaml", f"{keys}\n")
+            folder.environment("defaults: {profile: base}\n")
+        assert spec(folder) == before
+
+    @pytest.mark.parametrize("keys", ["scalling: null", "container: {thread_cuont: null}"])
+    def test_null_at_an_unknown_key_is_refused_like_any_value(self, folder: FleetFolder, keys: str) -> None:
+        folder.spec(f"{keys}\n")
+        assert "sentences.yaml:6 FL110 unknown key `" in folder.said()[0]
+
+    def test_null_for_a_tag_of_the_environment_itself_is_told_with_what_to_do(
+        self, folder: FleetFolder
+    ) -> None:
+        folder.environment("tags: {stage: dev}\ndefaults: {tags: {tier: low}}\n")
+        folder.write("profiles/base.yaml", "tags:\n  tier: null\n  stage: null\n")
+        folder.spec("profile: base\n")
+        assert folder.said() == [
+            "base.yaml:3 FL517 `tags.stage` is null, but the tag stays: it is in `tags` of environments/dev.yaml,"
+            " which no spec takes away | give it another value here, or take it out of the environment"
+        ]
+        folder.spec("profile: base\ntags: {stage: own}\n")
+        assert spec(folder).tags == {"stage": "own"}
 
     def test_a_needed_key_that_is_taken_away_is_missing(self, folder: FleetFolder) -> None:
         folder.environment("overrides: {sentences: {instance: null}}\n")
@@ -124,6 +178,44 @@ class TestProfiles:
             "base.yaml:1 FL504 there is no profile 'gpus', which gpu → base names"
             " | did you mean `gpu`? known: base, gpu"
         )
+
+    def test_the_profile_that_names_an_unknown_one_is_told(self, folder: FleetFolder) -> None:
+        folder.write("profiles/cyc.yaml", "profile: nope\n")
+        folder.spec("profile: cyc\n")
+        assert folder.said()[0].startswith("cyc.yaml:1 FL504 there is no profile 'nope', which cyc names |")
+
+    @pytest.mark.parametrize(
+        ("value", "key", "hint"),
+        [
+            ("GPU", "profile", "did you mean `gpu`? known: gpu, gpu-g4dn"),
+            ("Gpu G4dn", "profile", "did you mean `gpu-g4dn`? known: gpu, gpu-g4dn"),
+            ("[gpu, GPU]", "profile[1]", "did you mean `gpu`? known: gpu, gpu-g4dn"),
+        ],
+    )
+    def test_a_name_that_no_profile_can_have_is_told_in_words(
+        self, folder: FleetFolder, value: str, key: str, hint: str
+    ) -> None:
+        for name in ("gpu", "gpu-g4dn"):
+            folder.write(f"profiles/{name}.yaml", "tags: {}\n")
+        folder.spec(f"profile: {value}\n")
+        name = value.strip("[]").removeprefix("gpu, ")
+        assert folder.said()[0] == (
+            f'sentences.yaml:6 FL112 `{key}` is "{name}": the name of a profile has lower-case letters, digits'
+            f" and inner hyphens, at most 63 | {hint}"
+        )
+
+    def test_what_is_neither_a_name_nor_a_list_is_told(self, folder: FleetFolder) -> None:
+        folder.spec("profile: 7\n")
+        assert folder.said()[0].startswith(
+            "sentences.yaml:6 FL112 `profile` is 7: it must be the name of a profile, or a list of names"
+        )
+
+    def test_the_hint_for_an_unknown_key_of_a_profile_lists_no_endpoint(self, folder: FleetFolder) -> None:
+        folder.write("profiles/gpu.yaml", "zzz: 1\n")
+        folder.spec("profile: gpu\n")
+        assert folder.said()[0].startswith("gpu.yaml:1 FL110 unknown key `zzz`")
+        assert "overrides, owner, profile" in folder.said()[0]
+        assert "endpoint" not in folder.said()[0]
 
     def test_a_circle_is_told_with_its_chain(self, folder: FleetFolder) -> None:
         folder.write("profiles/one.yaml", "profile: two\n")
@@ -266,10 +358,12 @@ def test_a_profile_without_brackets_has_its_line(folder: FleetFolder) -> None:
         (("environment", "A"), False),
         (("instance", "type"), False),
         (("instance", "ami"), True),
-        (("nothing", "known"), False),
+        (("nothing", "known"), True),
     ],
 )
-def test_null_is_a_value_of_the_keys_that_may_be_without_one(path: tuple[str, ...], is_value: bool) -> None:
+def test_null_stays_at_keys_that_may_be_without_a_value_and_at_unknown_ones(
+    path: tuple[str, ...], is_value: bool
+) -> None:
     assert takes_null(path) is is_value
 
 
