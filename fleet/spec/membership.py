@@ -189,7 +189,8 @@ def _elsewhere(
 
 
 def _may_have_key(file: Path) -> bool:
+    """Whether a file has the word; only a regular one is read, as another could keep the command waiting."""
     try:
-        return KEY.encode() in file.read_bytes()
+        return file.is_file() and KEY.encode() in file.read_bytes()
     except OSError:
         return False

@@ -22,8 +22,8 @@ from fleet.spec.mistake import Mistake
 from fleet.spec.source import MAX_FINDINGS, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
-MAY_HOLD_KEYS = ("notifications",)
-"""Where the addresses of chats and paging services are refused, as they hold their key."""
+MAY_HOLD_KEYS: Mapping[str, str] = {"notifications": "/", "owner": "://"}
+"""Where the addresses of chats and paging services are refused, as they hold their key; and the sign of one."""
 _HOST = re.compile(r"((?:[^/]*://)?)(?:[^/@]*@)?([^/?#]*)")
 ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
     EndpointSpec: (Environment, "it is a key of environments/ENV.yaml, at the top"),
@@ -80,7 +80,8 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
     if isinstance(error, Mistake):
         path, given = path + error.below, reduce(getitem, error.below, given)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
-    confidential = path[:1] == MAY_HOLD_KEYS and "/" in str(given)
+    sign = MAY_HOLD_KEYS.get(str(path[0]) if path else "")
+    confidential = sign is not None and sign in str(given)
     value = _display_value(_without_key(given) if confidential else given, mark.text)
     is_layer = mark.file != source.file
     code, message, hint = _explain(model, path, detail, value, is_layer=is_layer)

@@ -281,6 +281,25 @@ class TestFolders:
         folder.write("model_specs/search/other.yml", SPEC)
         assert "other.yml:None FL105" in folder.said()[0]
 
+    @pytest.mark.parametrize("kind", ["link", "folder"])
+    def test_a_folder_file_that_cannot_be_read_is_told(self, folder: FleetFolder, kind: str) -> None:
+        file = folder.root / "model_specs/_folder.yaml"
+        if kind == "link":
+            file.symlink_to("nowhere.yaml")
+        else:
+            file.mkdir()
+        problem = {"link": "the file cannot be read", "folder": "this is not a regular file"}[kind]
+        assert f"_folder.yaml:None FL101 {problem}" in folder.said()[0]
+
+    def test_a_folder_that_is_a_link_is_told_and_not_read(self, folder: FleetFolder) -> None:
+        outside = folder.root.parent / "outside"
+        outside.mkdir()
+        (outside / "other.yaml").write_text("a: [")
+        (folder.root / "model_specs/team").symlink_to(outside)
+        assert folder.said() == [
+            "team:None FL105 this folder is a link, so no spec in it is read | move the folder itself to this place"
+        ]
+
     def test_hidden_folders_are_not_read(self, folder: FleetFolder) -> None:
         folder.write("model_specs/.cache/other.yaml", "a: [")
         assert folder.said() == []
@@ -375,6 +394,45 @@ def test_an_owner_is_reached_by_email_handle_or_page(folder: FleetFolder, contac
     owner = spec(folder).owner
     assert owner is not None
     assert owner.reviewer == (None if contact.startswith("https") else contact)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://hooks.example.com/services/T0/B0/S3CRET",
+        "https://team.webhook.example.com/S3CRET",
+        "https://chat.example.com/api/webhooks/1/S3CRET",
+        "https://chat.googleapis.com/v1/spaces/S3CRET",
+        "https://chat.example.com/rooms/S3CRET0a1b2c3d4e5f6g7h8",
+    ],
+)
+@pytest.mark.parametrize("form", ["{{team: search, contact: '{}'}}", "'{}'", "{{team: '{}'}}"])
+def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
+    folder: FleetFolder, address: str, form: str
+) -> None:
+    folder.spec(f"owner: {form.format(address)}\n")
+    (found,) = folder.findings()
+    assert found.confidential
+    assert "S3CRET" not in f"{found.message} {found.hint}"
+    if "contact" in form:
+        assert found.message == (
+            f'`owner.contact` is "https://{address.split("/")[2]}/…": a URL contains its key, which does not'
+            " belong in a file"
+        )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://chat.example.com/search",
+        "https://wiki.example.com/teams/search-and-ranking-on-call-2026",
+        "https://wiki.example.com/pages/12345678901234567890",
+        "https://wiki.example.com/docs/webhooks.html",
+    ],
+)
+def test_a_page_without_a_key_is_a_contact(folder: FleetFolder, address: str) -> None:
+    folder.spec(f"owner: {{team: search, contact: '{address}'}}\n")
+    assert folder.said() == []
 
 
 @pytest.mark.parametrize(

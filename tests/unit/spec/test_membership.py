@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from fleet.findings import FindingsError
@@ -58,6 +60,13 @@ def test_the_spec_has_the_last_word_over_its_folder(fleet: FleetFolder) -> None:
     fleet.write("model_specs/_folder.yaml", "environments: [dev]\n")
     fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, prod]\n")
     assert members(fleet, "prod") == ("ranking",)
+
+
+@pytest.mark.parametrize("place", ["profiles/pipe.yaml", "model_specs/pipe.yaml"])
+def test_a_pipe_keeps_no_command_waiting(fleet: FleetFolder, place: str) -> None:
+    (fleet.root / "profiles").mkdir()
+    os.mkfifo(fleet.root / place)
+    assert "sentences" in members(fleet, "dev")
 
 
 def test_this_machine_has_every_endpoint(fleet: FleetFolder) -> None:
