@@ -23,7 +23,7 @@ from fleet.spec.source import MAX_FINDINGS, KeyPath, Source, finding_at, first_o
 from fleet.spec.values import DURATION
 
 MAY_HOLD_KEYS: Mapping[str, str] = {"notifications": "/", "owner": "://"}
-"""Where the addresses of chats and paging services are refused, as they hold their key; and the sign of one."""
+"""Where the addresses of chats and paging services are refused, as they hold a key: by the sign of one."""
 _HOST = re.compile(r"((?:[^/]*://)?)(?:[^/@]*@)?([^/?#]*)")
 ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
     EndpointSpec: (Environment, "it is a key of environments/ENV.yaml, at the top"),
