@@ -66,7 +66,7 @@ def _place(file: Path, rows: Sequence[str], begin: str, end: str) -> tuple[int, 
         (each for n, each in enumerate(found) if each[1] in [row for _, row in found[:n]]), None
     ):
         at, row = again
-        problem = f"the line `{row}` is there twice"
+        problem = f"the line `{row}` is in the file twice"
     else:
         missing = end if found[0][1] == begin else begin
         problem = f"the line `{missing}` is missing"

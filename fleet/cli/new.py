@@ -11,11 +11,11 @@ from fleet.cli.output import say
 from fleet.cli.policy_day import policy_day
 from fleet.core.project_root import project_root
 from fleet.proposal.copy import copied_spec
+from fleet.proposal.place import spec_folder, spec_of
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, open_project
 
 OPTIONS = "--from-repository, --from-spec"
 
@@ -50,11 +50,19 @@ def new(
             help="With --from-repository: a file in profiles/ without .yaml; repeatable.",
         ),
     ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "--folder",
+            metavar="FOLDER",
+            help="With --from-repository: a folder below model_specs/, made if missing.",
+        ),
+    ] = None,
 ) -> None:
     """Write the spec of a new endpoint; no file is overwritten.
 
     model_specs/NAME.yaml passes `fleet check` in every environment. With --from-repository, each proposed key
-    has its reason as a comment.
+    has its reason as a comment. A copy is written beside the original.
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
@@ -62,13 +70,18 @@ def new(
         raise typer.BadParameter("only with --from-repository", param_hint="--mode")
     if profile and from_repository is None:
         raise typer.BadParameter("only with --from-repository", param_hint="--profile")
+    if folder is not None and from_repository is None:
+        raise typer.BadParameter(
+            "only with --from-repository: a copy is beside the original", param_hint="--folder"
+        )
     root = project_root(Path.cwd())
-    file = new_file(root, name)
+    original = None if from_spec is None else spec_of(root, from_spec)
+    file = new_file(root, name, original.parent if original else spec_folder(root, folder or ""))
     projects = projects_with(root, name)
-    if from_repository is not None:
-        text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
+    if original is not None:
+        text = copied_spec(projects[0].draft(original), name)
     else:
-        text = _copy(root, projects[0], str(from_spec), name)
+        text = proposed_spec(name, file, str(from_repository), projects, mode, profile or ())
     write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
     for project in projects:
@@ -78,8 +91,3 @@ def new(
     names = [each.environment.environment for each in projects]
     say(f"next: fleet lock --env {(first := LOCAL if LOCAL in names else names[0])} {name}")
     say(f"      fleet {'local up' if first == LOCAL else f'deploy --env {first}'} {name}")
-
-
-def _copy(root: Path, project: Project, other: str, name: str) -> str:
-    environment = project.environment.environment
-    return copied_spec(open_project(root, environment, [other], [name]).load(other), name)
