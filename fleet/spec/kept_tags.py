@@ -1,4 +1,4 @@
-"""Tags of an environment that a spec seems to take away: they are not a layer, so `null` does not reach them."""
+"""Tags of an environment that a spec seems to take away: no layer has them, so `null` does not reach them."""
 
 from __future__ import annotations
 
