@@ -61,14 +61,14 @@ def _place(file: Path, rows: Sequence[str], begin: str, end: str) -> tuple[int, 
             return first, last
         problem, at = "the lines of another fleet are between the markers of this one", inner[0]
     elif len({row for _, row in found}) == 2 and len(found) == 2:
-        problem = f"the line `{end}` is above the line `{begin}`"
+        problem = f'the line "{end}" is above the line "{begin}"'
     elif again := next(
         (each for n, each in enumerate(found) if each[1] in [row for _, row in found[:n]]), None
     ):
         at, row = again
-        problem = f"the line `{row}` is in the file twice"
+        problem = f'the line "{row}" is in the file twice'
     else:
         missing = end if found[0][1] == begin else begin
-        problem = f"the line `{missing}` is missing"
+        problem = f'the line "{missing}" is missing'
     message = f"{problem}, so `fleet ci codeowners` cannot find the lines that it wrote"
     raise FindingsError([Finding(code="FL516", message=message, hint=_REMEDY, file=file, line=at + 1)])

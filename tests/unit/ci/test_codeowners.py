@@ -174,11 +174,11 @@ def test_a_file_keeps_its_kind_of_line_breaks(own: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        (f"{BEGIN}\n/a @b\n/theirs @c\n", 1, f"the line `{END}` is missing"),
-        (f"/theirs @c\n{END}\n", 2, f"the line `{BEGIN}` is missing"),
-        (f"{END}\n/theirs @c\n{BEGIN}\n", 1, f"the line `{END}` is above the line `{BEGIN}`"),
-        (f"{BEGIN}\n{END}\n/theirs @c\n{BEGIN}\n{END}\n", 4, f"the line `{BEGIN}` is in the file twice"),
-        (f"{BEGIN}\n/theirs @c\n{BEGIN}\n{END}\n", 3, f"the line `{BEGIN}` is in the file twice"),
+        (f"{BEGIN}\n/a @b\n/theirs @c\n", 1, f'the line "{END}" is missing'),
+        (f"/theirs @c\n{END}\n", 2, f'the line "{BEGIN}" is missing'),
+        (f"{END}\n/theirs @c\n{BEGIN}\n", 1, f'the line "{END}" is above the line "{BEGIN}"'),
+        (f"{BEGIN}\n{END}\n/theirs @c\n{BEGIN}\n{END}\n", 4, f'the line "{BEGIN}" is in the file twice'),
+        (f"{BEGIN}\n/theirs @c\n{BEGIN}\n{END}\n", 3, f'the line "{BEGIN}" is in the file twice'),
         (f"{BEGIN}\n{markers('other')[0]}\n{END}\n", 2, "the lines of another fleet are between"),
     ],
 )
