@@ -16,6 +16,7 @@ from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project
 
 OPTIONS = "--from-repository, --from-spec"
 
@@ -40,7 +41,7 @@ def new(
     ] = None,
     from_spec: Annotated[
         str | None,
-        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint."),
+        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint, beside it."),
     ] = None,
     profile: Annotated[
         list[str] | None,
@@ -62,7 +63,7 @@ def new(
     """Write the spec of a new endpoint; no file is overwritten.
 
     model_specs/NAME.yaml passes `fleet check` in every environment. With --from-repository, each proposed key
-    has its reason as a comment. A copy is written beside the original.
+    has its reason as a comment.
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
@@ -75,13 +76,13 @@ def new(
             "only with --from-repository: a copy is beside the original", param_hint="--folder"
         )
     root = project_root(Path.cwd())
-    original = None if from_spec is None else spec_of(root, from_spec)
-    file = new_file(root, name, original.parent if original else spec_folder(root, folder or ""))
+    beside = None if from_spec is None else spec_of(root, from_spec).parent
+    file = new_file(root, name, beside or spec_folder(root, folder or ""))
     projects = projects_with(root, name)
-    if original is not None:
-        text = copied_spec(projects[0].draft(original), name)
+    if from_repository is not None:
+        text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
-        text = proposed_spec(name, file, str(from_repository), projects, mode, profile or ())
+        text = _copy(root, projects[0], str(from_spec), name)
     write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
     for project in projects:
@@ -91,3 +92,7 @@ def new(
     names = [each.environment.environment for each in projects]
     say(f"next: fleet lock --env {(first := LOCAL if LOCAL in names else names[0])} {name}")
     say(f"      fleet {'local up' if first == LOCAL else f'deploy --env {first}'} {name}")
+
+
+def _copy(root: Path, project: Project, other: str, name: str) -> str:
+    return copied_spec(project.draft(spec_of(root, other)), name)
