@@ -27,7 +27,7 @@ class SpecFiles:
 def spec_files(root: Path) -> SpecFiles:
     """The specs of a fleet, whatever is in them; a folder or file whose name begins with a dot is none."""
     found, findings = dict[str, Path](), list[Finding]()
-    for file in _yaml_files(root / SPECS, linked := list[Path]()):
+    for file in _yaml_files(root / SPECS, linked=(linked := list[Path]())):
         if file.suffix != ".yaml":
             findings.append(_overlooked(file))
         elif file.name != FOLDER and (other := found.setdefault(file.stem, file)) != file:
@@ -53,7 +53,7 @@ def same_names(root: Path, specs: Sequence[tuple[str, Path]]) -> Iterator[Findin
 
 def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
     """The files of one folder without `.yaml`, sorted; and those that would be overlooked."""
-    files = list(_yaml_files(folder))
+    files = list(_yaml_files(folder, deep=False))
     stems = sorted(file.stem for file in files if file.suffix == ".yaml")
     return stems, [_overlooked(file) for file in files if file.suffix != ".yaml"]
 
@@ -75,10 +75,10 @@ def folder_files(root: Path, spec: Path) -> Iterator[Path]:
     yield from (file for folder in reversed(folders) if os.path.lexists(file := folder / FOLDER))
 
 
-def _yaml_files(folder: Path, linked: list[Path] | None = None) -> Iterator[Path]:
-    """The files of a folder, and of those in it where there is a list for folders that are links."""
+def _yaml_files(folder: Path, *, deep: bool = True, linked: list[Path] | None = None) -> Iterator[Path]:
+    """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if linked is not None and not name.startswith("."))
+        folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         if linked is not None:
             linked += (link for name in folders if (link := Path(place, name)).is_symlink())
         for name in sorted(names):
