@@ -56,11 +56,12 @@ def codeowners(
     root = project_root(Path.cwd())
     top = _top(root)
     fleet = root.resolve().relative_to(top).as_posix()
-    texts = {each: _text(each, newline="") for each in ([file] if file else [top / each for each in PLACES])}
+    places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
+    texts = {each: _text(each, newline="") for each in places or [top / PLACES[0]]}
     if check and not any(has_block(text, fleet) for text in texts.values()):
         say("no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare")
         return
-    place = next((each for each in texts if each.is_file()), next(iter(texts)))
+    place = next(iter(texts))
     text = with_block(place, texts[place], lines_of(root, top), fleet)
     if text == texts[place]:
         say(f"{_shown(place)} is up to date")

@@ -186,6 +186,11 @@ class TestPromoted:
         fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
         assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
 
+    @pytest.mark.parametrize("value", ["null", "[]"])
+    def test_its_own_file_may_say_that_it_names_none(self, fleet: FleetFolder, value: str) -> None:
+        fleet.environment(f"promoted_from: staging\ndefaults: {{profile: {value}}}\n", "prod")
+        assert not any("FL512" in each for each in fleet.said("prod"))
+
     def test_no_profile_is_hidden_in_the_overrides_of_its_defaults(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\ndefaults: {overrides: {prod: {profile: gpu}}}\n", "prod")
