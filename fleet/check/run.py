@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from fleet.check.idle_notifications import idle_notifications
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
 from fleet.check.provisional_lock import draft_lock
@@ -114,7 +115,8 @@ def all_findings(
     for _, loaded in drafted:
         with _place_findings(findings):
             findings += draft_findings(project, loaded)
-    findings += [*same_names([(loaded.spec.endpoint, file) for file, loaded in drafted]), *of_policies]
+    drafts_by_name = [(loaded.spec.endpoint, file) for file, loaded in drafted]
+    findings += [*same_names(project.root, drafts_by_name), *idle_notifications(project, specs), *of_policies]
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
 
 

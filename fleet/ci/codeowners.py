@@ -16,11 +16,8 @@ from fleet.spec.owner import Owner
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import FOLDER, POLICIES, spec_files, yaml_stems
+from fleet.spec.spec_files import POLICIES, spec_files, yaml_stems
 
-BEGIN = "# Begin: written by `fleet ci codeowners` from the `owner` of specs; change it there."
-END = "# End of what `fleet ci codeowners` writes."
-_BLOCK = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", re.DOTALL)
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
 
 
@@ -44,18 +41,19 @@ class _Owned:
     repositories: tuple[Path, ...]
 
 
-def codeowners(root: Path, top: Path) -> str:
+def codeowners(root: Path, top: Path) -> list[str]:
     """The lines for policies, specs, locks and model repositories: of several lines the last one wins.
 
     A policy whose owner has no contact for such a file has no line.
 
     Args:
         root: The fleet.
-        top: The folder of the Git repository, to which the paths are relative.
+        top: The folder of the Git repository, to which the paths are relative; without links.
 
     Raises:
         FindingsError: a spec cannot be read, or its owner has no contact that such a file can name.
     """
+    root = root.resolve()
     layering = Layering(root, Source(root, {}))
     found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, top, *item))
     owned = [each for each in found if each is not None]
@@ -66,7 +64,7 @@ def codeowners(root: Path, top: Path) -> str:
     locks = _pattern(root / "locks", top)
     lines += [f"{locks}/*/{each.name}.*.yaml {each.reviewer}" for each in owned]
     lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
-    return "".join(f"{line}\n" for line in (BEGIN, *lines, END))
+    return lines
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
@@ -77,14 +75,6 @@ def _of_policies(root: Path, top: Path) -> Iterator[str]:
             yield f"{_pattern(file, top)} {owner.reviewer}"
 
 
-def with_block(text: str, block: str) -> str:
-    """The text of a file with the block in the place of its earlier one, else at its end."""
-    if _BLOCK.search(text):
-        return _BLOCK.sub(lambda _: block, text, count=1)
-    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-    return f"{text}{gap}{block}"
-
-
 def _owned(layering: Layering, top: Path, name: str, file: Path) -> _Owned | None:
     source = read_source(file)
     layers = layering.layers(source)
@@ -92,9 +82,9 @@ def _owned(layering: Layering, top: Path, name: str, file: Path) -> _Owned | Non
     parts = validate(_Parts, whole)
     if parts.owner is None:
         return None
-    mark = whole.mark(("owner",))
     naming = next(each for each in reversed(layers) if "owner" in each.source.data)
-    folder = mark.file.parent if naming.kind is LayerKind.FOLDER and mark.file.name == FOLDER else None
+    folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
+    mark = whole.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
     return _Owned(name, file, _reviewer(parts.owner, mark), folder, tuple(_folders(parts.models, whole, top)))
 
 
@@ -129,8 +119,8 @@ def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
 
 
 def _pattern(path: Path, top: Path) -> str:
-    """A path from the top of the repository; blanks and signs with a meaning are escaped."""
-    relative = path.resolve().relative_to(top).as_posix()
+    """A path from the top of the repository, a link as such; blanks and signs with a meaning are escaped."""
+    relative = path.relative_to(top).as_posix()
     if not relative.isprintable():
         message = f"a CODEOWNERS file cannot have the path {relative!r}"
         raise FindingsError([Finding(code="FL510", message=message, hint="rename it", file=path)])

@@ -11,8 +11,8 @@ import typer
 
 from fleet.ci import github as of_github
 from fleet.ci import gitlab as of_gitlab
-from fleet.ci.codeowners import codeowners as block_of
-from fleet.ci.codeowners import with_block
+from fleet.ci.codeowners import codeowners as lines_of
+from fleet.ci.marked_block import has_block, with_block
 from fleet.cli.output import say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root
@@ -42,7 +42,11 @@ def codeowners(
         typer.Option("--file", help="The file. Default: the one that exists, else .github/CODEOWNERS."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit code 1 if the file is stale.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Write nothing; exit code 1 if the file is stale, 0 if the command never wrote it.",
+        ),
     ] = False,
 ) -> None:
     """Write CODEOWNERS from the `owner` of each spec.
@@ -51,13 +55,15 @@ def codeowners(
     """
     root = project_root(Path.cwd())
     top = _top(root)
-    place = file or next((top / each for each in PLACES if (top / each).is_file()), top / PLACES[0])
-    try:
-        before = place.read_text(encoding="utf-8") if place.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRunError(f"{place} cannot be read: {error}", "name another file: --file") from error
-    text = with_block(before, block_of(root, top))
-    if text == before:
+    fleet = root.resolve().relative_to(top).as_posix()
+    places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
+    texts = {each: _text(each, newline="") for each in places or [top / PLACES[0]]}
+    if check and not any(has_block(text, fleet) for text in texts.values()):
+        say("no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare")
+        return
+    place = next(iter(texts))
+    text = with_block(place, texts[place], lines_of(root, top), fleet)
+    if text == texts[place]:
         say(f"{_shown(place)} is up to date")
     elif check:
         message = "this file does not match the owners of the specs"
@@ -150,11 +156,15 @@ def _write(texts: Mapping[Path, str], stale: Sequence[Path], head: str, command:
         say(f"{', '.join(str(_shown(file)) for file in texts)}: up to date")
 
 
-def _text(file: Path) -> str:
+def _text(file: Path, *, newline: str | None = None) -> str:
+    """What a file holds; with `newline=""` the ends of its lines stay as they are."""
     try:
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        with file.open(encoding="utf-8", newline=newline) as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotRunError(f"{file} cannot be read: {error}", "rename it") from error
+        raise CannotRunError(f"{file} cannot be read: {error}", "rename it, or name another file") from error
 
 
 def _shown(place: Path) -> Path:

@@ -13,11 +13,12 @@ from fleet.core.project_root import project_root
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.proposal.copy import copied_spec
+from fleet.proposal.place import spec_folder, spec_of
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 
 OPTIONS = "--from-repository, --from-spec"
 
@@ -42,7 +43,7 @@ def new(
     ] = None,
     from_spec: Annotated[
         str | None,
-        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint."),
+        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint, beside it."),
     ] = None,
     profile: Annotated[
         list[str] | None,
@@ -50,6 +51,14 @@ def new(
             "--profile",
             metavar="SPEC_PROFILE",
             help="With --from-repository: a file in profiles/ without .yaml; repeatable.",
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "--folder",
+            metavar="FOLDER",
+            help="With --from-repository: a folder below model_specs/, made if missing.",
         ),
     ] = None,
 ) -> None:
@@ -64,8 +73,13 @@ def new(
         raise typer.BadParameter("only with --from-repository", param_hint="--mode")
     if profile and from_repository is None:
         raise typer.BadParameter("only with --from-repository", param_hint="--profile")
+    if folder is not None and from_repository is None:
+        raise typer.BadParameter(
+            "only with --from-repository: a copy is beside the original", param_hint="--folder"
+        )
     root = project_root(Path.cwd())
-    file = new_file(root, name)
+    beside = None if from_spec is None else spec_of(root, from_spec).parent
+    file = new_file(root, name, beside or spec_folder(root, folder or ""))
     projects = projects_with(root, name)
     if from_repository is not None:
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
@@ -86,5 +100,4 @@ def new(
 
 
 def _copy(root: Path, project: Project, other: str, name: str) -> str:
-    environment = project.environment.environment
-    return copied_spec(open_project(root, environment, [other], [name]).load(other), name)
+    return copied_spec(project.draft(spec_of(root, other)), name)

@@ -49,7 +49,9 @@ def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
 
 def _same_names(project: Project) -> list[Finding]:
     chosen = {project.spec_files[name] for name in project.endpoints}
-    return [each for each in same_names(list(project.spec_files.items())) if each.file in chosen]
+    return [
+        each for each in same_names(project.root, list(project.spec_files.items())) if each.file in chosen
+    ]
 
 
 def _same_account(project: Project) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
-from fleet.spec.layers import LayerKind
+from fleet.spec.layers import LayerKind, profiles_of
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath
 
@@ -39,9 +39,9 @@ class EffectiveSpec:
 
 
 def effective_spec(loaded: LoadedSpec) -> EffectiveSpec:
-    """The whole spec as it holds in an environment, defaults filled in."""
-    data = loaded.spec.model_dump(mode="json")
-    origins = {path: _origin(loaded, path) for path in _values(data, ())}
+    """The whole spec as it holds in an environment, defaults filled in; `profile` has all that apply."""
+    data = loaded.spec.model_dump(mode="json") | {"profile": list(loaded.profiles)}
+    origins = {path: _origin(loaded, path) for path in _values(data, ())} | _of_profiles(loaded)
     return EffectiveSpec({key: hide_secrets(value, (key,)) for key, value in data.items()}, origins)
 
 
@@ -63,6 +63,13 @@ def _origin(loaded: LoadedSpec, path: KeyPath) -> Origin:
         return Origin(LayerKind.NOBODY if replaced else LayerKind.CONTRACT)
     kinds = (each.kind for each in reversed(loaded.layers) if each.source.marks.get(path) == mark)
     return Origin(next(kinds, LayerKind.SPEC), mark.file, mark.line)
+
+
+def _of_profiles(loaded: LoadedSpec) -> dict[KeyPath, Origin]:
+    """Where each profile is named; a promoted spec has those of its list."""
+    named = profiles_of(loaded.layers)
+    places = ((index, named[each]) for index, each in enumerate(loaded.profiles) if each in named)
+    return {("profile", index): Origin(kind, mark.file, mark.line) for index, (kind, mark) in places}
 
 
 def _values(value: object, path: KeyPath) -> Iterator[KeyPath]:

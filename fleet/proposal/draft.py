@@ -43,7 +43,7 @@ class Draft:
         project = project or self.projects[0]
         source = Source(self.file, dict(data), {(): Mark(self.file, 1, 1)})
         try:
-            loaded = project.load_source(source)
+            loaded = project.draft_source(source)
         except FindingsError as error:
             raise FindingsError(self.place_findings(error.findings)) from error
         return EndpointContext(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))

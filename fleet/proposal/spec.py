@@ -50,12 +50,13 @@ def proposed_spec(
         folder: A model repository, or a folder of several.
         projects: The environments that it has to hold in, one at least.
         mode: None: by the number of repositories.
-        profiles: What it is laid over; a key that they have is proposed by nobody else.
+        profiles: What it is laid over, as over its folders' files; a key that they have is not proposed.
 
     Raises:
         FindingsError: what is wrong with the profiles, or with the repositories, for the release and the
             instance with which the least is.
     """
+    profiles = list(dict.fromkeys(profiles))
     found = repositories_in(folder)
     several, wanted = len(found.repositories) > 1, mode
     mode = wanted or (Mode.MULTI_MODEL if several else Mode.SINGLE)
@@ -102,21 +103,22 @@ def proposed_spec(
 
 
 def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozenset[str]:
-    """The keys that profiles give, but those that only a repository decides.
+    """The keys that profiles and the folders' files give, but those that only a repository decides.
 
     Raises:
         FindingsError: one of the profiles does not exist, or is wrong.
     """
     source = Source(file, {"profile": list(profiles)})
     try:
-        layers = project.layering.layers(source)
+        layers = project.draft_layering.layers(source)
     except FindingsError as error:  # the spec's own file does not exist yet
         found = [
             replace(each, file=None, line=None, column=None) if each.file == file else each
             for each in error.findings
         ]
         raise FindingsError(found) from error
-    keys = {key for each in layers if each.kind is LayerKind.PROFILE for key in each.source.data}
+    kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
+    keys = {key for each in layers if each.kind in kinds for key in each.source.data}
     return frozenset(keys - {"models", "default_model", "routes"})
 
 

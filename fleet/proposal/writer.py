@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,9 +13,9 @@ from fleet.check.run import draft_findings
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import policy_findings
 from fleet.spec.problems import validate
-from fleet.spec.project import Project, endpoint_names, environment_names, open_project
+from fleet.spec.project import Project, environment_names, open_project
 from fleet.spec.source import Source
-from fleet.spec.spec_files import SPECS
+from fleet.spec.spec_files import SPECS, root_of, spec_files
 from fleet.spec.values import Document, Name
 
 
@@ -24,22 +24,22 @@ class _Named(Document):
     """The fixed, public name: letters, digits and inner hyphens, at most 63."""
 
 
-def new_file(root: Path, name: str) -> Path:
-    """The path of the spec of a new endpoint.
+def new_file(root: Path, name: str, folder: Path | None = None) -> Path:
+    """The path of the spec of a new endpoint, in a folder; by default in model_specs/ itself.
 
     Raises:
         FindingsError: an endpoint cannot be called so, or one is already.
     """
-    folder = root / SPECS
+    folder = folder or root / SPECS
     try:
         validate(_Named, Source(folder, {"endpoint": name}))
     except FindingsError as error:
         raise FindingsError(
             [replace(each, file=None, line=None, column=None) for each in error.findings]
         ) from error
-    for other in endpoint_names(root):
+    for other, file in spec_files(root).by_endpoint.items():
         if other.lower() == name.lower():
-            raise FindingsError([_existing_file_finding(folder / f"{other}.yaml")])
+            raise FindingsError([_existing_file_finding(file)])
     return folder / f"{name}.yaml"
 
 
@@ -107,22 +107,36 @@ def _refused(project: Project, written: Path, today: date | None) -> Iterator[Fi
 
 @contextmanager
 def _beside(file: Path, text: str) -> Iterator[Path]:
-    """The text in a hidden file of the same folder, which no command reads as a spec."""
+    """The text in a hidden file of the same folder, which no command reads as a spec and no finding names.
+
+    A folder that is made for it goes again if nothing else is in it.
+    """
     hidden = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
+    made = [folder for folder in file.parents if not folder.exists()]
+    file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with hidden.open("x", encoding="utf-8") as stream:
             stream.write(text)
         yield hidden
+    except FindingsError as error:
+        raise FindingsError([_without_location(each, hidden) for each in error.findings]) from error
     finally:
         hidden.unlink(missing_ok=True)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _without_location(finding: Finding, written: Path) -> Finding:
-    """Without a place in a file that is gone."""
-    return replace(finding, file=None, line=None, column=None) if finding.file == written else finding
+    """Without a place in a file that is gone, and without its name."""
+    if finding.file == written:
+        finding = replace(finding, file=None, line=None, column=None)
+    message, hint = (each.replace(written.name, "the new spec") for each in (finding.message, finding.hint))
+    return replace(finding, message=message, hint=hint)
 
 
 def _existing_file_finding(file: Path) -> Finding:
-    message = f"{file.parent.name}/{file.name} exists already, and is not overwritten"
+    place = file.relative_to(root_of(file) or file.parent.parent)
+    message = f"{place} exists already, and is not overwritten"
     hint = "choose another name; SageMaker does not distinguish upper and lower case"
     return Finding(code="FL123", message=message, hint=hint)

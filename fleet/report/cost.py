@@ -64,6 +64,7 @@ class EndpointCost:
     """One endpoint's instances and their price.
 
     Attributes:
+        environment: The name of the environment that it is in.
         owner: The team.
         least: Fewest instances, those of schedules among them.
         most: Most instances, those of schedules among them.
@@ -74,6 +75,7 @@ class EndpointCost:
     """
 
     endpoint: str
+    environment: str
     owner: str | None
     instance_type: str
     least: int
@@ -157,14 +159,15 @@ class FleetCost(EndpointCosts):
 
 def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec]) -> FleetCost:
     """What specs, as they hold in an environment, cost there; neither locks nor rules are asked."""
-    endpoints = tuple(map(_endpoint_cost, specs))
+    endpoints = tuple(_endpoint_cost(environment.environment, each) for each in specs)
     dashboards = len(endpoints) if environment.dashboards else 0
     return FleetCost(environment=environment, endpoints=endpoints, dashboards=dashboards)
 
 
-def _endpoint_cost(spec: EndpointSpec) -> EndpointCost:
+def _endpoint_cost(environment: str, spec: EndpointSpec) -> EndpointCost:
     return EndpointCost(
         endpoint=spec.endpoint,
+        environment=environment,
         owner=spec.owner.team if spec.owner else None,
         instance_type=spec.instance.type,
         least=least_instances(spec),

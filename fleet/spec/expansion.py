@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.layers import Layering, LayerKind, merged, takes_null
+from fleet.spec.layers import Layering, merged, profiles_of
+from fleet.spec.null_values import takes_null
 from fleet.spec.reader import read_source
 from fleet.spec.s3_repository import S3
 from fleet.spec.scalars import plain_value
@@ -68,13 +69,16 @@ def spec_text(document: Mapping[str, Any]) -> str:
 def _flat(
     root: Path, spec: Source, environment: str, environments: Sequence[str], folder: Path, *, expanded: bool
 ) -> dict[str, Any]:
-    """The layers of a spec for one environment without those of the environment's file; "" for none."""
+    """The layers of a spec for one environment without those of the environment's file; "" for none.
+
+    Every `null` stays: it takes away what the environment's `defaults` have.
+    """
     alone = Source(root / "environments", {"environment": environment})
     layers = Layering(root, alone, environments, expanded=expanded).layers(spec)
-    whole = merged(spec, layers)
+    whole = merged(spec, layers, keeps_null=lambda path: True)
     data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
-    profiles = [each.name for each in layers if each.kind is LayerKind.PROFILE]
-    if profiles:
+    profiles = list(profiles_of(layers)) or data.pop("profile", None)
+    if profiles is not None:
         data["profile"] = profiles
     moved: dict[str, Any] = _moved(data, (), whole, folder)
     return moved

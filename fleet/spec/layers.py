@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fleet.findings import FindingsError
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
+from fleet.spec.null_values import takes_null
+from fleet.spec.problems import did_you_mean, dotted_path, validate
+from fleet.spec.profile import (
+    PROFILE_NAME_RULE,
+    EnvironmentName,
+    EnvironmentOverrides,
+    ProfileNames,
+    is_profile_name,
+    written_names,
+)
 from fleet.spec.reader import read_source
-from fleet.spec.source import KeyPath, Source, finding_at
+from fleet.spec.source import KeyPath, Mark, Source, finding_at
 from fleet.spec.spec_files import FOLDER, PROFILES, folder_files, yaml_stems
 
 OWN_KEYS = ("profile", "overrides")
@@ -41,12 +48,24 @@ class Layer:
     """A partial spec without the keys that name other layers; `name` is that of its profile or folder.
 
     `origin` is the kind of the layer that it belongs to: of a profile, that of the layer that names it.
+    `named_by` has the kind and the place of what names a profile, which may be another profile.
     """
 
     kind: LayerKind
     source: Source
     name: str = ""
     origin: LayerKind | None = None
+    named_by: tuple[LayerKind, Mark] | None = None
+
+
+def profiles_of(layers: Sequence[Layer]) -> dict[str, tuple[LayerKind, Mark]]:
+    """The profiles among layers, each once where it counts last, with what names it there."""
+    found = dict[str, tuple[LayerKind, Mark]]()
+    for each in layers:
+        if each.kind is LayerKind.PROFILE and each.named_by:
+            found.pop(each.name, None)
+            found[each.name] = each.named_by
+    return found
 
 
 class _Named(BaseModel):
@@ -55,7 +74,9 @@ class _Named(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     profile: ProfileNames = ()
-    overrides: EnvironmentOverrides = {}
+    overrides: Annotated[
+        EnvironmentOverrides, BeforeValidator(lambda given: {} if given is None else given)
+    ] = {}
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
 
 
@@ -67,7 +88,9 @@ class Layering:
 
     From the lowest to the highest: the environment's `defaults`, the files of the spec's folders, the
     outermost first, the spec, the environment's `overrides` for the endpoint. Directly below each of them are
-    the profiles that it names, and directly above it is its own `overrides` for the environment.
+    the profiles that it names, and directly above it is its own `overrides` for the environment. A profile
+    that a layer names counts there, even if a lower layer names it too; one that only other profiles name
+    counts where it is first.
     """
 
     def __init__(
@@ -86,7 +109,7 @@ class Layering:
             environments: All that a file may name in `overrides`; empty: this one alone is looked at.
             expanded: Whether specs hold the keys of the profiles that they name.
         """
-        self._root, self._environment, self._environments = root, environment, environments
+        self._root, self.environment, self._environments = root, environment, environments
         self._expanded = expanded
         self._name = str(environment.data.get("environment", ""))
         self._files = cache(_partial_or_findings)
@@ -94,7 +117,7 @@ class Layering:
         self.profile_names = cache(self._profile_names)
 
     def layers(self, spec: Source) -> tuple[Layer, ...]:
-        """All layers of a spec, the lowest first; a profile that is listed twice counts where it is first.
+        """All layers of a spec, the lowest first.
 
         Raises:
             FindingsError: a profile does not exist or leads back to itself, or a file of a layer is wrong.
@@ -102,10 +125,10 @@ class Layering:
         endpoint = str(spec.data.get("endpoint"))
         folder = self._folders(spec.file.parent) if self._root else ()
         named: list[tuple[LayerKind, Source, str]] = [
-            (LayerKind.DEFAULTS, self._environment.section("defaults"), ""),
+            (LayerKind.DEFAULTS, self.environment.section("defaults"), ""),
             *((LayerKind.FOLDER, source, name) for source, name in folder),
             (LayerKind.SPEC, spec, ""),
-            (LayerKind.OVERRIDES, self._environment.section("overrides", endpoint), ""),
+            (LayerKind.OVERRIDES, self.environment.section("overrides", endpoint), ""),
         ]
         layers, profiles = list[Layer](), set[str]()
         for kind, source, name in named:
@@ -120,26 +143,42 @@ class Layering:
         known: set[str],
         chain: tuple[str, ...],
         origin: LayerKind,
+        named_by: tuple[LayerKind, Mark] | None = None,
     ) -> Iterator[Layer]:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
         if not source.data:
             return
-        named = any(key in source.data for key in (*OWN_KEYS, "environments"))
-        asked = validate(_Named, source) if named else _NAMES_NOTHING
+        asked = self._asked(source)
         self._check_environments(kind, asked, source)
-        expanded = self._expanded and source.file != self._environment.file
+        expanded = self._expanded and source.file != self.environment.file
         for index, profile in enumerate(() if expanded else asked.profile):
             path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
             self._require(profile, source, path, chain)
-            if profile not in known:
+            if profile not in known or not chain:
                 known.add(profile)
-                below = self._partial(self._profile_file(profile))
+                below, by = self._partial(self._profile_file(profile)), (kind, source.mark(path))
                 yield from self._with_profiles(
-                    LayerKind.PROFILE, below, profile, known, (*chain, profile), origin
+                    LayerKind.PROFILE, below, profile, known, (*chain, profile), origin, by
                 )
         keep = ("profile",) if kind is LayerKind.SPEC or expanded else ()
-        yield Layer(kind, _without_own_keys(source, keep=keep), name, origin)
+        yield Layer(kind, _without_own_keys(source, keep=keep), name, origin, named_by)
         yield from self._overrides(asked, source, known, chain)
+
+    def _asked(self, source: Source) -> _Named:
+        """What a partial spec names.
+
+        Raises:
+            FindingsError: the name of a profile cannot be one, or a key has another type.
+        """
+        if not any(key in source.data for key in (*OWN_KEYS, "environments")):
+            return _NAMES_NOTHING
+        for path, name in written_names(source.data.get("profile")):
+            if not is_profile_name(name):
+                message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
+                meant = re.sub(r"[\s_]+", "-", name.lower())
+                hint = did_you_mean(meant, self.profile_names(), list_all=True)
+                raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
+        return validate(_Named, source)
 
     def _overrides(
         self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
@@ -156,13 +195,13 @@ class Layering:
 
     def _check_environments(self, kind: LayerKind, asked: _Named, source: Source) -> None:
         """`environments` names environments, in a file that is not an environment's."""
-        if asked.environments is None:
+        if "environments" not in source.data:
             return
         if kind in (LayerKind.DEFAULTS, LayerKind.OVERRIDES):
             message = "`environments` is a key of specs, profiles and folders, for all environments"
             hint = "an environment's file chooses its endpoints by `endpoints`"
             raise FindingsError([finding_at(source.mark(("environments",)), "FL112", message, hint)])
-        for index, environment in enumerate(asked.environments):
+        for index, environment in enumerate(asked.environments or ()):
             self._require_environment(environment, source, ("environments", index))
 
     def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
@@ -179,7 +218,7 @@ class Layering:
             raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
         names = self.profile_names()
         if profile not in names:
-            via = f", which {' → '.join(chain)} names" if len(chain) > 1 else ""
+            via = f", which {' → '.join(chain)} names" if chain else ""
             message = f"there is no profile {profile!r}{via}"
             hint = did_you_mean(profile, names, list_all=True)
             raise FindingsError([finding_at(mark, "FL504", message, hint)])
@@ -226,38 +265,11 @@ def _without_own_keys(source: Source, *, keep: tuple[str, ...]) -> Source:
     return Source(source.file, data, marks)
 
 
-def merged(spec: Source, layers: Sequence[Layer]) -> Source:
-    """The layers laid over each other. `null` takes a key away unless the key has it as a value."""
-    lowest = layers[0].source if layers else Source(spec.file, {})
-    found = Source(spec.file, lowest.data, lowest.marks)
-    for layer in layers[1:]:
-        found = found.merged(layer.source, takes_null)
+def merged(
+    spec: Source, layers: Sequence[Layer], keeps_null: Callable[[KeyPath], bool] = takes_null
+) -> Source:
+    """The layers laid over each other. `null` takes a key away unless `keeps_null`, for each layer below."""
+    found = Source(spec.file, {})
+    for layer in layers:
+        found = found.merged(layer.source, keeps_null)
     return Source(spec.file, found.data, {**found.marks, (): spec.mark(())})
-
-
-@cache
-def takes_null(path: KeyPath) -> bool:
-    """Whether `null` is a value of a spec's key."""
-    types: list[Any] = [EndpointSpec]
-    for part in path:
-        types = [inner for each in types for inner in _below(each, part)]
-    return any(each in (NoneType, object) for each in types)
-
-
-def _below(annotation: Any, part: str | int) -> Iterator[Any]:
-    """The types of what a mapping or list of this type has at a key or index."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = annotation.model_fields.get(str(part))
-        yield from _alternatives(field.annotation) if field else ()
-    elif get_origin(annotation) in (dict, tuple) and (inner := get_args(annotation)):
-        yield from _alternatives(inner[1] if get_origin(annotation) is dict else inner[0])
-
-
-def _alternatives(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) in (Union, UnionType):
-        for each in get_args(annotation):
-            yield from _alternatives(each)
-    elif get_origin(annotation) is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
-    else:
-        yield annotation

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
@@ -139,10 +140,17 @@ def _live_profiles(source: Source) -> Iterator[Finding]:
     places += (("overrides", str(each)) for each in (overrides if isinstance(overrides, dict) else {}))
     for place in places:
         for path in source.marks:
-            if path[: len(place)] == place and path[-1] == "profile":
+            if path[: len(place)] == place and path[-1] == "profile" and _value(source, path):
                 message = "a change to this profile would reach the environment without a promotion"
                 hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
                 yield finding_at(source.mark(path), "FL512", message, hint)
+
+
+def _value(source: Source, path: KeyPath) -> object:
+    found: Any = source.data
+    for part in path:
+        found = found[part]
+    return found
 
 
 def _not_selected(
@@ -189,7 +197,8 @@ def _elsewhere(
 
 
 def _may_have_key(file: Path) -> bool:
+    """Whether a file has the word; only a regular one is read, as another could keep the command waiting."""
     try:
-        return KEY.encode() in file.read_bytes()
+        return file.is_file() and KEY.encode() in file.read_bytes()
     except OSError:
         return False

@@ -13,6 +13,7 @@ from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.mistake import Mistake
 from fleet.spec.owner import Team
 from fleet.spec.values import Document
+from fleet.spec.web_keys import KEY_IN_URL, NEW_KEY
 
 _EMAIL = re.compile(r"[^\s@:/]+@[^\s@:/]+\.[^\s@:/.]+")
 _ARN = re.compile(
@@ -30,9 +31,8 @@ BY_HAND = (
 def _subscriber(value: str) -> str:
     if "://" in value:
         raise Mistake(
-            "a URL contains its key, which does not belong in a file",
-            f"subscribe it by hand: {_SUBSCRIBE.format('https')}; if it was committed, have a new one made,"
-            " as its key is in the history",
+            KEY_IN_URL,
+            f"subscribe it by hand: {_SUBSCRIBE.format('https')}; {NEW_KEY}",
         )
     if not _EMAIL.fullmatch(value) and not _ARN.fullmatch(value):
         raise ValueError("write an email address, or the ARN of a queue (SQS) or of a function (Lambda)")

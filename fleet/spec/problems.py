@@ -22,8 +22,8 @@ from fleet.spec.mistake import Mistake
 from fleet.spec.source import MAX_FINDINGS, KeyPath, Source, finding_at, first_of
 from fleet.spec.values import DURATION
 
-MAY_HOLD_KEYS = ("notifications",)
-"""Where the addresses of chats and paging services are refused, as they hold their key."""
+MAY_HOLD_KEYS: Mapping[str, str] = {"notifications": "/", "owner": "://"}
+"""Where the addresses of chats and paging services are refused, as they hold a key: by the sign of one."""
 _HOST = re.compile(r"((?:[^/]*://)?)(?:[^/@]*@)?([^/?#]*)")
 ELSEWHERE: Mapping[type[BaseModel], tuple[type[BaseModel], str]] = {
     EndpointSpec: (Environment, "it is a key of environments/ENV.yaml, at the top"),
@@ -80,17 +80,21 @@ def _finding(model: type[BaseModel], source: Source, detail: ErrorDetails) -> Fi
     if isinstance(error, Mistake):
         path, given = path + error.below, reduce(getitem, error.below, given)
     mark = source.latest_mark(path) if detail["type"] == "value_error" else source.mark(path)
-    confidential = path[:1] == MAY_HOLD_KEYS and "/" in str(given)
+    sign = MAY_HOLD_KEYS.get(str(path[0]) if path else "")
+    confidential = sign is not None and sign in str(given)
     value = _display_value(_without_key(given) if confidential else given, mark.text)
-    code, message, hint = _explain(model, path, detail, value)
+    is_layer = mark.file != source.file
+    code, message, hint = _explain(model, path, detail, value, is_layer=is_layer)
     return replace(finding_at(mark, code, message, hint), confidential=confidential)
 
 
-def _explain(model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str) -> tuple[str, str, str]:
+def _explain(
+    model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value: str, *, is_layer: bool
+) -> tuple[str, str, str]:
     shown = dotted_path(path)
     match detail["type"]:
         case "extra_forbidden":
-            return "FL110", f"unknown key `{shown}`", _suggest_key(model, path)
+            return "FL110", f"unknown key `{shown}`", _suggest_key(model, path, is_layer=is_layer)
         case "missing":
             field = _field_text(model, path)
             return "FL111", f"the key `{shown}` is missing", field
@@ -109,13 +113,17 @@ def _explain(model: type[BaseModel], path: KeyPath, detail: ErrorDetails, value:
     return "FL112", _with_value(shown, value, in_words(detail, unit)), hint
 
 
-def _suggest_key(model: type[BaseModel], path: KeyPath) -> str:
-    """What was meant by an unknown key: one of its place, or one that stands in another file."""
+def _suggest_key(model: type[BaseModel], path: KeyPath, *, is_layer: bool) -> str:
+    """What was meant by an unknown key: one of its place, or one that stands in another file.
+
+    A layer of a spec has every key of a spec except its name.
+    """
     other, where = ELSEWHERE.get(model, (model, ""))
     if where and len(path) == 1 and path[0] in other.model_fields:
         return where
     parent = _model_at(model, path[:-1])
-    return did_you_mean(str(path[-1]), list(parent.model_fields)) if parent else ""
+    known = [key for key in (parent.model_fields if parent else ()) if not (is_layer and key == "endpoint")]
+    return did_you_mean(str(path[-1]), known) if known else ""
 
 
 def _without_key(given: object) -> object:

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from fleet.spec.source import KeyPath
 from fleet.spec.values import NAME_LENGTH
 
-ProfileName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=NAME_LENGTH)]
+_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+PROFILE_NAME_RULE = (
+    f"the name of a profile has lower-case letters, digits and inner hyphens, at most {NAME_LENGTH}"
+)
+ProfileName = Annotated[str, StringConstraints(pattern=_NAME, max_length=NAME_LENGTH)]
+
+
+def is_profile_name(name: str) -> bool:
+    """Whether a profile can have the name."""
+    return re.fullmatch(_NAME.strip("^$"), name) is not None and len(name) <= NAME_LENGTH
+
+
+def written_names(given: object) -> Iterator[tuple[KeyPath, str]]:
+    """The names in the value of `profile`, each with its place in the file."""
+    if isinstance(given, str):
+        yield ("profile",), given
+    for index, each in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(each, str):
+            yield ("profile", index), each
 
 
 def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    if value is None or isinstance(value, str):
+        return [] if value is None else [value]
+    if not isinstance(value, list | tuple):
+        raise ValueError("it must be the name of a profile, or a list of names")
+    return value
 
 
 ProfileNames = Annotated[

@@ -10,7 +10,8 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
-from fleet.spec.layers import Layer, Layering, LayerKind, merged
+from fleet.spec.kept_tags import kept_tags
+from fleet.spec.layers import Layer, Layering, merged, profiles_of
 from fleet.spec.lock import Lock
 from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
@@ -35,9 +36,8 @@ class LoadedSpec:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The profiles that are part of it, the lowest first; a promoted spec holds their keys."""
-        layers = (each.name for each in self.layers if each.kind is LayerKind.PROFILE)
-        return tuple(dict.fromkeys((*layers, *self.spec.profile)))
+        """The profiles that are part of it, each once, the lowest first; a promoted spec holds their keys."""
+        return tuple(dict.fromkeys((*profiles_of(self.layers), *self.spec.profile)))
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,15 @@ class Project:
         Raises:
             FindingsError: every mistake of its files.
         """
-        layering = Layering(self.root, self.environment_source, environment_names(self.root))
-        return load_spec(read_source(file), layering)
+        return self.draft_source(read_source(file))
+
+    def draft_source(self, source: Source) -> LoadedSpec:
+        """As `draft`, of a spec that need not be in a file yet.
+
+        Raises:
+            FindingsError: every mistake in it.
+        """
+        return load_spec(source, self.draft_layering)
 
     def load_source(self, source: Source) -> LoadedSpec:
         """A spec that need not be in a file yet, as it would hold in this environment.
@@ -93,6 +100,11 @@ class Project:
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
         return self._locks / f"{endpoint}.lock.yaml"
+
+    @cached_property
+    def draft_layering(self) -> Layering:
+        """How specs in model_specs/ are merged, also where the environment has promoted ones."""
+        return Layering(self.root, self.environment_source, environment_names(self.root))
 
     @cached_property
     def _locks(self) -> Path:
@@ -121,7 +133,7 @@ def open_project(
             wrong; then what is wrong with the specs is reported as well.
     """
     environments = environment_names(root)
-    file = root / "environments" / f"{_require_known(environment, environments, 'environment')}.yaml"
+    file = root / "environments" / f"{require_known(environment, environments, 'environment')}.yaml"
     specs = spec_files(root)
     names = list(specs.by_endpoint)
     findings, source = [*_overlooked_files(root), *specs.findings], Source(file, {})
@@ -131,7 +143,7 @@ def open_project(
         _named_as_its_file(source, "environment", settings.environment)
     except FindingsError as error:
         # Without the environment's defaults only the specs' own YAML can be checked.
-        chosen = tuple(_require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or names
+        chosen = tuple(require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or names
         layering = Layering(root, source, environments)
         look = partial(_load_spec, layering=layering) if source.data else lambda _, path: read_source(path)
         all_of(chosen, lambda name: look(name, specs.by_endpoint[name]), error.findings + findings)
@@ -139,7 +151,7 @@ def open_project(
     layering = Layering(root, source, environments, expanded=settings.promoted_from is not None)
     members = members_of(root, settings, source, specs)
     known = [*members.files, *members.absent]
-    named = tuple(_require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
+    named = tuple(require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
     if absent := [members.absent[name] for name in named if name in members.absent]:
         raise FindingsError(absent)
     chosen = named or tuple(members.files)
@@ -180,7 +192,10 @@ def load_spec(source: Source, layering: Layering) -> LoadedSpec:
     """
     layers = layering.layers(source)
     whole = merged(source, layers)
-    return LoadedSpec(validate(EndpointSpec, whole), whole, layers)
+    spec = validate(EndpointSpec, whole)
+    if kept := list(kept_tags(layering.environment, layers)):
+        raise FindingsError(kept)
+    return LoadedSpec(spec, whole, layers)
 
 
 def _named_as_its_file(source: Source, key: str, name: str, stem: str = "") -> None:
@@ -192,7 +207,12 @@ def _named_as_its_file(source: Source, key: str, name: str, stem: str = "") -> N
         raise FindingsError([finding_at(mark, "FL113", message, hint)])
 
 
-def _require_known(name: str, names: list[str], noun: str) -> str:
+def require_known(name: str, names: list[str], noun: str) -> str:
+    """A name that exists.
+
+    Raises:
+        FindingsError: it does not.
+    """
     if name in names:
         return name
     message = f"there is no {noun} {name!r}" if name else f"no {noun} was named"

@@ -70,6 +70,7 @@ def _spec_file_schema() -> dict[str, Any]:
     """The schema of a spec's file: everything but its name may be in a layer below it."""
     schema = _mergeable(endpoint_schema())
     schema["required"] = ["endpoint"]
+    schema["properties"]["endpoint"] = endpoint_schema()["properties"]["endpoint"]
     schema["properties"]["overrides"]["additionalProperties"] = {"$ref": "#/$defs/PartialEndpoint"}
     return _with_partial_endpoint(schema)
 
@@ -86,7 +87,7 @@ def _environment_file_schema() -> dict[str, Any]:
 
 def _with_partial_endpoint(schema: dict[str, Any]) -> dict[str, Any]:
     partial = _mergeable(endpoint_schema())
-    for key in ("endpoint", "overrides"):
+    for key in ("endpoint", "overrides", "environments"):
         del partial["properties"][key]
     definitions = partial.pop("$defs", {})
     schema["$defs"] = {**schema.get("$defs", {}), **definitions, "PartialEndpoint": partial}

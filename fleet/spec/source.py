@@ -87,7 +87,7 @@ class Source:
     def merged(self, above: Source, takes_null: Callable[[KeyPath], bool] = lambda path: True) -> Source:
         """This document with another laid over it: mappings merge key by key, everything else is replaced.
 
-        A `null` over something takes that away, unless the key `takes_null` as its value.
+        A `null` takes away what is below, if anything, unless the key `takes_null` as its value.
         """
         data, replaced = dict(self.data), set[KeyPath]()
         _lay_over(data, above.data, (), replaced, takes_null)
@@ -109,12 +109,23 @@ def _lay_over(
         if isinstance(old, dict) and isinstance(value, dict):
             below[key] = merged = dict(old)
             _lay_over(merged, value, here, replaced, takes_null)
-        elif value is None and key in below and not takes_null(here):
-            del below[key]
+        elif value is None and not takes_null(here):
+            below.pop(key, None)
             replaced.add(here)
         else:
-            below[key] = value
+            below[key] = _over_nothing(value, here, takes_null)
             replaced.add(here)
+
+
+def _over_nothing(value: object, path: KeyPath, takes_null: Callable[[KeyPath], bool]) -> object:
+    """A value where nothing is below, without the keys that take something away."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _over_nothing(each, (*path, key), takes_null)
+        for key, each in value.items()
+        if each is not None or takes_null((*path, key))
+    }
 
 
 def _is_in(path: KeyPath, places: Set[KeyPath]) -> bool:

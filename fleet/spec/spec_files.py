@@ -27,7 +27,7 @@ class SpecFiles:
 def spec_files(root: Path) -> SpecFiles:
     """The specs of a fleet, whatever is in them; a folder or file whose name begins with a dot is none."""
     found, findings = dict[str, Path](), list[Finding]()
-    for file in _yaml_files(root / SPECS):
+    for file in _yaml_files(root / SPECS, linked=(linked := list[Path]())):
         if file.suffix != ".yaml":
             findings.append(_overlooked(file))
         elif file.name != FOLDER and (other := found.setdefault(file.stem, file)) != file:
@@ -35,16 +35,18 @@ def spec_files(root: Path) -> SpecFiles:
             message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
+    findings += map(_linked, linked)
     return SpecFiles(dict(sorted(found.items())), tuple(findings))
 
 
-def same_names(specs: Sequence[tuple[str, Path]]) -> Iterator[Finding]:
+def same_names(root: Path, specs: Sequence[tuple[str, Path]]) -> Iterator[Finding]:
     """Specs of one endpoint for SageMaker, which ignores upper and lower case."""
     first: dict[str, Path] = {}
     for name, file in specs:
         other = first.setdefault(name.lower(), file)
         if other != file:
-            message = f"the endpoint {name!r} is in {other.name} already: in SageMaker a name is unique"
+            place = other.relative_to(root) if other.is_relative_to(root) else other.name
+            message = f"the endpoint {name!r} is in {place} already: in SageMaker a name is unique"
             hint = "rename one of them; SageMaker ignores upper and lower case"
             yield Finding(code="FL123", message=message, hint=hint, file=file, line=1)
 
@@ -78,17 +80,20 @@ def root_of(spec: Path) -> Path | None:
 
 
 def folder_files(root: Path, spec: Path) -> Iterator[Path]:
-    """The files that hold for a spec's folders, the outermost first."""
+    """The files that hold for a spec's folders, the outermost first, readable or not."""
     specs = root / SPECS
     if not spec.is_relative_to(specs):
         return
     folders = [folder for folder in spec.parents if folder.is_relative_to(specs)]
-    yield from (file for folder in reversed(folders) if (file := folder / FOLDER).is_file())
+    yield from (file for folder in reversed(folders) if os.path.lexists(file := folder / FOLDER))
 
 
-def _yaml_files(folder: Path, *, deep: bool = True) -> Iterator[Path]:
+def _yaml_files(folder: Path, *, deep: bool = True, linked: list[Path] | None = None) -> Iterator[Path]:
+    """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
+        if linked is not None:
+            linked += (link for name in folders if (link := Path(place, name)).is_symlink())
         for name in sorted(names):
             if name.lower().endswith((".yaml", ".yml")) and not name.startswith("."):
                 yield Path(place, name)
@@ -97,3 +102,8 @@ def _yaml_files(folder: Path, *, deep: bool = True) -> Iterator[Path]:
 def _overlooked(file: Path) -> Finding:
     message = "this file is not read: its name must end in .yaml"
     return Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
+
+
+def _linked(folder: Path) -> Finding:
+    message = "this folder is a link, so no spec in it is read"
+    return Finding(code="FL105", message=message, file=folder, hint="move the folder itself to this place")

@@ -42,14 +42,19 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
         "groups": [
             {
                 "name": each.name,
-                "endpoints": [cost.endpoint for cost in each.endpoints],
+                "endpoints": list(map(_named, each.endpoints)),
                 "min": _money(each.at_least),
                 "max": _money(each.at_most),
-                "not_in_sums": len(each.unpriced),
+                "not_in_sums": list(map(_named, each.unpriced)),
             }
             for each in groups
         ],
     }
+
+
+def _named(each: EndpointCost) -> dict[str, str]:
+    """An endpoint may be in several of the environments."""
+    return {"environment": each.environment, "endpoint": each.endpoint}
 
 
 def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:

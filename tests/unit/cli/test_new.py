@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from fleet.cli.commands import app
@@ -55,6 +56,82 @@ def test_a_copy_says_which_environments_have_overrides_for_the_other_alone(
     assert lines(run, NAME, "--from-spec", "sentences")[1] == (
         "environments/dev.yaml has overrides for sentences that were not copied"
     )
+
+
+def test_a_copy_is_written_beside_the_original_where_its_folders_keys_and_paths_hold(
+    run: CliRunner, new: NewSpecs
+) -> None:
+    spec = (new.fleet.root / "model_specs/sentences.yaml").read_text().replace("../repo", "../../repo")
+    new.fleet.write("model_specs/search/sentences.yaml", spec.replace("instance: {type: ml.g5.xlarge}\n", ""))
+    (new.fleet.root / "model_specs/sentences.yaml").unlink()
+    new.fleet.write("model_specs/search/_folder.yaml", "instance: {type: ml.g5.2xlarge}\n")
+    new.fleet.lock()
+    assert lines(run, NAME, "--from-spec", "sentences")[0] == "wrote model_specs/search/fresh.yaml"
+    assert new.spec().instance.type == "ml.g5.2xlarge"
+    assert new.findings() == []
+    with pytest.raises(FindingsError, match=r"FL123: model_specs/search/fresh\.yaml exists already"):
+        run.invoke(app, ["new", NAME, "--from-spec", "sentences"], catch_exceptions=False)
+
+
+def test_what_is_copied_is_the_spec_and_not_what_was_promoted(run: CliRunner, new: NewSpecs) -> None:
+    new.fleet.lock()
+    new.fleet.environment(name="prod")
+    new.fleet.environment("promoted_from: prod\n")
+    assert lines(run, NAME, "--from-spec", "sentences")[0] == "wrote model_specs/fresh.yaml"
+
+
+def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
+    run: CliRunner, new: NewSpecs
+) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", "instance: {type: ml.g5.2xlarge, count: 2}\n")
+    new.fleet.write("model_specs/_folder.yaml", "profile: gpu\n")
+    new.fleet.write("model_specs/search/_folder.yaml", "triton: '25.04'\n")
+    said = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
+    assert said[0] == "wrote model_specs/search/deep/fresh.yaml"
+    keys = yaml.safe_load((new.fleet.root / "model_specs/search/deep/fresh.yaml").read_text())
+    assert not {"instance", "triton", "profile"} & keys.keys()
+    assert keys["models"] == [{"archive": "fresh", "repository": "../../../new"}]
+    assert new.spec().instance.type == "ml.g5.2xlarge"
+    assert new.findings() == []
+
+
+def test_a_folder_is_not_made_for_a_spec_that_is_not_written(run: CliRunner, new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.environment("overrides: {fresh: {instance: {count: 0}, triton: '1'}}\n")
+    with pytest.raises(FindingsError) as refused:
+        run.invoke(app, ["new", NAME, "--from-repository", "new", "--folder", "a/b"], catch_exceptions=False)
+    assert ".fresh." not in str(refused.value)
+    assert not (new.fleet.root / "model_specs/a").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("..", "it is not a folder below model_specs/"),
+        ("../elsewhere", "it is not a folder below model_specs/"),
+        ("a/../../b", "it is not a folder below model_specs/"),
+        ("/tmp", "it is not a folder below model_specs/"),
+        ("a/.hidden", "no spec in a hidden folder is read"),
+        ("model_specs/a", "it is below model_specs/ already"),
+        ("sentences.yaml", "model_specs/sentences.yaml is a file"),
+        ("linked/a", "model_specs/linked is a link, and no spec in it is read"),
+    ],
+)
+def test_a_folder_in_which_no_spec_would_be_read_is_refused(
+    run: CliRunner, new: NewSpecs, place: str, problem: str
+) -> None:
+    (new.fleet.root / "model_specs/linked").symlink_to(new.fleet.root)
+    with pytest.raises(FindingsError) as refused:
+        run.invoke(app, ["new", NAME, "--from-repository", "new", "--folder", place], catch_exceptions=False)
+    (found,) = refused.value.findings
+    assert (found.code, found.message) == ("FL112", f'`--folder` is "{place}": {problem}')
+
+
+def test_a_copy_has_no_other_folder(run: CliRunner) -> None:
+    done = run.invoke(app, ["new", NAME, "--from-spec", "sentences", "--folder", "search"])
+    assert done.exit_code == 2
+    assert "only with --from-repository" in done.output
 
 
 @pytest.mark.parametrize("options", [[], ["--from-repository", "new", "--from-spec", "sentences"]])

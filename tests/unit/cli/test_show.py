@@ -64,10 +64,9 @@ class TestEffectiveSpec:
     ) -> None:
         file = tmp_path / "shown.yaml"
         file.write_text(spec_of(shown(ROOT, name, "--env", env, width=width)))
-        assert (
-            EndpointSpec.model_validate(read_source(file).data)
-            == open_project(ROOT, env, [name]).load(name).spec
-        )
+        loaded = open_project(ROOT, env, [name]).load(name)
+        expected = loaded.spec.model_copy(update={"profile": loaded.profiles})
+        assert EndpointSpec.model_validate(read_source(file).data) == expected
 
     @pytest.mark.parametrize(("name", "env"), SHIPPED)
     def test_each_value_has_an_origin_and_its_key_stands_there(self, name: str, env: str) -> None:
@@ -99,6 +98,29 @@ class TestEffectiveSpec:
         assert said["startup: 300s"] == "environments/dev.yaml:5 (defaults)"
         assert said["triton: false"] == "model_specs/sentences.yaml:6"
         assert said["model_download: 600s"] == "default"
+
+    def test_each_profile_that_applies_has_the_place_that_names_it(self, folder: FleetFolder) -> None:
+        folder.write("profiles/base.yaml", "tags: {a: base}\n")
+        folder.write("profiles/gpu.yaml", "# of GPUs\nprofile: base\n")
+        folder.write("profiles/big.yaml", "instance: {count: 2}\n")
+        folder.write("model_specs/_folder.yaml", "tags: {b: folder}\nprofile: [gpu]\n")
+        folder.environment("overrides:\n  sentences: {profile: big}\n")
+        said = comments(folder)
+        assert (said["base"], said["gpu"], said["big"]) == (
+            "profiles/gpu.yaml:2 (profile)",
+            "model_specs/_folder.yaml:2 (folder)",
+            "environments/dev.yaml:5 (overrides)",
+        )
+        parsed = document(folder.root)
+        assert parsed["spec"]["profile"] == ["base", "gpu", "big"]
+        assert parsed["origins"]["/profile/2"] == {
+            "layer": "overrides",
+            "file": "environments/dev.yaml",
+            "line": 5,
+        }
+
+    def test_without_profiles_the_list_is_empty_by_default(self, folder: FleetFolder) -> None:
+        assert comments(folder)["profile: []"] == "default"
 
     def test_the_order_is_the_contracts(self, folder: FleetFolder) -> None:
         assert list(document(folder.root)["spec"]) == [

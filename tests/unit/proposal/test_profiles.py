@@ -37,6 +37,20 @@ def test_several_profiles_are_named_in_their_order(new: NewSpecs) -> None:
     assert scaling.max == 9
 
 
+def test_a_profile_that_is_given_twice_is_named_once(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU)
+    assert yaml.safe_load(new.text(profiles=["gpu", "gpu"]))["profile"] == "gpu"
+
+
+def test_a_profile_counts_in_an_environment_with_promoted_specs(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU)
+    new.fleet.environment(name="early")
+    new.fleet.environment("promoted_from: early\n")
+    assert "instance" not in yaml.safe_load(new.text(profiles=["gpu"]))
+
+
 def test_an_unknown_profile_is_told_and_nothing_is_written(new: NewSpecs) -> None:
     new.onnx("embed")
     new.fleet.write("profiles/gpu.yaml", GPU)

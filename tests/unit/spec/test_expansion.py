@@ -77,6 +77,21 @@ def test_it_comes_through_another_promotion_unchanged(folder: FleetFolder) -> No
     assert promoted(folder, "locks/staging/sentences.spec.yaml") == first
 
 
+def test_each_profile_is_in_it_once_and_null_still_takes_away_what_the_environment_gives(
+    folder: FleetFolder,
+) -> None:
+    with_environments(folder, prod="promoted_from: staging\ndefaults: {tags: {a: prod, b: prod}}\n")
+    folder.write("profiles/gpu.yaml", "tags: {a: null, c: gpu}\n")
+    folder.write("profiles/g4dn.yaml", "profile: gpu\ntags: {c: g4dn}\n")
+    folder.spec("profile: [g4dn, gpu]\n")
+    text = written(folder).read_text()
+    assert "profile: [g4dn, gpu]\n" in text
+    assert "tags: {a: null, c: gpu}\n" in text
+    found = loaded(folder, "prod")
+    assert found.spec.tags == {"b": "prod", "c": "gpu"}
+    assert found.profiles == ("g4dn", "gpu")
+
+
 def test_a_changed_profile_does_not_reach_it(folder: FleetFolder) -> None:
     with_environments(folder, prod="promoted_from: staging\n")
     folder.write("profiles/gpu.yaml", "instance: {count: 2}\noverrides: {prod: {tags: {a: b}}}\n")

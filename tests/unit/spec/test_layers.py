@@ -1,152 +1,11 @@
-"""A spec is laid over profiles, its folders' files and the environment's defaults, and overrides over it."""
+"""A spec is laid over its folders' files and the environment's defaults, and overrides over it."""
 
 from __future__ import annotations
 
 import pytest
 
-from fleet.explain.effective_spec import effective_spec
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.layers import takes_null
-from fleet.spec.project import LoadedSpec, open_project
 from fleet_folder import SPEC, FleetFolder
-
-SHORT = SPEC.replace("instance: {type: ml.g5.xlarge}\n", "")
-
-
-def loaded(folder: FleetFolder, environment: str = "dev") -> LoadedSpec:
-    return open_project(folder.root, environment).load("sentences")
-
-
-def spec(folder: FleetFolder, environment: str = "dev") -> EndpointSpec:
-    return loaded(folder, environment).spec
-
-
-def origins(folder: FleetFolder, environment: str = "dev") -> dict[str, str]:
-    """Where each value that is written somewhere stands, by its key."""
-    found = effective_spec(loaded(folder, environment)).origins
-    return {
-        ".".join(map(str, path)): f"{origin.file.relative_to(folder.root)}:{origin.line} {origin.layer}"
-        for path, origin in found.items()
-        if origin.file
-    }
-
-
-class TestProfiles:
-    def test_a_spec_has_the_keys_of_its_profile_and_its_own_above_them(self, folder: FleetFolder) -> None:
-        folder.write(
-            "profiles/gpu.yaml", "instance: {type: ml.g5.xlarge, count: 2}\ntags: {a: below, b: below}\n"
-        )
-        folder.spec("profile: gpu\ninstance: {count: 3}\ntags: {b: above}\n", base=SHORT)
-        assert spec(folder).instance.type == "ml.g5.xlarge"
-        assert spec(folder).instance.count == 3
-        assert spec(folder).tags == {"a": "below", "b": "above"}
-
-    def test_of_several_profiles_the_later_one_wins(self, folder: FleetFolder) -> None:
-        folder.write("profiles/one.yaml", "tags: {a: one, b: one}\n")
-        folder.write("profiles/two.yaml", "tags: {b: two}\n")
-        folder.spec("profile: [one, two]\n")
-        assert spec(folder).tags == {"a": "one", "b": "two"}
-        assert loaded(folder).profiles == ("one", "two")
-
-    def test_a_profile_names_others_that_lie_below_it(self, folder: FleetFolder) -> None:
-        folder.write("profiles/base.yaml", "tags: {a: base, b: base}\n")
-        folder.write("profiles/search.yaml", "profile: base\ntags: {b: search}\n")
-        folder.spec("profile: search\n")
-        assert spec(folder).tags == {"a": "base", "b": "search"}
-        assert loaded(folder).profiles == ("base", "search")
-
-    def test_a_profile_of_two_others_counts_once_where_it_is_first(self, folder: FleetFolder) -> None:
-        folder.write("profiles/base.yaml", "tags: {a: base}\n")
-        folder.write("profiles/one.yaml", "profile: base\ntags: {a: one}\n")
-        folder.write("profiles/two.yaml", "profile: base\n")
-        folder.spec("profile: [one, two]\n")
-        assert spec(folder).tags == {"a": "one"}
-
-    def test_a_list_replaces_the_list_below(self, folder: FleetFolder) -> None:
-        folder.write(
-            "profiles/canary.yaml",
-            "rollout: {strategy: canary, canary: 50%, rollback_on: [errors, latency]}\n",
-        )
-        folder.spec("profile: canary\nalarms: {latency_p99: 200ms}\nrollout: {rollback_on: [errors]}\n")
-        rollout = spec(folder).rollout
-        assert rollout is not None
-        assert rollout.rollback_on == ("errors",)
-
-    @pytest.mark.parametrize(
-        ("below", "above", "key", "left"),
-        [
-            ("scaling: {min: 1, max: 2, gpu_utilization: 60}", "scaling: null", "scaling", None),
-            (
-                "container: {thread_count: 4}",
-                "container: null",
-                "container",
-                EndpointSpec.model_fields["container"].default,
-            ),
-            ("tags: {a: b, c: d}", "tags: {a: null}", "tags", {"c": "d"}),
-            ("alarms: {errors: 1%}", "alarms: null", "alarms", None),
-        ],
-    )
-    def test_null_takes_away_what_is_below(
-        self, folder: FleetFolder, below: str, above: str, key: str, left: object
-    ) -> None:
-        folder.write("profiles/base.yaml", f"{below}\n")
-        folder.spec(f"profile: base\n{above}\n")
-        assert getattr(spec(folder), key) == left
-
-    def test_null_over_nothing_is_a_mistake_as_ever(self, folder: FleetFolder) -> None:
-        folder.spec("container: null\n")
-        assert "FL112 `container` is empty: it must be a mapping of keys" in folder.said()[0]
-
-    def test_a_needed_key_that_is_taken_away_is_missing(self, folder: FleetFolder) -> None:
-        folder.environment("overrides: {sentences: {instance: null}}\n")
-        assert "FL111 the key `instance` is missing" in folder.said()[0]
-
-    def test_a_mistake_is_told_in_the_profile(self, folder: FleetFolder) -> None:
-        folder.write("profiles/gpu.yaml", "tags: {a: b}\ninstance: {count: 0}\n")
-        folder.spec("profile: gpu\n")
-        assert folder.said()[0].startswith("gpu.yaml:2 FL112 `instance.count` is 0")
-
-    def test_a_path_is_relative_to_the_profile(self, folder: FleetFolder) -> None:
-        folder.write("profiles/deep.yaml", "models: [{archive: sentences, repository: ../repository}]\n")
-        folder.write(
-            "model_specs/a/b/sentences.yaml",
-            "endpoint: sentences\nprofile: deep\ntriton: '25.04'\ninstance: {type: ml.g5.xlarge}\n",
-        )
-        (folder.root / "model_specs/sentences.yaml").unlink()
-        folder.lock()
-        assert folder.said() == []
-
-    def test_an_unknown_profile_is_told_with_the_chain_that_leads_to_it(self, folder: FleetFolder) -> None:
-        folder.write("profiles/base.yaml", "profile: gpus\n")
-        folder.write("profiles/gpu.yaml", "profile: base\n")
-        folder.spec("profile: gpu\n")
-        assert folder.said()[0] == (
-            "base.yaml:1 FL504 there is no profile 'gpus', which gpu → base names"
-            " | did you mean `gpu`? known: base, gpu"
-        )
-
-    def test_a_circle_is_told_with_its_chain(self, folder: FleetFolder) -> None:
-        folder.write("profiles/one.yaml", "profile: two\n")
-        folder.write("profiles/two.yaml", "profile: [one]\n")
-        folder.spec("profile: one\n")
-        assert folder.said()[0].startswith(
-            "two.yaml:1 FL505 a profile leads back to itself: one → two → one |"
-        )
-
-    @pytest.mark.parametrize("name", ["../environments/dev", "/etc/passwd", ".hidden", "a/b", ""])
-    def test_a_name_that_is_no_file_name_is_refused(self, folder: FleetFolder, name: str) -> None:
-        folder.spec(f"profile: '{name}'\n")
-        assert "FL112 `profile" in folder.said()[0]
-
-    def test_a_profile_is_no_endpoint(self, folder: FleetFolder) -> None:
-        folder.write("profiles/gpu.yaml", "endpoint: gpu\n")
-        folder.spec("profile: gpu\n")
-        assert folder.said()[0] == "gpu.yaml:1 FL110 a profile has no key `endpoint` | each spec has its own"
-
-    def test_the_defaults_of_an_environment_may_name_a_profile(self, folder: FleetFolder) -> None:
-        folder.write("profiles/base.yaml", "tags: {a: base, b: base}\n")
-        folder.environment("defaults: {profile: base, tags: {b: defaults}}\n")
-        assert spec(folder).tags == {"a": "base", "b": "defaults"}
+from layered_spec import origins, spec
 
 
 class TestFolders:
@@ -188,6 +47,25 @@ class TestFolders:
     def test_a_file_of_another_suffix_is_told_in_any_folder(self, folder: FleetFolder) -> None:
         folder.write("model_specs/search/other.yml", SPEC)
         assert "other.yml:None FL105" in folder.said()[0]
+
+    @pytest.mark.parametrize("kind", ["link", "folder"])
+    def test_a_folder_file_that_cannot_be_read_is_told(self, folder: FleetFolder, kind: str) -> None:
+        file = folder.root / "model_specs/_folder.yaml"
+        if kind == "link":
+            file.symlink_to("nowhere.yaml")
+        else:
+            file.mkdir()
+        problem = {"link": "the file cannot be read", "folder": "this is not a regular file"}[kind]
+        assert f"_folder.yaml:None FL101 {problem}" in folder.said()[0]
+
+    def test_a_folder_that_is_a_link_is_told_and_not_read(self, folder: FleetFolder) -> None:
+        outside = folder.root.parent / "outside"
+        outside.mkdir()
+        (outside / "other.yaml").write_text("a: [")
+        (folder.root / "model_specs/team").symlink_to(outside)
+        assert folder.said() == [
+            "team:None FL105 this folder is a link, so no spec in it is read | move the folder itself to this place"
+        ]
 
     def test_hidden_folders_are_not_read(self, folder: FleetFolder) -> None:
         folder.write("model_specs/.cache/other.yaml", "a: [")
@@ -251,41 +129,3 @@ def test_a_profile_without_brackets_has_its_line(folder: FleetFolder) -> None:
     folder.write("profiles/base.yaml", "tags: {a: base}\n")
     folder.spec("profile: base\n")
     assert origins(folder)["profile.0"] == "model_specs/sentences.yaml:6 spec"
-
-
-@pytest.mark.parametrize(
-    ("path", "is_value"),
-    [
-        (("scaling",), True),
-        (("alarms", "errors"), True),
-        (("rollout", "canary"), True),
-        (("cloudformation", "Model", "Path"), True),
-        (("container",), False),
-        (("container", "thread_count"), True),
-        (("tags", "team"), False),
-        (("environment", "A"), False),
-        (("instance", "type"), False),
-        (("instance", "ami"), True),
-        (("nothing", "known"), False),
-    ],
-)
-def test_null_is_a_value_of_the_keys_that_may_be_without_one(path: tuple[str, ...], is_value: bool) -> None:
-    assert takes_null(path) is is_value
-
-
-@pytest.mark.parametrize(
-    "contact", ["search@example.com", "@example/search", "@jane", "https://chat.example.com/search"]
-)
-def test_an_owner_is_reached_by_email_handle_or_page(folder: FleetFolder, contact: str) -> None:
-    folder.spec(f"owner: {{team: search, contact: '{contact}'}}\n")
-    owner = spec(folder).owner
-    assert owner is not None
-    assert owner.reviewer == (None if contact.startswith("https") else contact)
-
-
-@pytest.mark.parametrize(
-    "contact", ["search", "https://hooks.example.com/x?key=1", "a b@c.de", "@a/b/c", "http://a.b/c"]
-)
-def test_an_owner_that_nobody_reaches_is_a_mistake(folder: FleetFolder, contact: str) -> None:
-    folder.spec(f"owner: {{team: search, contact: '{contact}'}}\n")
-    assert "sentences.yaml:6 FL112 `owner.contact`" in folder.said()[0]

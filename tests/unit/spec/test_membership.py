@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from fleet.findings import FindingsError
@@ -58,6 +60,13 @@ def test_the_spec_has_the_last_word_over_its_folder(fleet: FleetFolder) -> None:
     fleet.write("model_specs/_folder.yaml", "environments: [dev]\n")
     fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev, prod]\n")
     assert members(fleet, "prod") == ("ranking",)
+
+
+@pytest.mark.parametrize("place", ["profiles/pipe.yaml", "model_specs/pipe.yaml"])
+def test_a_pipe_keeps_no_command_waiting(fleet: FleetFolder, place: str) -> None:
+    (fleet.root / "profiles").mkdir()
+    os.mkfifo(fleet.root / place)
+    assert "sentences" in members(fleet, "dev")
 
 
 def test_this_machine_has_every_endpoint(fleet: FleetFolder) -> None:
@@ -176,6 +185,11 @@ class TestPromoted:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")
         fleet.environment("promoted_from: staging\noverrides: {sentences: {profile: gpu}}\n", "prod")
         assert any(each.startswith("prod.yaml:5 FL512") for each in fleet.said("prod"))
+
+    @pytest.mark.parametrize("value", ["null", "[]"])
+    def test_its_own_file_may_say_that_it_names_none(self, fleet: FleetFolder, value: str) -> None:
+        fleet.environment(f"promoted_from: staging\ndefaults: {{profile: {value}}}\n", "prod")
+        assert not any("FL512" in each for each in fleet.said("prod"))
 
     def test_no_profile_is_hidden_in_the_overrides_of_its_defaults(self, fleet: FleetFolder) -> None:
         fleet.write("profiles/gpu.yaml", "instance: {count: 2}\n")

@@ -64,6 +64,25 @@ def test_a_profile_names_no_endpoint() -> None:
     assert errors("partial", "endpoint: a")
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "endpoint: null",
+        "endpoint: a\noverrides: {dev: {environments: [dev]}}",
+        "endpoint: a\noverrides: {dev: {overrides: {}}}",
+        "endpoint: a\noverrides: {dev: {endpoint: b}}",
+    ],
+)
+def test_a_key_that_a_layer_cannot_have_is_marked(keys: str) -> None:
+    assert errors("endpoint", keys)
+    assert errors("partial", keys.removeprefix("endpoint: a\n"))
+
+
+@pytest.mark.parametrize("value", ["null", "[]", "gpu", "[gpu, cpu]"])
+def test_profiles_are_one_several_or_none(value: str) -> None:
+    assert errors("endpoint", f"endpoint: a\nprofile: {value}\noverrides: null") == []
+
+
 def test_what_is_in_a_list_is_whole() -> None:
     assert errors("partial", "models: [{archive: a}]")
 

@@ -1,0 +1,27 @@
+"""Tags of an environment that a spec seems to take away: no layer has them, so `null` does not reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet.findings import Finding
+from fleet.spec.layers import Layer
+from fleet.spec.source import Source, finding_at
+
+
+def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]:
+    """Each `null` over a tag that the environment's own `tags` have, unless a higher layer has a value."""
+    tags = environment.data.get("tags")
+    for tag in tags if isinstance(tags, dict) else ():
+        for layer in reversed(layers):
+            given = layer.source.data.get("tags")
+            if not isinstance(given, dict) or tag not in given:
+                continue
+            if given[tag] is None:
+                place = f"`tags` of environments/{environment.file.name}"
+                message = (
+                    f"`tags.{tag}` is null, but the tag stays: it is in {place}, which no spec takes away"
+                )
+                hint = "give it another value here, or take it out of the environment"
+                yield finding_at(layer.source.mark(("tags", tag)), "FL517", message, hint)
+            break

@@ -1,0 +1,22 @@
+"""Web addresses that contain a key: whoever reads one can post there."""
+
+from __future__ import annotations
+
+import re
+
+KEY_IN_URL = "a URL contains its key, which does not belong in a file"
+NEW_KEY = "if it was committed, have a new one made, as its key is in the history"
+_WEBHOOK = re.compile(
+    r"https?://([^/]*\.)?"
+    r"(hooks?\.[^/]+|webhooks?\.[^/]+|chat\.googleapis\.com|events\.(eu\.)?pagerduty\.com|api\.telegram\.org"
+    r"|api\.(eu\.)?opsgenie\.com|alert\.victorops\.com|maker\.ifttt\.com|[^/]*logic\.azure\.com)(:[0-9]+)?(/|$)"
+    r"|https?://[^?#]*/(incoming-?)?web-?hooks?(b2)?/",
+    re.IGNORECASE,
+)
+"""Hosts and paths of chats and paging services, by their documentation."""
+_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}")
+
+
+def holds_key(url: str) -> bool:
+    """Whether an address is that of a known webhook, or has a long random part."""
+    return _WEBHOOK.match(url) is not None or _RANDOM.search(url.partition("://")[2]) is not None

@@ -1,0 +1,26 @@
+"""The spec of the fleet folder's endpoint, merged, and where its values come from."""
+
+from __future__ import annotations
+
+from fleet.explain.effective_spec import effective_spec
+from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.project import LoadedSpec, open_project
+from fleet_folder import FleetFolder
+
+
+def loaded(folder: FleetFolder, environment: str = "dev") -> LoadedSpec:
+    return open_project(folder.root, environment).load("sentences")
+
+
+def spec(folder: FleetFolder, environment: str = "dev") -> EndpointSpec:
+    return loaded(folder, environment).spec
+
+
+def origins(folder: FleetFolder, environment: str = "dev") -> dict[str, str]:
+    """Where each value that is written somewhere stands, by its key."""
+    found = effective_spec(loaded(folder, environment)).origins
+    return {
+        ".".join(map(str, path)): f"{origin.file.relative_to(folder.root)}:{origin.line} {origin.layer}"
+        for path, origin in found.items()
+        if origin.file
+    }
