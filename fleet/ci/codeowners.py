@@ -16,7 +16,7 @@ from fleet.spec.owner import Owner
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import POLICIES, spec_files, yaml_stems
+from fleet.spec.spec_files import policy_files, spec_files
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
 
@@ -68,8 +68,7 @@ def codeowners(root: Path, top: Path) -> list[str]:
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
-    for stem in yaml_stems(root / POLICIES)[0]:
-        file = root / POLICIES / f"{stem}.yaml"
+    for file in policy_files(root)[0]:
         owner = validate(_Parts, read_source(file)).owner
         if owner and owner.reviewer:
             yield f"{_pattern(file, top)} {owner.reviewer}"

@@ -9,6 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainSerializer,
     StringConstraints,
@@ -61,7 +62,7 @@ Pattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*][A-Za-z0-9*._-
 Patterns = Annotated[
     tuple[Pattern, ...],
     Field(strict=False, min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=Pattern | list[Pattern]),
+    BeforeValidator(_listed, json_schema_input_type=Pattern | Annotated[list[Pattern], Field(min_length=1)]),
 ]
 """One pattern, or a list of patterns of which one has to match."""
 Dollars = Annotated[float, Field(ge=0, le=1e12)]
@@ -138,8 +139,14 @@ class Requirements(Document):
         return self
 
 
+LIMITS = ("instances", "gpus", "regions", "max_instances", "monthly_cost", "triton", "require", "tags")
+"""The keys by which a statement limits endpoints."""
+
+
 class Statement(Document):
     """What endpoints are allowed. An endpoint has to fulfil every statement that applies to it."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": [key]} for key in LIMITS]})
 
     name: Name
     """Name in exceptions and messages."""
@@ -169,8 +176,6 @@ class Statement(Document):
         return self
 
 
-LIMITS = ("instances", "gpus", "regions", "max_instances", "monthly_cost", "triton", "require", "tags")
-"""The keys by which a statement limits endpoints."""
 _BELOW: dict[str, type[Document]] = {
     "gpus": Gpus,
     "monthly_cost": MonthlyCost,
@@ -179,6 +184,7 @@ _BELOW: dict[str, type[Document]] = {
 }
 ALLOWABLE = (*LIMITS, *(f"{key}.{name}" for key, below in _BELOW.items() for name in below.model_fields))
 """What an exception may name of a statement."""
+Limit = Annotated[str, WithJsonSchema({"type": "string", "enum": list(ALLOWABLE)})]
 
 
 class PolicyException(Document):
@@ -190,7 +196,7 @@ class PolicyException(Document):
     """Names of endpoints; `*` stands for any text."""
     environment: Patterns | None = None
     """Names of environments. Default: every environment of the statement."""
-    allows: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
+    allows: Annotated[tuple[Limit, ...], Field(strict=False, min_length=1)] | None = None
     """The keys of the statement that they may break, such as `instances` or `require.samples`. Default:
     all of them."""
     reason: Reason

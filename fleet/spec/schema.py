@@ -36,6 +36,10 @@ class _AsWritten(GenerateJsonSchema):
                 value["description"] = described[key]
         return found
 
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        return {**found, "additionalProperties": False} if "patternProperties" in found else found
+
 
 def endpoint_schema() -> dict[str, Any]:
     """Of `model_specs/NAME.yaml`."""
@@ -127,6 +131,9 @@ def _any_part(schema: dict[str, Any]) -> dict[str, Any]:
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(schema.get("additionalProperties"), dict):
         schema = {**schema, "additionalProperties": _or_null(schema["additionalProperties"])}
+    if named := schema.get("patternProperties"):
+        values = {pattern: _or_null(each) for pattern, each in named.items()}
+        schema = {**schema, "patternProperties": values}
     about: dict[str, Any] = {key: schema[key] for key in ("description", "default", "title") if key in schema}
     forms = schema.get("anyOf") or [{key: value for key, value in schema.items() if key not in about}]
     return {**about, "anyOf": forms if _NULL in forms else [*forms, _NULL]}

@@ -55,7 +55,11 @@ def test_a_policy_is_its_owners_where_that_has_a_contact(folder: FleetFolder) ->
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
     folder.write("policies/search.yaml", "policy: search\nowner: {team: search}\n")
-    assert lines(folder) == ["/policies/platform.yaml @example/platform"]
+    folder.write("policies/ads/all.yaml", 'policy: all\nowner: {team: ads, contact: "@example/ads"}\n')
+    assert lines(folder) == [
+        "/policies/platform.yaml @example/platform",
+        "/policies/ads/all.yaml @example/ads",
+    ]
 
 
 def test_a_spec_without_an_owner_has_no_line(folder: FleetFolder) -> None:

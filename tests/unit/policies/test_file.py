@@ -155,6 +155,18 @@ class TestSchema:
         shipped["statements"][0] |= {"max_instances": 100, "monthly_cost": {"endpoint": 100000}}
         assert list(Draft202012Validator(schema).iter_errors(shipped)) == []
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            HEAD,
+            f"{HEAD}    instances: []\n",
+            f"{HEAD}    triton: {{releases: {{'25.4': null}}}}\n",
+            GOOD + EXCEPTION.replace("}", ", allows: [nonsense]}"),
+        ],
+    )
+    def test_editors_refuse_what_the_command_refuses(self, text: str) -> None:
+        assert list(Draft202012Validator(policy_schema()).iter_errors(yaml.load(text, yaml.BaseLoader)))
+
     def test_the_example_in_the_shipped_policy_is_one(self, fleet: PolicyFleet) -> None:
         _, _, text = (ROOT / "policies/platform.yaml").read_text().partition("policy:")
         lines = re.sub("^( *)# ", r"\1", f"policy:{text}", flags=re.MULTILINE)
