@@ -73,6 +73,15 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, region
     return Key(name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(why))
 
 
+def count_keys(count: int) -> list[Key]:
+    """The number of instances that begin, where that of a layer below is not in the range of `scaling`."""
+    choice = proposals()
+    if choice.fewest <= count <= choice.most:
+        return []
+    why = f"`scaling` keeps {choice.fewest} to {choice.most} instances; a layer below begins with {count}."
+    return [Key(name="instance", value={"count": choice.fewest}, why=(why,))]
+
+
 def scaling_key(machine: Instance, mode: Mode) -> Key:
     """How many instances there are, and what changes that."""
     choice, measure = proposals(), MEASURES[machine.kind]

@@ -17,13 +17,14 @@ from fleet.proposal.default_model import DefaultModel, propose_default_model, pr
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
-from fleet.proposal.reasons import foot, instance_key, priced_regions, scaling_key, triton_key
+from fleet.proposal.reasons import count_keys, foot, instance_key, priced_regions, scaling_key, triton_key
 from fleet.proposal.repositories import repositories_in
 from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.layers import LayerKind
 from fleet.spec.project import Project
 from fleet.spec.source import Source
+from fleet.spec.spec_files import SPEC_SCHEMA, SPECS
 
 HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
 LEFT = {
@@ -79,6 +80,8 @@ def proposed_spec(
     endpoint = draft.context(_data([*known, *own(anywhere), archives.key()]))
     settings = container_key(endpoint, answer.further)
     further = [] if settings is None else [settings]
+    keeps_count = "instance" not in below or "scaling" in below
+    counts = [] if keeps_count else count_keys(endpoint.spec.instance.count)
 
     def findings_of(release: str, machine: Instance) -> list[Finding]:
         keys = [
@@ -86,7 +89,7 @@ def proposed_spec(
             archives.key(endpoint, machine),
             scaling_key(machine, mode),
         ]
-        return draft.findings(_data([*known, *own(keys), *further]))
+        return draft.findings(_data([*known, *own(keys), *counts, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
     machines = proposed_instances(Processor.GPU if wish else Processor.CPU)
@@ -98,8 +101,9 @@ def proposed_spec(
     regions = priced_regions(projects)
     placed = [triton_key(choice, regions), instance_key(choice, wish, room, mode, regions)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
-    keys = [*head, *own(placed), *known[len(head) :], *own(rest)]
-    return render_spec([HEAD], keys, foot(choice.findings, LEFT))
+    keys = [*head, *own(placed), *counts, *known[len(head) :], *own(rest)]
+    up = "../" * len(file.parent.relative_to(projects[0].root / SPECS).parts)
+    return render_spec(f"{up or './'}{SPEC_SCHEMA}", [HEAD], keys, foot(choice.findings, LEFT))
 
 
 def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozenset[str]:

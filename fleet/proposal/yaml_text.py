@@ -11,15 +11,17 @@ from typing import TypeGuard
 from fleet.proposal.key import Key
 from fleet.spec.scalars import plain_value
 
-SCHEMA = "# yaml-language-server: $schema=./endpoint.schema.json"
 WIDTH = 110
 PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*")
 """Text that needs no quotes, unless it would be read as something else."""
 
 
-def render_spec(head: Sequence[str], keys: Iterable[Key], foot: Sequence[str]) -> str:
-    """The file: paragraphs as comments at its head and its foot, and each key below its reasons."""
-    lines = [SCHEMA, *_comments(head)]
+def render_spec(schema: str, head: Sequence[str], keys: Iterable[Key], foot: Sequence[str]) -> str:
+    """The file: paragraphs as comments at its head and its foot, and each key below its reasons.
+
+    `schema` is the path by which editors find the JSON Schema from the file's folder.
+    """
+    lines = [f"# yaml-language-server: $schema={schema}", *_comments(head)]
     for key in keys:
         lines += _comments(key.why)
         lines += _key(key)

@@ -15,7 +15,7 @@ from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.policy import Policy
-from fleet.spec.spec_files import POLICIES, SPECS
+from fleet.spec.spec_files import POLICIES, SPEC_SCHEMA, SPECS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}
@@ -102,7 +102,7 @@ def schemas(root: Path) -> dict[Path, str]:
     """Each schema file and the text that it must hold; that of policies where there is a folder for them."""
     of_policies = {root / POLICIES / "policy.schema.json": policy_schema_text()}
     return {
-        root / SPECS / "endpoint.schema.json": _text(_spec_file_schema()),
+        root / SPECS / SPEC_SCHEMA: _text(_spec_file_schema()),
         root / SPECS / "partial.schema.json": _text(_partial_schema()),
         root / "environments" / "environment.schema.json": _text(_environment_file_schema()),
         **(of_policies if (root / POLICIES).is_dir() else {}),

@@ -10,6 +10,8 @@ from pathlib import Path
 from fleet.findings import Finding
 
 SPECS = "model_specs"
+SPEC_SCHEMA = "endpoint.schema.json"
+"""In model_specs/."""
 PROFILES = "profiles"
 POLICIES = "policies"
 FOLDER = "_folder.yaml"

@@ -89,7 +89,9 @@ def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
     new.fleet.write("model_specs/search/_folder.yaml", "triton: '25.04'\n")
     said = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
     assert said[0] == "wrote model_specs/search/deep/fresh.yaml"
-    keys = yaml.safe_load((new.fleet.root / "model_specs/search/deep/fresh.yaml").read_text())
+    text = (new.fleet.root / "model_specs/search/deep/fresh.yaml").read_text()
+    assert text.startswith("# yaml-language-server: $schema=../../endpoint.schema.json\n")
+    keys = yaml.safe_load(text)
     assert not {"instance", "triton", "profile"} & keys.keys()
     assert keys["models"] == [{"archive": "fresh", "repository": "../../../new"}]
     assert new.spec().instance.type == "ml.g5.2xlarge"

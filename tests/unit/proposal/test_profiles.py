@@ -25,6 +25,16 @@ def test_what_a_profile_has_is_not_repeated(new: NewSpecs) -> None:
     assert new.findings() == []
 
 
+def test_the_count_of_a_profile_gives_way_to_the_range_of_scaling(new: NewSpecs) -> None:
+    new.onnx("embed")
+    new.fleet.write("profiles/gpu.yaml", GPU.replace("count: 2", "count: 1"))
+    text = new.text(profiles=["gpu"])
+    assert yaml.safe_load(text)["instance"] == {"count": 2}
+    assert "# `scaling` keeps 2 to 4 instances; a layer below begins with 1." in text
+    assert new.spec().instance.type == "ml.g5.2xlarge"
+    assert new.findings() == []
+
+
 def test_several_profiles_are_named_in_their_order(new: NewSpecs) -> None:
     new.onnx("embed")
     new.fleet.write("profiles/gpu.yaml", GPU)

@@ -31,7 +31,7 @@ LONG = "A sentence about something that nobody would want to read in one line. "
 
 def read(tmp_path: Path, *keys: Key) -> dict[str, object]:
     file = tmp_path / "spec.yaml"
-    file.write_text(render_spec(["Head."], keys, [f"- item: {LONG}"]))
+    file.write_text(render_spec("./schema.json", ["Head."], keys, [f"- item: {LONG}"]))
     assert max(map(len, file.read_text().splitlines())) <= WIDTH
     return read_source(file).data
 
