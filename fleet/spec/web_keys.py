@@ -14,9 +14,8 @@ _WEBHOOK = re.compile(
     re.IGNORECASE,
 )
 """Hosts and paths of chats and paging services, by their documentation."""
-_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}")
 
 
 def holds_key(url: str) -> bool:
-    """Whether an address is that of a known webhook, or has a long random part."""
-    return _WEBHOOK.match(url) is not None or _RANDOM.search(url.partition("://")[2]) is not None
+    """Whether an address is that of a known webhook; a long random part may be the name of a document."""
+    return _WEBHOOK.match(url) is not None
