@@ -17,6 +17,11 @@ MAX_PATH_BYTES = 4096
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 """Messages that can be passed on, an index that is not written, and no questions."""
+_OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""What a hook of a linked worktree gets, and Git would believe more than the folder that it is run in.
+
+The index stays: it is where `git commit FILE` has what it commits.
+"""
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 """What `core.quotePath` writes for a byte; source: quote.c of Git."""
@@ -135,13 +140,13 @@ def run_git(folder: Path, *command: str, given: bytes = b"") -> subprocess.Compl
     Raises:
         CannotRunError: Git is not installed.
     """
-    environment = {**os.environ, **_ENVIRONMENT}
+    inherited = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
     try:
         return subprocess.run(
             ["git", "-C", str(folder), *command],
             capture_output=True,
             input=given,
-            env=environment,
+            env={**inherited, **_ENVIRONMENT},
             check=False,
         )
     except FileNotFoundError as error:
