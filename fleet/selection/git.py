@@ -56,14 +56,22 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     return sorted(found)
 
 
-def is_deleted(top: Path, file: Path) -> bool:
-    """Whether a file that does not exist was once in a commit that this clone has."""
-    if not file.is_relative_to(top) or len(os.fsencode(file)) > MAX_PATH_BYTES:
-        return False
-    path = f":(top,literal){file.relative_to(top)}"
+def deleted_files(top: Path, path: Path) -> list[Path]:
+    """The files at or below a path that does not exist, as the commit of this clone has them that had it last.
+
+    A link and a submodule are files; nothing for what was never in a commit.
+    """
+    if not path.is_relative_to(top) or len(os.fsencode(path)) > MAX_PATH_BYTES:
+        return []
+    literal = f":(top,literal){path.relative_to(top)}"
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
-    done = run_git(top, "rev-list", "--max-count=1", "--ignore-missing", "--all", "FETCH_HEAD", "--", path)
-    return done.returncode == 0 and bool(done.stdout.strip())
+    last = ("--max-count=1", "--parents", "--ignore-missing", "--all", "FETCH_HEAD", "--", literal)
+    commits = run_git(top, "rev-list", *last).stdout.decode("ascii").split()
+    for commit in ("HEAD", *commits) if commits else ():  # the last one may have deleted it
+        done = run_git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", literal)
+        if done.returncode == 0 and done.stdout:
+            return [top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return [path] if commits else []
 
 
 def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:

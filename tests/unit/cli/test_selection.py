@@ -83,8 +83,33 @@ class TestCheck:
     ) -> None:
         two.write("README.md", "")
         done = typed("check", "--env", "dev", "README.md")
-        assert (done.code, done.out.strip()) == (0, "dev: no findings in the environment")
+        assert (done.code, done.out.strip()) == (0, "dev: no endpoint was checked")
         assert done.err == "dev: no endpoint is selected: README.md: no endpoint in dev uses it\n"
+
+    def test_an_endpoints_name_is_never_the_folder_of_that_name(self, typed: Typed, two: FleetFolder) -> None:
+        two.write("images/net/config.pbtxt", 'backend: "python"\n')
+        assert typed("check", "--env", "dev", "images").out.strip() == "dev: no findings in images"
+        assert "FL" in typed("check", "--env", "dev", "./images").err
+        assert "FL" in typed("check", "images").err
+
+    @pytest.mark.parametrize("path", ["locks", ".", "..", "repository", "locks/dev"])
+    def test_a_folder_of_the_fleet_selects_the_endpoints_that_are_made_from_it(
+        self, typed: Typed, two: FleetFolder, path: str
+    ) -> None:
+        done = typed("check", "--env", "dev", path)
+        assert (done.code, done.out.strip()) == (0, "dev: no findings in images, sentences")
+
+    def test_a_folder_from_which_no_endpoint_is_made_is_a_repository(
+        self, typed: Typed, two: FleetFolder
+    ) -> None:
+        two.write("other/net/config.pbtxt", 'backend: "python"\n')
+        two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
+        assert typed("check", "--env", "dev", "other").out.strip() == "dev: no findings in other"
+
+    def test_an_empty_argument_is_refused(self, typed: Typed, two: FleetFolder) -> None:
+        done = typed("check", "--env", "dev", "")
+        assert done.code == 1
+        assert "no endpoint was named" in done.err
 
     def test_a_deleted_spec_leaves_what_else_is_wrong_without_it(
         self, typed: Typed, two: FleetFolder
@@ -100,7 +125,8 @@ class TestCheck:
         (two.root / "repository/embed/config.pbtxt").unlink()
         done = typed("check", "--env", "dev", "repository/embed/config.pbtxt", "--format", "json")
         assert done.code == 1
-        assert [each["code"] for each in json.loads(done.out)["findings"]] == ["FL306", "FL306"]
+        (found,) = json.loads(done.out)["findings"]
+        assert (found["code"], found["endpoints"]) == ("FL306", ["images", "sentences"])
 
     def test_a_selector_that_fits_nothing_is_a_finding(self, typed: Typed, two: FleetFolder) -> None:
         done = typed("check", "--env", "dev", "owner=sarch", "--format", "json")

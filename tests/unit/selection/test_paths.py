@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet_folder import FleetFolder
@@ -43,6 +43,9 @@ def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
         ("profiles", ["bert-small"]),
         ("locks/dev/zoo.lock.yaml", ["zoo"]),
         ("locks/dev", ["zoo"]),
+        ("locks", ["zoo"]),
+        ("policies", ALL),
+        ("environments", ALL),
         ("environments/dev.yaml", ALL),
         ("policies/cost.yaml", ALL),
         ("models/resnet/net/config.pbtxt", ["resnet"]),
@@ -54,7 +57,8 @@ def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
 def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
     fleet: FleetFolder, path: str, names: list[str]
 ) -> None:
-    for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", "policies/cost.yaml"):
+    policies = ("policies/cost.yaml", "policies/teams/search.yaml")
+    for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", *policies):
         fleet.write(file, "logs: {}\n")
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
     found = selection(fleet, path)
@@ -116,6 +120,23 @@ def test_files_of_engines_and_images_and_links_to_a_repository_are_parts_of_endp
     assert selection(fleet, "linked").endpoints == ["own", "zoo"]
 
 
+def test_a_folder_with_policies_below_it_alone_selects_all(fleet: FleetFolder) -> None:
+    fleet.write("policies/teams/search.yaml", "limits: []\n")
+    assert selection(fleet, "policies").endpoints == ALL
+
+
+def test_a_folder_with_specs_and_models_selects_the_endpoints_of_both(fleet: FleetFolder) -> None:
+    shutil.copytree(fleet.root / "models/zoo", fleet.root / "model_specs/search/zoo")
+    spec = fleet.root / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("../models/zoo", "search/zoo"))
+    assert selection(fleet, "model_specs/search").endpoints == ["bert-large", "bert-small", "zoo"]
+
+
+def test_a_folder_of_specs_alone_reads_no_other_spec(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/zoo.yaml", "{")
+    assert selection(fleet, "model_specs/search").endpoints == ["bert-large", "bert-small"]
+
+
 def test_an_endpoint_whose_spec_cannot_be_read_may_be_made_from_any_file(fleet: FleetFolder) -> None:
     fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
     assert selection(fleet, "models/resnet/net/1/model.py").endpoints == ["resnet", "zoo"]
@@ -160,6 +181,58 @@ class TestRepositories:
             found = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
             assert (found.endpoints, found.gone) == ([], ["zoo"])
             repository.commit()
+
+    @pytest.mark.parametrize("committed", [False, True])
+    @pytest.mark.parametrize(
+        ("path", "names", "gone"),
+        [
+            ("models/zoo", ["zoo"], []),
+            ("models", ALL, []),
+            ("locks/dev", ["resnet", "zoo"], []),
+            ("locks", ["resnet", "zoo"], []),
+            ("model_specs/search", [], ["bert-large", "bert-small"]),
+        ],
+    )
+    def test_a_deleted_folder_selects_what_its_files_did(
+        self, fleet: FleetFolder, path: str, names: list[str], gone: list[str], committed: bool
+    ) -> None:
+        for name in ("resnet", "zoo"):
+            fleet.write(f"locks/dev/{name}.lock.yaml", f"endpoint: {name}\n")
+        repository = GitRepository.around(fleet.root)
+        shutil.rmtree(fleet.root / path)
+        if committed:
+            repository.commit()
+        found = selection(fleet, path)
+        assert (sorted(found.endpoints), found.gone) == (names, gone)
+
+    def test_a_deleted_link_selects_what_is_made_from_the_folder_that_it_led_to(
+        self, fleet: FleetFolder
+    ) -> None:
+        link = fleet.root / "link"
+        link.symlink_to("models")
+        spec = fleet.root / "model_specs/zoo.yaml"
+        spec.write_text(spec.read_text().replace("../models/zoo", "../link/zoo"))
+        repository = GitRepository.around(fleet.root)
+        link.unlink()
+        assert selection(fleet, "changed:HEAD").endpoints == ["zoo"]
+        for _ in ("in the work tree", "in a commit"):
+            assert selection(fleet, "link").endpoints == ["zoo"]
+            repository.commit()
+
+    def test_a_deleted_submodule_selects_what_is_made_from_it(
+        self, fleet: FleetFolder, tmp_path: Path
+    ) -> None:
+        other = tmp_path / "other"
+        shutil.copytree(fleet.root / "models", other)
+        GitRepository.around(other)
+        repository = GitRepository.around(fleet.root)
+        repository.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(other), "third")
+        spec = fleet.root / "model_specs/zoo.yaml"
+        spec.write_text(spec.read_text().replace("../models/zoo", "../third/zoo"))
+        repository.commit()
+        repository.git("rm", "--quiet", "third")
+        assert selection(fleet, "third").endpoints == ["zoo"]
+        assert selection(fleet, "changed:HEAD").endpoints == ["zoo"]
 
     def test_a_spec_in_another_folder_is_the_same_endpoint(
         self, fleet: FleetFolder, repository: GitRepository
@@ -234,12 +307,14 @@ class TestRepositories:
         file.unlink()
         assert selection(fleet, "models/zoo/net/1/[a],b=c.py").endpoints == ["zoo"]
 
-    def test_without_git_a_path_that_does_not_exist_is_a_mistake(
+    def test_without_git_nobody_knows_a_path_that_does_not_exist(
         self, fleet: FleetFolder, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shutil.rmtree(repository.top / "models")
         monkeypatch.setenv("PATH", "")
-        assert refusal(fleet, "models/zoo/net/1/model.py").code == "FL120"
+        with pytest.raises(CannotRunError, match="git is not installed"):
+            selection(fleet, "models/zoo/net/1/model.py")
+        assert refusal(fleet, "resent").code == "FL120"
 
 
 def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_each_of_its_files_is(

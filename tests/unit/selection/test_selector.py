@@ -9,6 +9,7 @@ import pytest
 from fleet.findings import Finding, FindingsError
 from fleet.selection.selector import Selector
 from fleet_folder import FleetFolder
+from git_repository import GitRepository
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 
@@ -46,6 +47,15 @@ class TestNamesAndGlobs:
         self, fleet: FleetFolder, glob: str, names: list[str]
     ) -> None:
         assert selected(fleet, glob) == names
+
+    def test_a_glob_of_paths_is_from_where_a_plain_path_may_be_from(
+        self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        GitRepository.around(fleet.root.parent)
+        monkeypatch.chdir(fleet.root / "model_specs/vision")
+        for glob in ("./res*", "../vision/*", "fleet/model_specs/vision/*", f"{fleet.root}/model_specs/v*/*"):
+            assert selected(fleet, glob) == ["resnet"]
+        assert refusal(fleet, "vision/*").code == "FL506"
 
     def test_an_unknown_name_is_refused_with_the_nearest_one(self, fleet: FleetFolder) -> None:
         found = refusal(fleet, "resent")
