@@ -57,7 +57,7 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
 
 
 def deleted_files(top: Path, path: Path) -> list[Path]:
-    """The files at or below a path that does not exist, as the commit of this clone has them that had it last.
+    """The files at or below a path that does not exist, in the last commit of this clone that has any.
 
     A link and a submodule are files; nothing for what was never in a commit.
     """

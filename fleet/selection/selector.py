@@ -14,12 +14,15 @@ from fleet.findings import Finding, FindingsError, all_of
 from fleet.selection.condition import (
     GLOB,
     KEYS,
+    TAG,
     Condition,
     read_condition,
     require_right,
     shown,
+    tag_keys,
     wrong_selector,
 )
+from fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
 from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
@@ -28,8 +31,6 @@ from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
 from fleet.spec.spec_files import spec_files
 
-CHANGED = "changed:"
-AND = ","
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
 
@@ -76,7 +77,8 @@ class Selector:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
-        if any(_is_condition(each) for each in terms):  # else a comma is a part of a path
+        refuse_spaces(argument)
+        if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
         path = self._existing(argument) if self._files and not is_glob else None
@@ -138,9 +140,21 @@ class Selector:
         names = [each.spec.endpoint for each in self._loaded if condition.fits(each, environment)]
         if names:
             return names
+        raise self._unmatched(condition.text, self._hint_for(condition))
+
+    def _hint_for(self, condition: Condition) -> str:
+        """What to write for a condition that no endpoint fulfils."""
+        environment = self._project.environment
         known = {value for each in self._loaded for value in condition.values(each, environment) if value}
-        hint = did_you_mean(condition.value, known, list_all=True) if known else "no spec sets it"
-        raise self._unmatched(condition.text, hint)
+        if not known and condition.key.startswith(TAG):
+            keys = {key for each in self._loaded for key in tag_keys(each, environment)}
+            return f"no spec sets it; {did_you_mean(condition.key, keys, list_all=True)}"
+        if not known:
+            return "no spec sets it"
+        if condition.operator == "!=":
+            return f"it is true of every endpoint that {shown(f'{condition.key}={condition.value}')}"
+        word = condition.value if condition.operator == "=" else ""  # nothing is near an order
+        return did_you_mean(word, known, list_all=True)
 
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
@@ -203,6 +217,8 @@ class Selector:
         hint = did_you_mean(name, self._names, list_all=True)
         if name in KEYS:  # what a shell leaves of `triton<25`
             hint = f"put a condition in quotes: '{name}=…'"
+        if name.lower().startswith(CHANGED):
+            hint = f"write it in small letters: {shown(CHANGED + name[len(CHANGED) :])}"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:
@@ -249,17 +265,6 @@ class Selector:
             tree=self._tree,
             drafts=self._drafts,
         )
-
-
-def is_selector(argument: str) -> bool:
-    """Whether an argument is a glob, or has a condition or a change in it, so that it is not a plain name."""
-    terms = argument.split(AND)
-    return bool(GLOB & {*argument}) or any(each.startswith(CHANGED) or read_condition(each) for each in terms)
-
-
-def _is_condition(text: str) -> bool:
-    condition = read_condition(text)
-    return text.startswith(CHANGED) or (condition is not None and condition.is_known)
 
 
 def _exists(path: Path) -> bool:

@@ -182,6 +182,73 @@ class TestOtherCommands:
         done = typed("lock", "--env", "dev", "owner=vision")
         assert done.out == "wrote locks/dev/images.lock.yaml\n"
 
+    @pytest.mark.parametrize(
+        "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
+    )
+    @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD"])
+    def test_a_command_for_one_endpoint_says_so(
+        self, typed: Typed, two: FleetFolder, command: str, selector: str
+    ) -> None:
+        done = typed(*command.split(), selector, "--env", "dev")
+        assert done.code == 1
+        assert "this command takes the name of one endpoint" in done.err
+
+
+class TestSeveralEnvironments:
+    @pytest.fixture
+    def both(self, two: FleetFolder) -> FleetFolder:
+        """`images` is of another team in the second environment alone, which does not have `sentences`."""
+        two.environment("endpoints: [images]\noverrides: {images: {owner: {team: ops}}}\n", "other")
+        return two
+
+    @pytest.mark.parametrize(
+        ("selector", "listed"),
+        [
+            ("owner=search", [("dev", "sentences")]),
+            ("owner=ops", [("other", "images")]),
+            ("sentences", [("dev", "sentences")]),
+            ("images", [("dev", "images"), ("other", "images")]),
+        ],
+    )
+    def test_what_one_of_them_has_is_listed(
+        self, typed: Typed, both: FleetFolder, selector: str, listed: list[tuple[str, str]]
+    ) -> None:
+        environments = ("--env", "dev", "--env", "other")
+        done = typed("ls", "--offline", "--format", "json", *environments, selector)
+        assert [(each["environment"], each["name"]) for each in json.loads(done.out)] == listed
+
+    @pytest.mark.parametrize(
+        ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
+    )
+    def test_what_none_of_them_has_is_refused(
+        self, typed: Typed, both: FleetFolder, selector: str, code: str
+    ) -> None:
+        done = typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
+        assert done.code == 1
+        assert done.err.count(code) == 1
+
+
+class TestDrift:
+    """AWS is not asked for what is wrong without it."""
+
+    @pytest.mark.parametrize(
+        ("argument", "said"),
+        [
+            ("model_specs/images.yaml", "this command takes names, globs and conditions"),
+            ("app.py", "this command takes names, globs and conditions"),
+            ("changed:main", "this command does not accept `changed:`"),
+            ("owner=x", "no endpoint in dev matches 'owner=x'"),
+            ("x*", "no endpoint in dev matches 'x*'"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["drift", "destroy"])
+    def test_paths_changes_and_selectors_that_match_nothing_are_refused(
+        self, typed: Typed, two: FleetFolder, command: str, argument: str, said: str
+    ) -> None:
+        done = typed(command, "--env", "dev", argument)
+        assert done.code == 1
+        assert said in done.err
+
 
 class TestDestroy:
     @pytest.fixture
