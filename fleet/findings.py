@@ -26,7 +26,7 @@ class Finding:
     `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
     Of a `confidential` one the line itself must not be shown. `endpoints` are those that a cause in a shared
     file hits, such as a profile; empty for a file of one endpoint. Where `hint` names one endpoint,
-    `hint_for_all` is what it says where the cause hits several.
+    `hint_for_all` is the hint for several.
     """
 
     code: str

@@ -25,7 +25,10 @@ def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[F
 def with_hint_for_all(findings: Iterable[Finding], endpoint: str, environment: Environment) -> list[Finding]:
     """Findings that other endpoints may have as well, with the command that writes all locks."""
     one, all_of_them = environment.lock_command(endpoint), environment.lock_command()
-    return [replace(each, hint_for_all=each.hint.replace(one, all_of_them)) for each in findings]
+    return [
+        replace(each, hint_for_all=each.hint.replace(one, all_of_them)) if one in each.hint else each
+        for each in findings
+    ]
 
 
 def read_lock_file(

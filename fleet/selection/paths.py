@@ -106,7 +106,7 @@ class FleetPaths:
         return self.of_file(path) if [path] == files else self._of_parts(self._in_fleet(path), files, files)
 
     def _of_parts(self, folder: Path, files: Iterable[Path], all_files: Iterable[Path] | None) -> Selection:
-        """What a folder selects; `all_files` says whether there may be other inputs of endpoints in it."""
+        """What a folder selects; without `all_files` it may have other inputs of endpoints."""
         parts = [Selection(self._below(folder)), *map(self.of_file, files)]
         if all_files is None or any(map(_may_be_input, all_files)):
             parts.append(self._of_input(folder))
