@@ -152,7 +152,7 @@ class Selector:
         if not known:
             return "no spec sets it"
         if condition.operator == "!=":
-            return f"it is true of every endpoint that {shown(f'{condition.key}={condition.value}')}"
+            return f"every endpoint matches {shown(f'{condition.key}={condition.value}')}"
         word = condition.value if condition.operator == "=" else ""  # nothing is near an order
         return did_you_mean(word, known, list_all=True)
 

@@ -140,12 +140,12 @@ class TestConditions:
             (
                 "tag:cost!=ml",
                 "no endpoint in dev matches 'tag:cost!=ml'",
-                "every endpoint that 'tag:cost=ml'",
+                "every endpoint matches 'tag:cost=ml'",
             ),
             (
                 "triton!=2?.*",
                 "no endpoint in dev matches 'triton!=2?.*'",
-                "every endpoint that 'triton=2?.*'",
+                "every endpoint matches 'triton=2?.*'",
             ),
             ("owner=vision,triton<25", "no endpoint in dev matches 'owner=vision,triton<25'", "all parts"),
             ("zoo,owner=serach", "no endpoint in dev matches 'owner=serach'", "did you mean `search`?"),
