@@ -25,7 +25,8 @@ class Finding:
 
     `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
     Of a `confidential` one the line itself must not be shown. `endpoints` are those that a cause in a shared
-    file hits, such as a profile; empty for a file of one endpoint.
+    file hits, such as a profile; empty for a file of one endpoint. Where `hint` names one endpoint,
+    `hint_for_all` is the hint for several.
     """
 
     code: str
@@ -37,6 +38,7 @@ class Finding:
     severity: Severity = Severity.ERROR
     confidential: bool = False
     endpoints: tuple[str, ...] = ()
+    hint_for_all: str = ""
 
     @property
     def place(self) -> str:
@@ -103,10 +105,14 @@ def one_failure(failures: Sequence[Failure]) -> Failure | SeveralFailuresError:
 
 def with_endpoints(found: Iterable[tuple[str, Finding]]) -> list[Finding]:
     """Findings of endpoints, each once; one of several endpoints has their names."""
-    hits = dict[Finding, dict[str, None]]()
+    hits = dict[Finding, dict[str, Finding]]()
     for endpoint, finding in found:
-        hits.setdefault(finding, {})[endpoint] = None
-    return [replace(each, endpoints=tuple(names)) if len(names) > 1 else each for each, names in hits.items()]
+        common = replace(finding, hint=finding.hint_for_all or finding.hint)
+        hits.setdefault(common, {}).setdefault(endpoint, finding)
+    return [
+        replace(common, endpoints=tuple(by_name)) if len(by_name) > 1 else next(iter(by_name.values()))
+        for common, by_name in hits.items()
+    ]
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

@@ -93,9 +93,8 @@ def _require_files(project: Project, loaded: LoadedSpec) -> None:
     except FindingsError:  # there is no lock yet, or a broken one, which is written again
         return
     if missing:
-        shown = str(file.relative_to(project.root))
         removed = "; pass --drop-missing if it was removed on purpose"
-        raise FindingsError(missing_findings(missing, shown, removed))
+        raise FindingsError(missing_findings(missing, removed))
 
 
 def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:

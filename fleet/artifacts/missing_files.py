@@ -75,13 +75,13 @@ def missing_files(loaded: LoadedSpec, lock: Lock) -> list[MissingFile]:
     return found
 
 
-def missing_findings(missing: Collection[MissingFile], lock: str, hint: str = "") -> list[Finding]:
-    """The errors for missing files, with how to get each; `lock` is how the lock is shown."""
+def missing_findings(missing: Collection[MissingFile], hint: str = "") -> list[Finding]:
+    """The errors for missing files, with how to get each."""
     findings = list[Finding]()
     for each in missing:
         lacking = f"; model {each.model!r} lacks {format_size(each.lacking)}" if each.lacking else ""
         what = "all files of the folder are" if each.path.endswith(f"/{MANY}") else "the file is"
-        message = f"{what} missing in this clone, and {lock} lists it{lacking}"
+        message = f"{what} missing in this clone, and the lock lists it{lacking}"
         findings.append(Finding(code=CODE, message=message, hint=_remedy(each.file) + hint, file=each.file))
     return findings
 

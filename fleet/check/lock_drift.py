@@ -14,6 +14,7 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.line_ends import differs_in_line_ends
 from fleet.artifacts.sources.spec_sources import repository_of
 from fleet.check.spec_images import image_findings
+from fleet.endpoint.locks import with_hint_for_all
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
@@ -24,6 +25,7 @@ from fleet.spec.source import finding_at
 MAX_DIFFERENCES = 10
 """So many changed files of one endpoint are named."""
 CODE = "FL306"
+SINCE = "since it was locked"
 LINE_ENDS = "write `{} -text` into a .gitattributes file above it, and restore it as it was locked"
 
 
@@ -46,12 +48,15 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
 
     A promoted lock is not of these repositories.
     """
-    endpoint = loaded.spec.endpoint
-    file = project.lock_file(endpoint)
     if project.is_promoted or lock.promoted_from is not None:
         return []
-    shown = str(file.relative_to(project.root))
-    hint = f"run `fleet lock --env {project.environment.environment} {endpoint}` and have the change reviewed"
+    found = _differences(project, loaded, lock)
+    return with_hint_for_all(found, loaded.spec.endpoint, project.environment)
+
+
+def _differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:
+    endpoint = loaded.spec.endpoint
+    hint = f"run {project.environment.lock_command(endpoint)} and have the change reviewed"
     others = [
         finding_at(loaded.source.mark(("models", index, "digest")), CODE, message, hint)
         for index, message in _other_digests(loaded.spec, lock)
@@ -63,21 +68,21 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
     except FindingsError as error:
         refused = error.findings
     if found is not None and without_engines(found) == without_engines(lock):
-        return [*others, *onnx_changes(loaded, lock, found, shown, hint)]
+        return [*others, *onnx_changes(loaded, lock, found, hint)]
     missing = missing_files(loaded, lock)
-    others += missing_findings(missing, shown)
+    others += missing_findings(missing)
     if missing:
         hint = f"get the missing files, then {hint}"
     if found is None:
         others += _without_files(refused, missing)
         present = _present_checksums(loaded, lock, missing) if missing else {}
         return [*others, *_change_findings(project, loaded, lock, present, missing, hint)]
-    others += onnx_changes(loaded, lock, found, shown, hint)
+    others += onnx_changes(loaded, lock, found, hint)
     now = {name: each.files for name, each in found.repositories.items()}
     findings = _change_findings(project, loaded, lock, now, missing, hint)
     if not findings and not others:
         message = "the lock is not what `fleet lock` would write: its content was changed"
-        return [Finding(code=CODE, message=message, file=file, hint=hint)]
+        return [Finding(code=CODE, message=message, file=project.lock_file(endpoint), hint=hint)]
     return [*others, *findings]
 
 
@@ -91,15 +96,14 @@ def _change_findings(
 ) -> list[Finding]:
     """What changed in the repositories of which the checksums are given, the first of many."""
     file = project.lock_file(loaded.spec.endpoint)
-    since = f"since {file.relative_to(project.root)} was written"
     findings = [
-        Finding(code=CODE, message=f"{what} {since}", file=changed, hint=remedy or hint)
+        Finding(code=CODE, message=f"{what} {SINCE}", file=changed, hint=remedy or hint)
         for changed, what, remedy in _changes(
             loaded, lock, now, {(each.index, each.path) for each in missing}
         )
     ]
     if len(findings) > MAX_DIFFERENCES:
-        more = f"{len(findings) - MAX_DIFFERENCES} more files changed {since}"
+        more = f"{len(findings) - MAX_DIFFERENCES} more files changed {SINCE}"
         findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     return findings
 

@@ -52,7 +52,10 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
 
 
 def _stale(project: Project) -> list[Finding]:
-    return [each for name in project.endpoints for each in stale_findings(project, name)]
+    """The findings of all endpoints; what a shared repository changes is one of them."""
+    return with_endpoints(
+        (name, each) for name in project.endpoints for each in stale_findings(project, name)
+    )
 
 
 def _readable(project: Project) -> list[LoadedSpec]:

@@ -30,9 +30,24 @@ Environments: TypeAlias = Annotated[
     list[str],
     typer.Option("--env", help="Environment name; repeatable."),
 ]
+
+
+def require_one_name(context: typer.Context, endpoint: str) -> str:
+    """The argument of a command that takes one endpoint.
+
+    Raises:
+        FindingsError: it is a selector, which may fit several.
+    """
+    from fleet.selection.forms import refuse_selector  # slow imports that `--help` does not need
+
+    if endpoint and not context.resilient_parsing:  # what a shell completes may be anything
+        refuse_selector(endpoint)
+    return endpoint
+
+
 Endpoint: TypeAlias = Annotated[
     str,
-    typer.Argument(help="Endpoint name (a file in model_specs/ without .yaml)."),
+    typer.Argument(help="Endpoint name (a file in model_specs/ without .yaml).", callback=require_one_name),
 ]
 Endpoints: TypeAlias = Annotated[
     list[str] | None,
@@ -42,6 +57,8 @@ Endpoints: TypeAlias = Annotated[
         " changed:REF, or files: see docs/selectors.md. Default: all.",
     ),
 ]
+DEPLOYED = "Deployed endpoints, with or without a spec; globs and conditions select those with one."
+"""The help of arguments that are looked for in an account."""
 Profile: TypeAlias = Annotated[
     str | None,
     typer.Option("--profile", help="A profile in ~/.aws/config. Default: your AWS settings."),

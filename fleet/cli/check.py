@@ -98,8 +98,9 @@ def check(
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
-        where = ", ".join(checked) or ("the environment" if specs else "model_specs/, which has no specs")
-        say(f"{about}no findings in {where}")
+        where = ", ".join(checked) or "model_specs/, which has no specs"
+        nothing = specs and not checked
+        say(f"{about}{'no endpoint was checked' if nothing else f'no findings in {where}'}")
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
@@ -124,10 +125,10 @@ def _sort_arguments(
 ) -> tuple[list[Path], list[str], list[str]]:
     """Model repositories; paths that do not exist, if there is no --env; everything else.
 
-    A configuration or an archive that is part of an endpoint stands for that, if there is --env.
+    With --env, an endpoint's name and a path that is part of an endpoint stand for the endpoint.
     """
-    named = [each for each in paths if is_repository(Path(each))]
-    parts = [each for each in named if selector and not Path(each).is_dir() and selector.concerns(each)]
+    named = [each for each in paths if each and is_repository(Path(each))]
+    parts = [each for each in named if selector and selector.concerns(each)]
     nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
     repositories = [Path(each) for each in named if each not in parts]
     return repositories, nowhere, [each for each in paths if each in parts or each not in {*named, *nowhere}]

@@ -12,7 +12,7 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.deploy.destroy import Deletion, plan_deletion
 from fleet.aws.deploy.destroy import destroy as delete
-from fleet.cli.arguments import Env, Profile, Yes
+from fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
@@ -32,7 +32,7 @@ def destroy(
         list[str],
         typer.Argument(
             metavar="ENDPOINT",
-            help="Deployed endpoints, with or without a spec; globs and conditions select those with one.",
+            help=DEPLOYED,
         ),
     ],
     env: Env,
@@ -46,12 +46,10 @@ def destroy(
     end_like_ctrl_c()
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
+    names = deployed_names(root, env, endpoints)
     access = connect(root, place, profile)
     with aws_errors_as_findings():
-        planned = {
-            name: _plan(access, name, is_named=name in endpoints)
-            for name in deployed_names(root, env, endpoints)
-        }
+        planned = {name: _plan(access, name, is_named=name in endpoints) for name in names}
         found = {name: deletion for name, deletion in planned.items() if deletion is not None}
         for name in planned:
             if name in found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +12,13 @@ import typer
 from fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.output import say
-from fleet.cli.selection import chosen_project
+from fleet.cli.selection import print_notes
 from fleet.core.project_root import project_root
+from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
-from fleet.spec.project import open_project
+from fleet.selection.paths import Selection
+from fleet.selection.selector import Selector
+from fleet.spec.project import Project, open_project
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
@@ -32,25 +36,82 @@ def diff(
     """
     root = project_root(Path.cwd())
     project = open_project(root, env)
-    found = backlog(project)
+    found, chosen = backlog(project), list[str]()
     if endpoints:
-        known = {each.name for each in found}
-        waiting = [each for each in endpoints if each in known]
-        rest = [each for each in endpoints if each not in known]
-        chosen = {*waiting, *(chosen_project(root, env, rest).endpoints if rest else ())}
+        chosen = _chosen(project, endpoints, {each.name for each in found})
         found = [each for each in found if each.name in chosen]
     if format is OutputFormat.JSON:
         print_json({"version": VERSION, "environment": env, "endpoints": [_record(each) for each in found]})
         return
+    if endpoints and not chosen:
+        return
     origin = project.environment.promoted_from
     if not found:
-        say(f"{env} is up to date with main and {origin}")
+        what = f"{', '.join(sorted(chosen))} in {env}" if chosen else env
+        say(f"{what} {'are' if len(chosen) > 1 else 'is'} up to date with main and {origin}")
     for each in found:
         for line in _lines(each, env, origin or ""):
             say(line)
     promotable = [each.name for each in found if each.promotable]
     if promotable:
         say(f"run `fleet promote --to {env} {' '.join(promotable)}` to copy what {origin} runs")
+
+
+def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]) -> list[str]:
+    """The endpoints that the arguments select, here or where specs reach an environment without a promotion.
+
+    A changed spec selects nothing here, as it is what waits.
+
+    Raises:
+        FindingsError: a selector is wrong, or matches nothing in either environment.
+    """
+    env, absent = project.environment.environment, project.absent
+    environments = (env, _following_main(project).environment.environment)
+    selected = list[Selection]()
+    for argument in arguments:
+        if argument in waiting:
+            selected.append(Selection([argument]))
+        elif argument in absent:
+            raise FindingsError([absent[argument]])
+        else:
+            selected.append(_selected_in(project.root, environments, argument))
+    found = Selection.union(selected)
+    gone = [name for name in found.gone if name not in waiting]
+    names = [name for name in found.endpoints if name in waiting or name not in absent]
+    found.endpoints[:] = [*names, *(name for name in found.gone if name in waiting)]
+    found.gone[:] = gone
+    print_notes(found, env)
+    return found.endpoints
+
+
+def _selected_in(root: Path, environments: Sequence[str], argument: str) -> Selection:
+    """What an argument selects in any of the environments.
+
+    Raises:
+        FindingsError: it is wrong in all of them.
+    """
+    found, refused = list[Selection](), list[FindingsError]()
+    for environment in environments:
+        try:
+            found.append(Selector(root, environment).select([argument]))
+        except FindingsError as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return Selection.union(found)
+
+
+def _following_main(project: Project) -> Project:
+    """The environment at the beginning of the promotions to this one.
+
+    Raises:
+        FindingsError: an environment between them is wrong.
+    """
+    seen = set[str]()
+    while (origin := project.environment.promoted_from) is not None and origin not in seen:
+        seen.add(origin)  # a circle is a finding of `fleet check`
+        project = open_project(project.root, origin)
+    return project
 
 
 def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:

@@ -15,7 +15,7 @@ from fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Observation, SeenLog
-from fleet.cli.arguments import Env, Profile
+from fleet.cli.arguments import Env, Profile, require_one_name
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
@@ -38,7 +38,7 @@ TAIL = 1 << 20
 def doctor(
     endpoint: Annotated[
         str,
-        typer.Argument(help="A deployed endpoint, with or without a spec."),
+        typer.Argument(help="A deployed endpoint, with or without a spec.", callback=require_one_name),
     ],
     env: Env,
     profile: Profile = None,

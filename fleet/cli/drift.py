@@ -16,7 +16,7 @@ from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
-from fleet.cli.arguments import Endpoints, Env, Profile, Yes
+from fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.deploy import ATTEMPTS
 from fleet.cli.output import ask_consent, say
@@ -36,7 +36,9 @@ CODE = "FL605"
 
 def drift(
     env: Env,
-    endpoints: Endpoints = None,
+    endpoints: Annotated[
+        list[str] | None, typer.Argument(metavar="ENDPOINT", help=f"{DEPLOYED} Default: all.")
+    ] = None,
     foundation: Annotated[
         bool, typer.Option("--foundation", help="Compare only what endpoints share.")
     ] = False,
@@ -49,22 +51,23 @@ def drift(
 ) -> None:
     """Find what was changed by hand in AWS, and revert it.
 
-    Deployed stacks are compared with what runs; specs are not read. Without endpoints, all that are deployed
-    are compared, and what they share. Numbers of instances within the limits of scaling are not drift, and a
-    stack that is being updated is left out. Exit code 0: no drift; 1: drift; 2: it could not run, or not for
-    every stack.
+    Deployed stacks are compared with what runs; specs are not read, unless you select by a condition. Without
+    endpoints, all that are deployed are compared, and what they share. Numbers of instances within the limits
+    of scaling are not drift, and a stack that is being updated is left out. Exit code 0: no drift; 1: drift;
+    2: it could not run, or not for every stack.
     """
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     root = project_root(Path.cwd())
     place = place_of(open_project(root, env).environment)
+    named = deployed_names(root, env, endpoints) if endpoints else None
     access = connect(root, place, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)
     with console.status(f"comparing {env}") if console.is_terminal else nullcontext():
         with aws_errors_as_findings():
             live = endpoint_stacks(access.client("cloudformation"), place)
             shared = None if endpoints else find_stack(access.client("cloudformation"), place.stack)
-        names = deployed_names(root, env, endpoints) if endpoints else sorted(live)
+        names = sorted(live) if named is None else named
         found = stack_drifts(access, _stacks(place, [] if foundation else names, live, shared, endpoints))
     drifted = [each for each in found if each.found]
     if drifted or format is not Format.HUMAN:

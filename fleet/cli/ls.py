@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -22,8 +23,12 @@ from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
-from fleet.selection.selector import is_selector
-from fleet.spec.project import open_project
+from fleet.selection.forms import is_selector
+from fleet.spec.membership import ABSENT
+from fleet.spec.project import Project, open_project
+
+ELSEWHERE = {ABSENT, "FL506"}
+"""The codes of selectors that match nothing in one environment, and may in another."""
 
 
 def ls(
@@ -40,8 +45,12 @@ def ls(
     For each difference, prints the command that resolves it.
     """
     root, found = project_root(Path.cwd()), list[InventoryEntry]()
-    for name in dict.fromkeys(env):
-        found += _entries(root, name, endpoints, profile, offline=offline)
+    chosen = [_choose(root, name, endpoints or ()) for name in dict.fromkeys(env)]
+    _require_found(filter(is_selector, endpoints or ()), chosen)
+    for one in chosen:
+        found += _entries(one, profile, is_all=not endpoints, offline=offline)
+    listed = {each.name for each in found}
+    _require_found((each for each in endpoints or () if each not in listed), chosen)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
         return
@@ -59,28 +68,50 @@ def ls(
             say(f"{each.name}{where}: {each.remedy}")
 
 
-def _entries(
-    root: Path, env: str, endpoints: list[str] | None, profile: str | None, *, offline: bool
-) -> list[InventoryEntry]:
-    project, chosen, unknown = open_project(root, env), set[str](), dict[str, FindingsError]()
-    for each in endpoints or ():
+@dataclass(frozen=True)
+class _Chosen:
+    """What arguments select in one environment, and those that it does not have."""
+
+    project: Project
+    names: set[str]
+    unknown: dict[str, FindingsError]
+
+
+def _choose(root: Path, env: str, arguments: Sequence[str]) -> _Chosen:
+    project, names, unknown = open_project(root, env), set[str](), dict[str, FindingsError]()
+    for each in arguments:
         try:
-            chosen |= {*chosen_project(root, env, [each], may_be_empty=True).endpoints}
+            names |= {*chosen_project(root, env, [each], may_be_empty=True).endpoints}
         except FindingsError as error:
-            if is_selector(each):
+            if is_selector(each) and not {found.code for found in error.findings} <= ELSEWHERE:
                 raise
-            unknown[each] = error  # it may have a lock or a stack alone
-    if endpoints and not (chosen or unknown):
+            unknown[each] = error
+    return _Chosen(project, names, unknown)
+
+
+def _require_found(arguments: Iterable[str], chosen: Sequence[_Chosen]) -> None:
+    """Raise the refusal of an argument that no environment has; another one may have it."""
+    for each in arguments:
+        if all(each in one.unknown for one in chosen):
+            raise chosen[0].unknown[each]
+
+
+def _entries(chosen: _Chosen, profile: str | None, *, is_all: bool, offline: bool) -> list[InventoryEntry]:
+    # A name that is unknown may have a lock or a stack alone.
+    names = {*chosen.names, *(each for each in chosen.unknown if not is_selector(each))}
+    if not (is_all or names):
         return []
-    access = None if offline else connect(root, place_of(project.environment), profile)
+    project = chosen.project
+    access = None if offline else connect(project.root, place_of(project.environment), profile)
     console = OutputConsole(stderr=True)
-    reading = console.status(f"comparing {env}") if console.is_terminal else nullcontext()
+    reading = (
+        console.status(f"comparing {project.environment.environment}")
+        if console.is_terminal
+        else nullcontext()
+    )
     with reading, aws_errors_as_findings():
         listed = take_inventory(project, access)
-    for name, refusal in unknown.items():
-        if name not in {each.name for each in listed}:
-            raise refusal
-    return [each for each in listed if not endpoints or each.name in {*chosen, *unknown}]
+    return [each for each in listed if is_all or each.name in names]
 
 
 def _table(found: list[InventoryEntry], *, several: bool, owners: bool) -> Table:

@@ -13,7 +13,7 @@ from fleet.artifacts.live.source import repository_source, told_of_arguments
 from fleet.artifacts.live.targets import Target, digests_of, targets_of
 from fleet.artifacts.progress import shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.cli.arguments import Env, Profile, Yes
+from fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from fleet.cli.aws_access import connect
 from fleet.cli.output import ask_consent, say
 from fleet.core.project_root import project_root
@@ -24,7 +24,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Endpoint = Annotated[str, typer.Argument(help="An endpoint whose spec has `archive_set: live`.")]
+Endpoint = Annotated[
+    str,
+    typer.Argument(help="An endpoint whose spec has `archive_set: live`.", callback=require_one_name),
+]
 
 
 @app.command("ls")

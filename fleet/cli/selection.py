@@ -10,8 +10,10 @@ from pathlib import Path
 import typer
 
 from fleet.printers.lines import print_error
+from fleet.selection.condition import shown, wrong_selector
+from fleet.selection.forms import is_selector
 from fleet.selection.paths import Selection
-from fleet.selection.selector import Selector, is_selector
+from fleet.selection.selector import Selector
 from fleet.spec.project import Project, open_project
 
 
@@ -44,12 +46,18 @@ def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
     """Names as they are, as a stack needs no spec; what globs and conditions select.
 
     Raises:
-        FindingsError: a selector is wrong or fits nothing.
+        FindingsError: a selector is wrong or fits nothing, or an argument is a path.
     """
     selector = Selector(root, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
-        names += selector.select([argument]).endpoints if is_selector(argument) else [argument]
+        if is_selector(argument):
+            names += selector.select([argument]).endpoints
+        elif {*"/."} & {*argument}:  # no name has either
+            hint = "name the endpoints, or select them by a glob or a condition"
+            raise wrong_selector(f"{shown(argument)}: this command takes names, globs and conditions", hint)
+        else:
+            names.append(argument)
     return list(dict.fromkeys(names))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import LOCAL
+from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
 from fleet.spec.project import Project, load_lock
 
@@ -17,7 +18,17 @@ MISSING, NO_IMAGE = "FL301", "FL968"
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
     """The endpoint's lock in its project, and what is wrong with it."""
     file, environment = project.lock_file(spec.endpoint), project.environment
-    return read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
+    lock, wrong = read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
+    return lock, with_hint_for_all(wrong, spec.endpoint, environment)
+
+
+def with_hint_for_all(findings: Iterable[Finding], endpoint: str, environment: Environment) -> list[Finding]:
+    """Findings that other endpoints may have as well, with the command that writes all locks."""
+    one, all_of_them = environment.lock_command(endpoint), environment.lock_command()
+    return [
+        replace(each, hint_for_all=each.hint.replace(one, all_of_them)) if one in each.hint else each
+        for each in findings
+    ]
 
 
 def read_lock_file(

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fleet.findings import Finding
 
 REPEATED = 3
-"""So many files with one cause are printed one by one; more are one cause."""
-LISTED = 5
-"""The endpoints or places that a person is shown; the formats for machines have all of them."""
+"""So many places with one cause are printed one by one; more are one cause."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What one cause hits: "40 endpoints", or "the same in 39 more files", and their names."""
+
+    title: str
+    names: tuple[str, ...]
+
+    def first(self, count: int) -> str:
+        """A line with no more than `count` of the names, and the number of the others."""
+        left = len(self.names) - count
+        return f"{self.title}: {', '.join(self.names[:count])}{f' and {left} more' if left > 0 else ''}"
 
 
 @dataclass(frozen=True)
 class Cause:
-    """The first finding of a cause, and the findings in other files that differ in their names alone."""
+    """The first finding of a cause, and the findings in other places that differ in their names alone."""
 
     first: Finding
     others: tuple[Finding, ...] = ()
 
     @property
-    def extent(self) -> str:
-        """What else it hits, such as "40 endpoints: a, b, c, d, e and 35 more"; empty for one place."""
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them."""
+        return (self.first, *self.others)
+
+    @property
+    def hint(self) -> str:
+        """What to do against all of them."""
+        return (self.first.hint_for_all if self.others else "") or self.first.hint
+
+    def extents(self, place: Callable[[Finding], str]) -> Iterator[Extent]:
+        """The other places, as `place` names them, and the endpoints that all are about."""
         if self.others:
-            places = [each.place for each in self.others]
-            return f"the same in {len(places)} more files: {_listed(places)}"
-        names = self.first.endpoints
-        return f"{len(names)} endpoints: {_listed(names)}" if len(names) > 1 else ""
+            files = {each.file for each in self.findings}
+            what = "files" if len(files) == len(self.findings) else "places"
+            yield Extent(f"the same in {len(self.others)} more {what}", tuple(map(place, self.others)))
+        names = tuple(dict.fromkeys(name for each in self.findings for name in each.endpoints))
+        if len(names) > 1:
+            yield Extent(f"{len(names)} endpoints", names)
 
 
 def causes(findings: Sequence[Finding]) -> list[Cause]:
@@ -37,7 +59,7 @@ def causes(findings: Sequence[Finding]) -> list[Cause]:
         groups.setdefault(_key(finding), []).append(finding)
     found = list[Cause]()
     for group in groups.values():
-        if len({each.file for each in group}) > REPEATED:
+        if len({each.place for each in group}) > REPEATED:
             found.append(Cause(group[0], tuple(group[1:])))
         else:
             found += map(Cause, group)
@@ -48,12 +70,7 @@ def causes(findings: Sequence[Finding]) -> list[Cause]:
 def _key(finding: Finding) -> tuple[str, ...]:
     """What findings of one cause have in common: everything but the name of the endpoint or file."""
     name = finding.file.name.partition(".")[0] if finding.file else ""
-    texts = [finding.message, finding.hint]
+    texts = [finding.message, finding.hint_for_all or finding.hint]
     if name:
         texts = [text.replace(name, "\0") for text in texts]
     return (finding.code, finding.severity, *texts)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return f"{', '.join(names[:LISTED])}{more}"

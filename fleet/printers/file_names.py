@@ -11,7 +11,7 @@ from fleet.findings import Finding
 
 
 def place_in(root: Path, file: Path) -> PurePath:
-    """A file relative to the project's root, links followed; as an absolute path if it is outside."""
+    """A file relative to a folder, links followed; as an absolute path if it is outside."""
     # Not Path.resolve, which raises an error where links lead in a circle.
     real = PurePath(os.path.realpath(file))
     top = os.path.realpath(root)

@@ -21,6 +21,8 @@ STYLE = {Severity.ERROR: "red bold", Severity.WARNING: "yellow bold"}
 WIDTH_OF_A_LOG = 120
 """Cells to which an excerpt is cut where no terminal has a width."""
 MIN_WIDTH = 20
+LISTED = 5
+"""The endpoints or places that a person is shown; the formats for machines have all of them."""
 TAB = "    "
 CUT = "…"
 
@@ -37,16 +39,19 @@ def show_findings(findings: Sequence[Finding]) -> None:
         if excerpt is not None:
             for line in _draw_excerpt(excerpt, str(finding.line), width, STYLE[finding.severity]):
                 console.print(line, soft_wrap=True)
-        if finding.hint:
-            console.print(Text(f"  hint: {indent_lines(finding.hint)}", style="dim"), soft_wrap=True)
-        if cause.extent:
-            console.print(Text(f"  {visible(_short(cause.extent))}"), soft_wrap=True)
+        if cause.hint:
+            console.print(Text(f"  hint: {indent_lines(cause.hint)}", style="dim"), soft_wrap=True)
+        for extent in cause.extents(lambda each: _short(each).place):
+            console.print(Text(f"  {visible(extent.first(LISTED))}"), soft_wrap=True)
     console.print(Text(sum_of(findings), style="bold"))
 
 
-def _short(text: str) -> str:
-    """A text with its paths relative to the working directory."""
-    return text.replace(f"{Path.cwd()}/", "")
+def _short(finding: Finding) -> Finding:
+    """A finding with its file relative to the working directory, if it is below that."""
+    file = finding.file
+    if file is None or not file.is_relative_to(Path.cwd()):
+        return finding
+    return replace(finding, file=file.relative_to(Path.cwd()))
 
 
 def sum_of(findings: Sequence[Finding]) -> str:
@@ -56,10 +61,7 @@ def sum_of(findings: Sequence[Finding]) -> str:
 
 
 def _line(finding: Finding) -> Text:
-    file = finding.file
-    if file is not None and file.is_relative_to(Path.cwd()):
-        finding = replace(finding, file=file.relative_to(Path.cwd()))
-    place = f"{visible(finding.place)}: " if finding.place else ""
+    place = f"{visible(place)}: " if (place := _short(finding).place) else ""
     mark = (finding_prefix(finding.severity, finding.code), STYLE[finding.severity])
     return Text.assemble((place, "bold"), mark, f": {indent_lines(finding.message)}")
 

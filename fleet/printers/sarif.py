@@ -26,7 +26,7 @@ Json: TypeAlias = dict[str, Any]
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 DISTRIBUTION = "triton-fleet"
 ROOT = "%SRCROOT%"
-FILELESS = PurePath("model_specs")
+FILELESS = "model_specs"
 """Code scanning refuses a whole document for one result without a file: what has none is about the fleet."""
 MAX_RESULTS = 25_000
 """Code scanning's limit for a run."""
@@ -34,8 +34,10 @@ MAX_TEXT = 1024
 """Code scanning's limit for a description."""
 
 
-def as_sarif(findings: Sequence[Finding], root: Path) -> str:
+def as_sarif(findings: Sequence[Finding], top: Path, root: Path) -> str:
     """A document of one run: all rules and codes, whatever was found, and a result for each finding.
+
+    Paths are relative to the top of the repository that the fleet's root is in.
 
     Code scanning refuses a run of more than 25,000 results: errors come first, and a notification counts
     those that are left out.
@@ -48,8 +50,8 @@ def as_sarif(findings: Sequence[Finding], root: Path) -> str:
     run = {
         "tool": {"driver": {"name": "fleet", "version": version(DISTRIBUTION), "rules": descriptors}},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The fleet's folder."}}},
-        "results": list(_results(kept, root, index)),
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The top of the repository."}}},
+        "results": list(_results(kept, top, root / FILELESS, index)),
         "invocations": [_invocation(len(findings) - len(kept))],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -87,10 +89,10 @@ def _descriptor(code: str, name: str, short: str, full: str, level: str) -> Json
     }
 
 
-def _results(findings: Sequence[Finding], root: Path, index: dict[str, int]) -> Iterator[Json]:
+def _results(findings: Sequence[Finding], top: Path, fileless: Path, index: dict[str, int]) -> Iterator[Json]:
     excerpts, seen = Excerpts(findings), Counter[str]()
     for finding in findings:
-        place = place_in(root, finding.file) if finding.file else FILELESS
+        place = place_in(top, finding.file or fileless)
         excerpt = excerpts.of(finding)
         print_ = _fingerprint(finding, place, excerpt)
         seen[print_] += 1

@@ -88,6 +88,11 @@ def key_values(key: str, loaded: LoadedSpec, environment: Environment) -> Sequen
     return KEYS[key](loaded)
 
 
+def tag_keys(loaded: LoadedSpec, environment: Environment) -> list[str]:
+    """The keys of conditions that a spec's tags have."""
+    return [f"{TAG}{name}" for name in endpoint_tags(environment, loaded.spec)]
+
+
 def read_condition(text: str) -> Condition | None:
     """The condition that a text has the form of, whether or not it is a right one."""
     found = _CONDITION.fullmatch(text)

@@ -17,6 +17,11 @@ MAX_PATH_BYTES = 4096
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 """Messages that can be passed on, an index that is not written, and no questions."""
+_OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""What a hook of a linked worktree gets, and Git would believe more than the folder that it is run in.
+
+The index stays: it is where `git commit FILE` has what it commits.
+"""
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 """What `core.quotePath` writes for a byte; source: quote.c of Git."""
@@ -51,14 +56,22 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     return sorted(found)
 
 
-def is_deleted(top: Path, file: Path) -> bool:
-    """Whether a file that does not exist was once in a commit that this clone has."""
-    if not file.is_relative_to(top) or len(os.fsencode(file)) > MAX_PATH_BYTES:
-        return False
-    path = f":(top,literal){file.relative_to(top)}"
+def deleted_files(top: Path, path: Path) -> list[Path]:
+    """The files at or below a path that does not exist, in the last commit of this clone that has any.
+
+    A link and a submodule are files; nothing for what was never in a commit.
+    """
+    if not path.is_relative_to(top) or len(os.fsencode(path)) > MAX_PATH_BYTES:
+        return []
+    literal = f":(top,literal){path.relative_to(top)}"
     # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
-    done = run_git(top, "rev-list", "--max-count=1", "--ignore-missing", "--all", "FETCH_HEAD", "--", path)
-    return done.returncode == 0 and bool(done.stdout.strip())
+    last = ("--max-count=1", "--parents", "--ignore-missing", "--all", "FETCH_HEAD", "--", literal)
+    commits = run_git(top, "rev-list", *last).stdout.decode("ascii").split()
+    for commit in ("HEAD", *commits) if commits else ():  # the last one may have deleted it
+        done = run_git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", literal)
+        if done.returncode == 0 and done.stdout:
+            return [top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return [path] if commits else []
 
 
 def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
@@ -135,13 +148,13 @@ def run_git(folder: Path, *command: str, given: bytes = b"") -> subprocess.Compl
     Raises:
         CannotRunError: Git is not installed.
     """
-    environment = {**os.environ, **_ENVIRONMENT}
+    inherited = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
     try:
         return subprocess.run(
             ["git", "-C", str(folder), *command],
             capture_output=True,
             input=given,
-            env=environment,
+            env={**inherited, **_ENVIRONMENT},
             check=False,
         )
     except FileNotFoundError as error:

@@ -28,14 +28,22 @@ class FleetInputs:
         inputs: its own findings stop whoever selects it.
         """
         by_path, unreadable = self._index
-        found, forms = set(unreadable), _forms(file)
-        for form in forms:
+        found = set(unreadable)
+        for form in _forms(file):
+            # What does not exist may have been a folder, or a link to one.
+            found |= self._by_parent.get(form, set())
             for each in (form, *form.parents):
                 found |= by_path.get(each, set())
-        if any(form.is_dir() for form in forms):
-            below = (each for each in by_path if any(each.is_relative_to(form) for form in forms))
-            found.update(*(by_path[each] for each in below))
         return [name for name in self._project.endpoints if name in found]
+
+    @cached_property
+    def _by_parent(self) -> dict[Path, set[str]]:
+        """The endpoints by each folder that is above a path that they name."""
+        by_parent = defaultdict[Path, set[str]](set)
+        for path, names in self._index[0].items():
+            for folder in path.parents:
+                by_parent[folder] |= names
+        return by_parent
 
     @cached_property
     def _index(self) -> tuple[dict[Path, set[str]], set[str]]:

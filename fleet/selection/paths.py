@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,12 +12,14 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
 from fleet.selection.inputs import FleetInputs
-from fleet.spec.membership import LOCK_END, SPEC_END
+from fleet.spec.membership import LOCK_END, LOCKS, SPEC_END
 from fleet.spec.project import Project
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import FOLDER
+from fleet.spec.spec_files import FOLDER, PROFILES, SPECS
 
 YAML = ".yaml"
+OWN = (SPECS, PROFILES, LOCKS, "environments", "policies")
+"""The folders of a fleet in which a file concerns endpoints by its name."""
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
 
 
@@ -89,13 +91,34 @@ class FleetPaths:
         Raises:
             FindingsError: the folder concerns no endpoint.
         """
-        if names := self._below(self._in_fleet(folder)):
-            return Selection(names)
-        files = sorted(each for each in folder.glob(f"*{YAML}") if not each.name.startswith("."))
-        found = Selection.union([self.of_file(file) for file in files] + [self._of_input(folder)])
+        place = self._in_fleet(folder)
+        files = {each for each in place.glob(f"*{YAML}") if not each.name.startswith(".")}
+        for own in map(self._root.joinpath, OWN):
+            if own.is_relative_to(place) or place.is_relative_to(own):
+                files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
+        found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
         if not (found.endpoints or found.drafts or found.gone or found.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
         return found
+
+    def of_deleted(self, path: Path, files: Sequence[Path]) -> Selection:
+        """The endpoints that a path concerned, which was a file, or a folder with these files."""
+        return self.of_file(path) if [path] == files else self._of_parts(self._in_fleet(path), files, files)
+
+    def _of_parts(self, folder: Path, files: Iterable[Path], all_files: Iterable[Path] | None) -> Selection:
+        """What a folder selects; without `all_files` it may have other inputs of endpoints."""
+        parts = [Selection(self._below(folder)), *map(self.of_file, files)]
+        if all_files is None or any(map(_may_be_input, all_files)):
+            parts.append(self._of_input(folder))
+        return Selection.union(parts)
+
+    def is_own(self, folder: Path) -> bool:
+        """Whether a folder is one of the fleet's own, in one, or has the fleet in it."""
+        place = self._in_fleet(folder)
+        return self._root.is_relative_to(place) or self._is_in_own(place)
+
+    def _is_in_own(self, place: Path) -> bool:
+        return any(place.is_relative_to(self._root / own) for own in OWN)
 
     def of_file(self, file: Path) -> Selection:
         """The endpoints that a file concerns, whether or not it exists.
@@ -179,6 +202,11 @@ class FleetPaths:
 
 def _is_hidden(*names: str) -> bool:
     return any(name.startswith(".") for name in names)
+
+
+def _may_be_input(file: Path) -> bool:
+    """Whether a file in the fleet's own folders may be of a model or an image, and not a spec or a schema."""
+    return file.suffix not in (YAML, ".json") and (file.is_symlink() or not file.is_dir())
 
 
 def _is_spec(file: Path) -> bool:

@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.selection.condition import (
     GLOB,
     KEYS,
+    TAG,
     Condition,
     read_condition,
     require_right,
     shown,
+    tag_keys,
     wrong_selector,
 )
-from fleet.selection.git import changed_files, is_deleted, is_shallow, unquoted, work_tree
+from fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
+from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
 from fleet.spec.membership import SPEC_END, locked_endpoints
@@ -27,8 +31,6 @@ from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
 from fleet.spec.spec_files import spec_files
 
-CHANGED = "changed:"
-AND = ","
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
 
@@ -61,32 +63,38 @@ class Selector:
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
-        """Whether a path is a part of an endpoint, or was a part of the repository until it was deleted."""
+        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from."""
+        if argument in self._names:
+            return True
         path = self._existing(argument)
         if path is None:
             return self._deleted(argument) is not None
         with suppress(FindingsError):
-            return bool(self._paths.of_file(path).endpoints)
+            return bool(self._of_path(path).endpoints) or (path.is_dir() and self._paths.is_own(path))
         return False
 
     def _selected(self, argument: str) -> Selection:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
-        if any(_is_condition(each) for each in terms):  # else a comma is a part of a path
+        refuse_spaces(argument)
+        if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
         path = self._existing(argument) if self._files and not is_glob else None
         if path is not None:
-            return self._paths.of_folder(path) if path.is_dir() else self._paths.of_file(path)
+            return self._of_path(path)
         if condition := read_condition(argument):
             require_right(condition)
         if is_glob or ("[" in argument and "/" not in argument):
             return Selection(self._of_glob(argument))
         deleted = self._deleted(argument) if self._files else None
         if deleted is not None:
-            return self._paths.of_file(deleted)
+            return deleted
         raise self._unknown(argument)
+
+    def _of_path(self, path: Path) -> Selection:
+        return self._paths.of_folder(path) if path.is_dir() else self._paths.of_file(path)
 
     def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
         found = [self._of_term(argument, each) for each in terms]
@@ -132,53 +140,85 @@ class Selector:
         names = [each.spec.endpoint for each in self._loaded if condition.fits(each, environment)]
         if names:
             return names
+        raise self._unmatched(condition.text, self._hint_for(condition))
+
+    def _hint_for(self, condition: Condition) -> str:
+        """What to write for a condition that no endpoint fulfils."""
+        environment = self._project.environment
         known = {value for each in self._loaded for value in condition.values(each, environment) if value}
-        hint = did_you_mean(condition.value, known, list_all=True) if known else "no spec sets it"
-        raise self._unmatched(condition.text, hint)
+        if not known and condition.key.startswith(TAG):
+            keys = {key for each in self._loaded for key in tag_keys(each, environment)}
+            return f"no spec sets it; {did_you_mean(condition.key, keys, list_all=True)}"
+        if not known:
+            return "no spec sets it"
+        if condition.operator == "!=":
+            return f"every endpoint matches {shown(f'{condition.key}={condition.value}')}"
+        word = condition.value if condition.operator == "=" else ""  # nothing is near an order
+        return did_you_mean(word, known, list_all=True)
 
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
-        files, is_path = self._project.spec_files, "/" in pattern
-        forms = {
-            name: files[name].relative_to(self._root).as_posix() if is_path else name
-            for name in self._members
-        }
-        names = [name for name, form in forms.items() if fnmatchcase(form, pattern)]
+        if "/" not in pattern:
+            names = [name for name in self._members if fnmatchcase(name, pattern)]
+            known = list(self._members)
+        else:
+            files = {name: self._project.spec_files[name] for name in self._members}
+            patterns = [os.path.normpath(Path(escape(str(base)), pattern)) for base in self._bases]
+            names = [
+                name
+                for name, file in files.items()
+                if any(
+                    fnmatchcase(form, each)
+                    for form in {str(file), os.path.realpath(file)}
+                    for each in patterns
+                )
+            ]
+            known = [file.relative_to(self._root).as_posix() for file in files.values()]
         if not names:
-            raise self._unmatched(pattern, did_you_mean(pattern, list(forms.values()), list_all=True))
+            raise self._unmatched(pattern, did_you_mean(pattern, known, list_all=True))
         return names
 
     def _existing(self, argument: str) -> Path | None:
         return next((each for each in self._places(argument) if _exists(each)), None)
 
-    def _deleted(self, argument: str) -> Path | None:
-        """The path of a file that Git knows, and that no longer exists.
+    def _deleted(self, argument: str) -> Selection | None:
+        """What a path concerned that Git knows, and that no longer exists.
 
         A shallow clone may lack the commit that had it, so there every path is treated as one.
+
+        Raises:
+            CannotRunError: Git is not installed, and only it can know the path.
         """
-        top = work_tree(self._root)
+        is_path, top = bool({*"/."} & {*argument}), work_tree(self._root)
+        if top is None and is_path:
+            run_git(self._root, "--version")
         if top is None or not argument.isprintable():
             return None
         places = [each for each in self._places(argument) if each.is_relative_to(top)]
-        known = next((each for each in places if is_deleted(top, each)), None)
-        if known is None and {*"/."} & {*argument} and is_shallow(top):
-            return next(iter(places), None)
-        return known
+        for place in places:
+            if files := deleted_files(top, place):
+                return self._paths.of_deleted(place, files)
+        return self._paths.of_file(places[0]) if places and is_path and is_shallow(top) else None
 
     def _places(self, argument: str) -> list[Path]:
-        """Where a path may lead: from the working directory, from the top of the repository."""
-        bases, path = [Path.cwd()], unquoted(argument)
+        """Where a path may lead."""
+        path = unquoted(argument)
         if not path or "\0" in path:
             return []
-        if not Path(path).is_absolute():
-            bases += [self._root, self._tree]
-        return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in bases)]
+        return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in self._bases)]
+
+    @cached_property
+    def _bases(self) -> tuple[Path, ...]:
+        """What paths may be relative to; an absolute one is the same from each."""
+        return Path.cwd(), self._root, self._tree
 
     def _unknown(self, name: str) -> FindingsError:
         message = f"there is no endpoint, file or folder {shown(name)}" if name else "no endpoint was named"
         hint = did_you_mean(name, self._names, list_all=True)
         if name in KEYS:  # what a shell leaves of `triton<25`
             hint = f"put a condition in quotes: '{name}=…'"
+        if name.lower().startswith(CHANGED):
+            hint = f"write it in small letters: {shown(CHANGED + name[len(CHANGED) :])}"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:
@@ -225,17 +265,6 @@ class Selector:
             tree=self._tree,
             drafts=self._drafts,
         )
-
-
-def is_selector(argument: str) -> bool:
-    """Whether an argument is a glob, or has a condition or a change in it, so that it is not a plain name."""
-    terms = argument.split(AND)
-    return bool(GLOB & {*argument}) or any(each.startswith(CHANGED) or read_condition(each) for each in terms)
-
-
-def _is_condition(text: str) -> bool:
-    condition = read_condition(text)
-    return text.startswith(CHANGED) or (condition is not None and condition.is_known)
 
 
 def _exists(path: Path) -> bool:

@@ -155,7 +155,7 @@ def open_project(
     if absent := [members.absent[name] for name in named if name in members.absent]:
         raise FindingsError(absent)
     chosen = named or tuple(members.files)
-    findings += [*members.findings, *_stray_overrides(settings, source, [*names, *known, *elsewhere])]
+    findings += [*members.findings, *_stray_overrides(settings, source, {*names, *known, *elsewhere})]
     return Project(
         root,
         settings,
@@ -220,7 +220,7 @@ def require_known(name: str, names: list[str], noun: str) -> str:
     raise FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
 
-def _stray_overrides(settings: Environment, source: Source, names: list[str]) -> list[Finding]:
+def _stray_overrides(settings: Environment, source: Source, names: set[str]) -> list[Finding]:
     strays = []
     for name in settings.overrides:
         if name not in names:

@@ -24,7 +24,8 @@ import yaml
 from fleet.check.run import all_findings
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, FindingsError
-from fleet.printers.formats import as_github, as_json
+from fleet.printers.formats import as_json
+from fleet.printers.github import as_github
 from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.rules.example import SPEC, examples
@@ -115,7 +116,7 @@ def _resolve(root: Path) -> None:
 def _print(found: list[Finding], root: Path) -> None:
     with redirect_stderr(io.StringIO()) as written:
         show_findings(found)
-    said = [written.getvalue(), as_json(found, root), as_sarif(found, root), as_github(found, root)]
+    said = [written.getvalue(), as_json(found, root), as_sarif(found, root, root), as_github(found, root)]
     "".join(said).encode()
 
 

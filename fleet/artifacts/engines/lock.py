@@ -129,7 +129,7 @@ def with_engines(archive: LockedArchive, packed: PackedArchive, engines: Engines
 CODE = "FL306"
 
 
-def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, since: str, hint: str) -> Iterator[Finding]:
+def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, hint: str) -> Iterator[Finding]:
     """ONNX models that differ from the lock; `found` is what a new lock would have."""
     for path, index, engine in spec_engines(loaded.spec):
         before, now = (
@@ -140,7 +140,7 @@ def onnx_changes(loaded: LoadedSpec, lock: Lock, found: Lock, since: str, hint: 
         source = onnx_of(loaded, path, engine, no_s3)
         if isinstance(source, OnnxFile):
             if before.onnx != now.onnx:
-                message = f"the ONNX model of {engine.model!r} changed since {since} was written"
+                message = f"the ONNX model of {engine.model!r} changed since it was locked"
                 yield Finding(code=CODE, message=message, file=source.file, hint=hint)
         elif engine.digest not in (None, before.onnx):
             message = (

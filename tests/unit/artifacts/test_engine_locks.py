@@ -89,7 +89,7 @@ def test_an_onnx_model_that_changed_is_named(engine: FleetFolder) -> None:
     onnx(engine).write_bytes(small_onnx("other"))
     (finding,) = found(engine)
     assert (finding.code, finding.file) == ("FL306", onnx(engine))
-    since = "since locks/dev/sentences.lock.yaml was written"
+    since = "since it was locked"
     assert finding.message == f"the ONNX model of 'bert' changed {since}"
     assert "fleet lock --env dev sentences" in finding.hint
 

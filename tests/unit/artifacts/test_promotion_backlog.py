@@ -9,6 +9,7 @@ import pytest
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
 from fleet_folder import SPEC, FleetFolder
+from git_repository import GitRepository
 
 SIZE = 3 << 20
 OWN = SPEC.replace("../repo", "../../repo")
@@ -89,7 +90,55 @@ def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
-    assert said(capsys, "sentences") == ["prod is up to date with main and staging"]
+    assert said(capsys, "sentences") == ["sentences in prod is up to date with main and staging"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [
+        ("model_specs/ranking.yaml", ["ranking"]),
+        ("repository/embed", ["ranking", "sentences"]),
+        ("changed:HEAD", ["ranking", "sentences"]),
+        ("locks/prod/sentences.spec.yaml", ["sentences"]),
+        ("instance=g5.2xlarge", ["ranking", "sentences"]),
+        ("rank*", ["ranking"]),
+    ],
+)
+def test_what_waits_is_selected_by_what_it_is_made_from(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str, names: list[str]
+) -> None:
+    fleet.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    GitRepository.around(fleet.root)
+    fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
+    ranking = SPEC.replace("endpoint: sentences", "endpoint: ranking").replace("g5.x", "g5.2x")
+    fleet.write("model_specs/ranking.yaml", ranking)
+    document = json.loads("\n".join(said(capsys, selector, "--format", "json")))
+    assert [each["name"] for each in document["endpoints"]] == names
+
+
+def test_a_deleted_spec_selects_the_endpoint_that_waits_for_its_end(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    GitRepository.around(fleet.root)
+    (fleet.root / "model_specs/sentences.yaml").unlink()
+    assert said(capsys, "model_specs/sentences.yaml")[0].startswith("sentences: main no longer has it")
+
+
+def test_a_file_that_concerns_nothing_is_a_note_or_an_empty_document(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.write("app.py", "")
+    assert said(capsys, "app.py") == []
+    assert json.loads("\n".join(said(capsys, "app.py", "--format", "json")))["endpoints"] == []
+
+
+def test_an_endpoint_that_the_environment_leaves_out_is_refused(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
+    fleet.environment("promoted_from: staging\nendpoints: [sentences]\n", "prod")
+    with pytest.raises(FindingsError, match="FL511"):
+        said(capsys, "ranking")
 
 
 def test_nothing_waits_for_an_environment_that_follows_main(

@@ -141,7 +141,7 @@ def test_line_ends_of_other_files_are_named_with_what_keeps_them(origin: FleetFo
     origin.write("repository/embed/1/merges", "a b\nc d\n")
     other = clone(origin, tmp_path, "-c", "core.autocrlf=true")
     (found,) = stale(other)
-    assert found.message == f"only the line ends of the file changed since {LOCK} was written"
+    assert found.message == "only the line ends of the file changed since it was locked"
     assert found.hint.startswith("write `embed/1/merges -text` into a .gitattributes file")
 
 
@@ -162,7 +162,7 @@ def test_missing_weights_are_named_with_their_size_and_never_locked_away(
     origin: FleetFolder, tmp_path: Path, weights: Path
 ) -> None:
     other = clone(origin, tmp_path)
-    message = f"the file is missing in this clone, and {LOCK} lists it; model 'embed' lacks 3.0 MiB"
+    message = "the file is missing in this clone, and the lock lists it; model 'embed' lacks 3.0 MiB"
     remedy = "run the script that creates it, or copy it from where the lock was written"
     assert lines(stale(other)) == [f"FL840 {message} | {remedy}"]
     before = (other.root / LOCK).read_text()

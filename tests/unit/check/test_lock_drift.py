@@ -15,7 +15,7 @@ from fleet_folder import SPEC, FleetFolder
 
 MODEL, NEW = "embed/1/model.py", "embed/1/new.py"
 HINT = "run `fleet lock --env dev sentences` and have the change reviewed"
-SINCE = "since locks/dev/sentences.lock.yaml was written"
+SINCE = "since it was locked"
 
 
 @pytest.fixture

@@ -83,8 +83,33 @@ class TestCheck:
     ) -> None:
         two.write("README.md", "")
         done = typed("check", "--env", "dev", "README.md")
-        assert (done.code, done.out.strip()) == (0, "dev: no findings in the environment")
+        assert (done.code, done.out.strip()) == (0, "dev: no endpoint was checked")
         assert done.err == "dev: no endpoint is selected: README.md: no endpoint in dev uses it\n"
+
+    def test_an_endpoints_name_is_never_the_folder_of_that_name(self, typed: Typed, two: FleetFolder) -> None:
+        two.write("images/net/config.pbtxt", 'backend: "python"\n')
+        assert typed("check", "--env", "dev", "images").out.strip() == "dev: no findings in images"
+        assert "FL" in typed("check", "--env", "dev", "./images").err
+        assert "FL" in typed("check", "images").err
+
+    @pytest.mark.parametrize("path", ["locks", ".", "..", "repository", "locks/dev"])
+    def test_a_folder_of_the_fleet_selects_the_endpoints_that_are_made_from_it(
+        self, typed: Typed, two: FleetFolder, path: str
+    ) -> None:
+        done = typed("check", "--env", "dev", path)
+        assert (done.code, done.out.strip()) == (0, "dev: no findings in images, sentences")
+
+    def test_a_folder_from_which_no_endpoint_is_made_is_a_repository(
+        self, typed: Typed, two: FleetFolder
+    ) -> None:
+        two.write("other/net/config.pbtxt", 'backend: "python"\n')
+        two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
+        assert typed("check", "--env", "dev", "other").out.strip() == "dev: no findings in other"
+
+    def test_an_empty_argument_is_refused(self, typed: Typed, two: FleetFolder) -> None:
+        done = typed("check", "--env", "dev", "")
+        assert done.code == 1
+        assert "no endpoint was named" in done.err
 
     def test_a_deleted_spec_leaves_what_else_is_wrong_without_it(
         self, typed: Typed, two: FleetFolder
@@ -100,7 +125,8 @@ class TestCheck:
         (two.root / "repository/embed/config.pbtxt").unlink()
         done = typed("check", "--env", "dev", "repository/embed/config.pbtxt", "--format", "json")
         assert done.code == 1
-        assert [each["code"] for each in json.loads(done.out)["findings"]] == ["FL306", "FL306"]
+        (found,) = json.loads(done.out)["findings"]
+        assert (found["code"], found["endpoints"]) == ("FL306", ["images", "sentences"])
 
     def test_a_selector_that_fits_nothing_is_a_finding(self, typed: Typed, two: FleetFolder) -> None:
         done = typed("check", "--env", "dev", "owner=sarch", "--format", "json")
@@ -155,6 +181,73 @@ class TestOtherCommands:
         two.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         done = typed("lock", "--env", "dev", "owner=vision")
         assert done.out == "wrote locks/dev/images.lock.yaml\n"
+
+    @pytest.mark.parametrize(
+        "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
+    )
+    @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD"])
+    def test_a_command_for_one_endpoint_says_so(
+        self, typed: Typed, two: FleetFolder, command: str, selector: str
+    ) -> None:
+        done = typed(*command.split(), selector, "--env", "dev")
+        assert done.code == 1
+        assert "this command takes the name of one endpoint" in done.err
+
+
+class TestSeveralEnvironments:
+    @pytest.fixture
+    def both(self, two: FleetFolder) -> FleetFolder:
+        """`images` is of another team in the second environment alone, which does not have `sentences`."""
+        two.environment("endpoints: [images]\noverrides: {images: {owner: {team: ops}}}\n", "other")
+        return two
+
+    @pytest.mark.parametrize(
+        ("selector", "listed"),
+        [
+            ("owner=search", [("dev", "sentences")]),
+            ("owner=ops", [("other", "images")]),
+            ("sentences", [("dev", "sentences")]),
+            ("images", [("dev", "images"), ("other", "images")]),
+        ],
+    )
+    def test_what_one_of_them_has_is_listed(
+        self, typed: Typed, both: FleetFolder, selector: str, listed: list[tuple[str, str]]
+    ) -> None:
+        environments = ("--env", "dev", "--env", "other")
+        done = typed("ls", "--offline", "--format", "json", *environments, selector)
+        assert [(each["environment"], each["name"]) for each in json.loads(done.out)] == listed
+
+    @pytest.mark.parametrize(
+        ("selector", "code"), [("owner=x", "FL506"), ("x", "FL120"), ("ownr=x", "FL507")]
+    )
+    def test_what_none_of_them_has_is_refused(
+        self, typed: Typed, both: FleetFolder, selector: str, code: str
+    ) -> None:
+        done = typed("ls", "--offline", "--env", "dev", "--env", "other", selector)
+        assert done.code == 1
+        assert done.err.count(code) == 1
+
+
+class TestDrift:
+    """AWS is not asked for what is wrong without it."""
+
+    @pytest.mark.parametrize(
+        ("argument", "said"),
+        [
+            ("model_specs/images.yaml", "this command takes names, globs and conditions"),
+            ("app.py", "this command takes names, globs and conditions"),
+            ("changed:main", "this command does not accept `changed:`"),
+            ("owner=x", "no endpoint in dev matches 'owner=x'"),
+            ("x*", "no endpoint in dev matches 'x*'"),
+        ],
+    )
+    @pytest.mark.parametrize("command", ["drift", "destroy"])
+    def test_paths_changes_and_selectors_that_match_nothing_are_refused(
+        self, typed: Typed, two: FleetFolder, command: str, argument: str, said: str
+    ) -> None:
+        done = typed(command, "--env", "dev", argument)
+        assert done.code == 1
+        assert said in done.err
 
 
 class TestDestroy:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.findings import Finding, Severity
+from fleet.check.run import all_findings, checked_fleet
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers import sarif
 from fleet.printers.causes import causes
-from fleet.printers.formats import ANNOTATIONS, as_github, as_json
+from fleet.printers.formats import as_json
+from fleet.printers.github import ANNOTATIONS, MAX_MESSAGE, as_github
 from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
+from git_repository import GitRepository
 
 
 def missing_lock(root: Path, name: str, *, severity: Severity = Severity.WARNING) -> Finding:
@@ -78,10 +81,87 @@ def test_three_files_are_printed_one_by_one(tmp_path: Path, capsys: pytest.Captu
     assert shown.count("there is no lock of") == 3
 
 
-def test_findings_of_one_file_are_never_one_cause(tmp_path: Path) -> None:
+def test_different_findings_of_one_file_are_never_one_cause(tmp_path: Path) -> None:
     assert len(causes([different(tmp_path, number) for number in range(40)])) == 40
-    same = [Finding(code="FL110", message="x", file=tmp_path / "a.yaml", line=number) for number in range(9)]
-    assert len(causes(same)) == 9
+
+
+def test_one_mistake_at_many_lines_of_a_file_is_printed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "environments/dev.yaml"
+    shown = printed(capsys, [Finding(code="FL112", message="x", file=file, line=n) for n in range(1, 10)])
+    assert shown.count("FL112") == 1
+    assert "the same in 8 more places: environments/dev.yaml:2, environments/dev.yaml:3, " in shown
+
+
+def test_a_mistake_in_many_profiles_is_printed_with_all_its_places_and_endpoints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [
+        Finding(
+            code="FL112",
+            message="wrong",
+            file=tmp_path / f"profiles/p{profile}.yaml",
+            line=3,
+            endpoints=tuple(f"e{number}" for number in range(profile * 20, profile * 20 + 30)),
+        )
+        for profile in range(5)
+    ]
+    shown = printed(capsys, found)
+    assert "the same in 4 more files: " in shown
+    assert "  110 endpoints: e0, e1, e2, e3, e4 and 105 more\n" in shown
+    said = as_github(found, tmp_path)
+    assert "%0Athe same in 4 more files: profiles/p1.yaml:3, profiles/p2.yaml:3, " in said
+    assert "%0A110 endpoints: e0, e1, " in said
+    assert said.endswith("e109")
+
+
+class TestSharedRepository:
+    """One repository of six endpoints, each with a lock of its own."""
+
+    @pytest.fixture
+    def many(self, folder: FleetFolder) -> FleetFolder:
+        for number in range(5):
+            name = f"e{number}"
+            folder.spec("", name, base=SPEC.replace("endpoint: sentences", f"endpoint: {name}"))
+        folder.lock()
+        return folder
+
+    def test_a_changed_file_is_one_finding_whose_remedy_is_for_all(self, many: FleetFolder) -> None:
+        many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+        found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL306"]
+        assert [(each.message, each.hint) for each in found] == [
+            (
+                "the file changed since it was locked",
+                "run `fleet lock --env dev` and have the change reviewed",
+            )
+        ]
+        assert found[0].endpoints == ("e0", "e1", "e2", "e3", "e4", "sentences")
+
+    def test_a_deploy_is_refused_with_one_finding_too(self, many: FleetFolder) -> None:
+        many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+        with pytest.raises(FindingsError) as refused:
+            checked_fleet(open_project(many.root, "dev"))
+        assert [each.code for each in refused.value.findings].count("FL306") == 1
+
+    def test_a_missing_file_is_one_finding(self, many: FleetFolder) -> None:
+        many.write("repository/embed/1/weights.bin", "x")
+        many.lock()
+        many.write(".gitignore", "*.bin\n")
+        GitRepository.around(many.root)
+        (many.root / "repository/embed/1/weights.bin").unlink()
+        found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL840"]
+        assert [len(each.endpoints) for each in found] == [6]
+
+    def test_the_remedy_of_missing_locks_is_for_all_of_them(
+        self, many: FleetFolder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for file in (many.root / "locks/dev").glob("e*"):
+            file.unlink()
+        shown = printed(capsys, all_findings(open_project(many.root, "dev")))
+        assert shown.count("FL301") == 1
+        assert "  hint: run `fleet lock --env dev`\n" in shown
 
 
 def test_another_severity_is_another_cause(tmp_path: Path) -> None:
@@ -96,6 +176,32 @@ def test_json_has_each_finding(tmp_path: Path) -> None:
 
 
 class TestGithub:
+    def test_a_long_list_is_shortened_to_what_the_runner_keeps_and_is_whole_in_the_log(
+        self, tmp_path: Path
+    ) -> None:
+        names = tuple(f"endpoint-of-a-team-{number:04}" for number in range(400))
+        shared = Finding(
+            code="FL112", message="wrong", file=tmp_path / "p.yaml", line=2, column=1, endpoints=names
+        )
+        missing = [missing_lock(tmp_path, f"endpoint-of-a-team-{number:04}") for number in range(400)]
+        command, other, group, *log, end = as_github([shared, *missing], tmp_path).split("\n")
+        assert group.startswith("::group::")
+        assert end == "::endgroup::"
+        for text in (command, other):
+            message = text.split("::", 2)[2].replace("%0A", "\n").replace("%25", "%")
+            assert MAX_MESSAGE * 0.9 < len(message) <= MAX_MESSAGE
+            assert re.search(r" and \d+ more, in the log of this step$", message)
+        assert log[0].startswith("p.yaml:2:1: error invalid-value (FL112): wrong [endpoint-of-a-team-0000, ")
+        assert log[0].endswith("endpoint-of-a-team-0399]")
+        assert len(log) == 401
+        assert all("(hint: run `fleet lock --env dev" in each for each in log[1:])
+
+    def test_a_message_that_is_too_long_by_itself_is_in_the_log(self, tmp_path: Path) -> None:
+        long = Finding(code="FL112", message="x" * 5000, file=tmp_path / "p.yaml", endpoints=("a", "b"))
+        lines = as_github([long], tmp_path).split("\n")
+        assert lines[0].endswith("%0A2 endpoints, in the log of this step")
+        assert lines[2].endswith(f"{'x' * 5000} [a, b]")
+
     def test_a_cause_is_one_annotation_with_all_its_places(self, tmp_path: Path) -> None:
         said = as_github([missing_lock(tmp_path, f"e{number}") for number in range(40)], tmp_path)
         assert said.count("::warning ") == 1
@@ -133,7 +239,7 @@ class TestSarif:
             code="FL112", message="wrong", file=tmp_path / "profiles/a.yaml", line=1, endpoints=("b", "c")
         )
         found = [shared, *(missing_lock(tmp_path, f"e{number}") for number in range(400))]
-        (run,) = json.loads(as_sarif(found, tmp_path))["runs"]
+        (run,) = json.loads(as_sarif(found, tmp_path, tmp_path))["runs"]
         assert len(run["results"]) == 401
         assert run["results"][0]["message"]["text"] == "wrong\n2 endpoints: b, c"
         assert run["invocations"] == [{"executionSuccessful": True}]
@@ -144,7 +250,7 @@ class TestSarif:
         monkeypatch.setattr(sarif, "MAX_RESULTS", 5)
         found = [different(tmp_path, n, Severity.WARNING) for n in range(6)]
         found += [different(tmp_path, n) for n in range(6, 9)]
-        (run,) = json.loads(as_sarif(found, tmp_path))["runs"]
+        (run,) = json.loads(as_sarif(found, tmp_path, tmp_path))["runs"]
         assert [each["level"] for each in run["results"]] == ["error"] * 3 + ["warning"] * 2
         (notice,) = run["invocations"][0]["toolExecutionNotifications"]
         assert notice["message"]["text"].startswith("4 more findings are omitted")

@@ -11,6 +11,7 @@ import pytest
 
 from fleet.findings import Finding, Severity
 from fleet.printers.formats import Format, print_findings
+from git_repository import GitRepository
 
 UNKNOWN = Finding(code="FL110", message="unknown key", hint="did you mean `scaling`?", line=2, column=1)
 
@@ -118,3 +119,36 @@ def test_every_document_is_utf_8_whatever_a_file_is_called(
 ) -> None:
     odd = at(tmp_path, UNKNOWN, os.fsdecode(b"\xff.yaml"), message="bad name \udcff, ü")
     assert "bad name ?, ü" in printed(capsysbinary, format, tmp_path, odd)
+
+
+class TestFleetBelowTheTopOfItsRepository:
+    """GitHub knows files by their paths from the top; scripts get them from the fleet, as documented."""
+
+    @pytest.fixture
+    def root(self, tmp_path: Path) -> Path:
+        root = tmp_path / "serving" / "fleet"
+        (root / "model_specs").mkdir(parents=True)
+        GitRepository.around(tmp_path)
+        return root
+
+    def test_github_gets_paths_from_the_top(
+        self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    ) -> None:
+        said = printed(capsysbinary, Format.GITHUB, root, at(root, UNKNOWN))
+        assert "file=serving/fleet/model_specs/a.yaml," in said
+
+    def test_sarif_gets_paths_from_the_top_and_the_fleets_folder_for_what_has_no_file(
+        self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    ) -> None:
+        said = json.loads(printed(capsysbinary, Format.SARIF, root, at(root, UNKNOWN), UNKNOWN))
+        places = [each["locations"][0]["physicalLocation"] for each in said["runs"][0]["results"]]
+        assert [each["artifactLocation"]["uri"] for each in places] == [
+            "serving/fleet/model_specs/a.yaml",
+            "serving/fleet/model_specs",
+        ]
+
+    def test_json_gets_paths_from_the_fleet(
+        self, root: Path, capsysbinary: pytest.CaptureFixture[bytes]
+    ) -> None:
+        [said] = json.loads(printed(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
+        assert said["file"] == "model_specs/a.yaml"

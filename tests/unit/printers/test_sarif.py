@@ -24,7 +24,7 @@ def finding(file: Path | None, line: int | None = None, column: int | None = Non
 
 
 def run_of(root: Path, *findings: Finding) -> Any:
-    document = json.loads(as_sarif(findings, root))
+    document = json.loads(as_sarif(findings, root, root))
     assert document["version"] == "2.1.0"
     assert document["$schema"] == "https://json.schemastore.org/sarif-2.1.0.json"
     [run] = document["runs"]

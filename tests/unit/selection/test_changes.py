@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,3 +168,38 @@ def test_a_command_that_takes_no_files_takes_no_changes(fleet: FleetFolder) -> N
     for argument in ("changed:main", "model_specs/zoo.yaml", "."):
         with pytest.raises(FindingsError):
             Selector(fleet.root, "dev", files=False).select([argument])
+
+
+HOOK = f"""\
+#!{sys.executable}
+import sys
+sys.path[:] = {sys.path!r}
+from pathlib import Path
+from fleet.selection.selector import Selector
+fleet = Path({{fleet!r}}).resolve()
+print(*Selector(fleet, "dev").select(["changed:HEAD"]).endpoints, file=sys.stderr)
+sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize("below", ["", "serving/fleet"])
+def test_in_a_hook_of_a_linked_worktree_what_is_staged_counts(
+    fleet: FleetFolder, tmp_path: Path, below: str
+) -> None:
+    """There Git sets GIT_DIR, for which every folder is the top of the work tree."""
+    top = tmp_path / "top"
+    (top / below).parent.mkdir(parents=True, exist_ok=True)
+    fleet.root.rename(top / below)
+    repository = GitRepository.around(top)
+    linked = GitRepository(tmp_path / "linked")
+    repository.git("worktree", "add", "--quiet", str(linked.top))
+    hook = top / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(HOOK.format(fleet=below or "."))
+    hook.chmod(0o755)
+    spec = linked.top / below / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("26.01", "25.04"))
+    linked.git("add", "--all")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        linked.git("commit", "--message", "change")
+    assert refused.value.stderr.split() == ["zoo"]

@@ -7,24 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, FindingsError
-from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
+from selections import refusal, selection
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
-
-
-def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:
-    return Selector(fleet.root, "dev", drafts=drafts).select(arguments)
-
-
-def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
-    with pytest.raises(FindingsError) as refused:
-        selection(fleet, *arguments)
-    (found,) = refused.value.findings
-    return found
 
 
 @pytest.mark.parametrize(
@@ -43,6 +31,9 @@ def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
         ("profiles", ["bert-small"]),
         ("locks/dev/zoo.lock.yaml", ["zoo"]),
         ("locks/dev", ["zoo"]),
+        ("locks", ["zoo"]),
+        ("policies", ALL),
+        ("environments", ALL),
         ("environments/dev.yaml", ALL),
         ("policies/cost.yaml", ALL),
         ("models/resnet/net/config.pbtxt", ["resnet"]),
@@ -54,7 +45,8 @@ def refusal(fleet: FleetFolder, *arguments: str) -> Finding:
 def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
     fleet: FleetFolder, path: str, names: list[str]
 ) -> None:
-    for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", "policies/cost.yaml"):
+    policies = ("policies/cost.yaml", "policies/teams/search.yaml")
+    for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", *policies):
         fleet.write(file, "logs: {}\n")
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
     found = selection(fleet, path)
@@ -116,6 +108,23 @@ def test_files_of_engines_and_images_and_links_to_a_repository_are_parts_of_endp
     assert selection(fleet, "linked").endpoints == ["own", "zoo"]
 
 
+def test_a_folder_with_policies_below_it_alone_selects_all(fleet: FleetFolder) -> None:
+    fleet.write("policies/teams/search.yaml", "limits: []\n")
+    assert selection(fleet, "policies").endpoints == ALL
+
+
+def test_a_folder_with_specs_and_models_selects_the_endpoints_of_both(fleet: FleetFolder) -> None:
+    shutil.copytree(fleet.root / "models/zoo", fleet.root / "model_specs/search/zoo")
+    spec = fleet.root / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("../models/zoo", "search/zoo"))
+    assert selection(fleet, "model_specs/search").endpoints == ["bert-large", "bert-small", "zoo"]
+
+
+def test_a_folder_of_specs_alone_reads_no_other_spec(fleet: FleetFolder) -> None:
+    fleet.write("model_specs/zoo.yaml", "{")
+    assert selection(fleet, "model_specs/search").endpoints == ["bert-large", "bert-small"]
+
+
 def test_an_endpoint_whose_spec_cannot_be_read_may_be_made_from_any_file(fleet: FleetFolder) -> None:
     fleet.write("model_specs/zoo.yaml", "endpoint: zoo\n")
     assert selection(fleet, "models/resnet/net/1/model.py").endpoints == ["resnet", "zoo"]
@@ -152,71 +161,12 @@ class TestRepositories:
         ):
             assert selection(fleet, path).endpoints == ["zoo"]
 
-    def test_a_deleted_spec_is_no_mistake_and_its_endpoint_is_named(
-        self, fleet: FleetFolder, repository: GitRepository
-    ) -> None:
-        (fleet.root / "model_specs/zoo.yaml").unlink()
-        for _ in ("in the work tree", "in a commit"):
-            found = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
-            assert (found.endpoints, found.gone) == ([], ["zoo"])
-            repository.commit()
-
     def test_a_spec_in_another_folder_is_the_same_endpoint(
         self, fleet: FleetFolder, repository: GitRepository
     ) -> None:
         repository.git("mv", "model_specs/search/bert-large.yaml", "model_specs/vision/bert-large.yaml")
         for path in ("search", "vision"):
             assert selection(fleet, f"model_specs/{path}/bert-large.yaml").endpoints == ["bert-large"]
-
-    @pytest.mark.parametrize(
-        ("path", "names"),
-        [
-            ("README.md", []),
-            ("profiles/tiny.yaml", ["bert-small"]),
-            ("models/resnet/net/1/model.py", ["resnet"]),
-            ("environments/prod.yaml", []),
-            ("LICENSE", []),
-        ],
-    )
-    def test_any_other_deleted_file_selects_what_it_would_if_it_existed(
-        self, fleet: FleetFolder, path: str, names: list[str]
-    ) -> None:
-        fleet.write("LICENSE", "")
-        repository = GitRepository.around(fleet.root)
-        (fleet.root / path).unlink()
-        repository.commit()
-        assert selection(fleet, path).endpoints == names
-
-    def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
-        self, fleet: FleetFolder, repository: GitRepository, tmp_path: Path
-    ) -> None:
-        other = tmp_path / "other"
-        repository.git("clone", "--quiet", str(fleet.root), str(other))
-        fleet.write("model_specs/late.yaml", "endpoint: late\n")
-        repository.commit()
-        clone = GitRepository(other)
-        clone.git("fetch", "--quiet", str(fleet.root), "main")
-        (path,) = clone.diff("FETCH_HEAD")
-        assert Selector(other, "dev").select([str(other / path)]).gone == ["late"]
-
-    @pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])
-    def test_a_path_that_never_existed_is_a_mistake(
-        self, fleet: FleetFolder, repository: GitRepository, path: str
-    ) -> None:
-        assert repository.top == fleet.root
-        assert refusal(fleet, path).code == "FL120"
-
-    def test_a_shallow_clone_cannot_know_what_never_existed(
-        self, fleet: FleetFolder, repository: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (fleet.root / "model_specs/zoo.yaml").unlink()
-        repository.commit()
-        shallow = tmp_path / "shallow"
-        repository.git("clone", "--quiet", "--depth=1", f"file://{fleet.root}", str(shallow))
-        monkeypatch.chdir(shallow)
-        assert Selector(shallow, "dev").select(["model_specs/zoo.yaml"]).gone == ["zoo"]
-        with pytest.raises(FindingsError):
-            Selector(shallow, "dev").select(["zo"])
 
     def test_paths_are_read_as_git_quotes_them(self, fleet: FleetFolder, repository: GitRepository) -> None:
         fleet.write('models/zoo/net/1/modèle "a".py', "")
@@ -233,13 +183,6 @@ class TestRepositories:
         assert selection(fleet, "models/zoo/net/1/[a],b=c.py").endpoints == ["zoo"]
         file.unlink()
         assert selection(fleet, "models/zoo/net/1/[a],b=c.py").endpoints == ["zoo"]
-
-    def test_without_git_a_path_that_does_not_exist_is_a_mistake(
-        self, fleet: FleetFolder, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        shutil.rmtree(repository.top / "models")
-        monkeypatch.setenv("PATH", "")
-        assert refusal(fleet, "models/zoo/net/1/model.py").code == "FL120"
 
 
 def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_each_of_its_files_is(

@@ -9,6 +9,7 @@ import pytest
 from fleet.findings import Finding, FindingsError
 from fleet.selection.selector import Selector
 from fleet_folder import FleetFolder
+from git_repository import GitRepository
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 
@@ -46,6 +47,15 @@ class TestNamesAndGlobs:
         self, fleet: FleetFolder, glob: str, names: list[str]
     ) -> None:
         assert selected(fleet, glob) == names
+
+    def test_a_glob_of_paths_is_from_where_a_plain_path_may_be_from(
+        self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        GitRepository.around(fleet.root.parent)
+        monkeypatch.chdir(fleet.root / "model_specs/vision")
+        for glob in ("./res*", "../vision/*", "fleet/model_specs/vision/*", f"{fleet.root}/model_specs/v*/*"):
+            assert selected(fleet, glob) == ["resnet"]
+        assert refusal(fleet, "vision/*").code == "FL506"
 
     def test_an_unknown_name_is_refused_with_the_nearest_one(self, fleet: FleetFolder) -> None:
         found = refusal(fleet, "resent")
@@ -125,6 +135,18 @@ class TestConditions:
             ("owner=serach", "no endpoint in dev matches 'owner=serach'", "did you mean `search`?"),
             ("triton<24", "no endpoint in dev matches 'triton<24'", "known: 24.10, 25.04, 26.01"),
             ("tag:team=x", "no endpoint in dev matches 'tag:team=x'", "no spec sets it"),
+            ("tag:stag=dev", "no endpoint in dev matches 'tag:stag=dev'", "did you mean `tag:stage`?"),
+            ("triton>26.01", "no endpoint in dev matches 'triton>26.01'", "known: 24.10, 25.04, 26.01"),
+            (
+                "tag:cost!=ml",
+                "no endpoint in dev matches 'tag:cost!=ml'",
+                "every endpoint matches 'tag:cost=ml'",
+            ),
+            (
+                "triton!=2?.*",
+                "no endpoint in dev matches 'triton!=2?.*'",
+                "every endpoint matches 'triton=2?.*'",
+            ),
             ("owner=vision,triton<25", "no endpoint in dev matches 'owner=vision,triton<25'", "all parts"),
             ("zoo,owner=serach", "no endpoint in dev matches 'owner=serach'", "did you mean `search`?"),
         ],
@@ -154,6 +176,33 @@ class TestConditions:
         found = refusal(fleet, selector)
         assert found.code == ("FL506" if selector == "triton=" else "FL507")
         assert hint in found.hint
+
+    @pytest.mark.parametrize("selector", ["triton>26.01", "triton<24", "tag:cost!=ml"])
+    def test_a_near_value_is_proposed_for_an_equation_alone(self, fleet: FleetFolder, selector: str) -> None:
+        assert "did you mean" not in refusal(fleet, selector).hint
+
+    @pytest.mark.parametrize(
+        ("selector", "without"),
+        [
+            ("owner = search", "owner=search"),
+            (" owner=search", "owner=search"),
+            ("triton< 25", "triton<25"),
+            ("mode=single, triton<25.06", "mode=single,triton<25.06"),
+            ("bert-* , owner=search", "bert-*,owner=search"),
+        ],
+    )
+    def test_spaces_between_the_parts_are_refused_with_the_selector_without_them(
+        self, fleet: FleetFolder, selector: str, without: str
+    ) -> None:
+        found = refusal(fleet, selector)
+        assert (found.code, found.hint) == ("FL507", f"write it without spaces: '{without}'")
+
+    def test_a_value_may_have_spaces(self, fleet: FleetFolder) -> None:
+        fleet.environment("tags: {stage: dev, team: ml platform}\n")
+        assert selected(fleet, "tag:team=ml platform") == ALL
+
+    def test_a_change_in_capitals_is_explained(self, fleet: FleetFolder) -> None:
+        assert refusal(fleet, "Changed:HEAD").hint == "write it in small letters: 'changed:HEAD'"
 
     def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
         assert "quotes" in refusal(fleet, "triton").hint

@@ -41,6 +41,12 @@ def test_overrides_of_an_endpoint_without_a_spec_are_told(folder: FleetFolder) -
     )
 
 
+def test_what_overrides_could_mean_is_listed_once_each(folder: FleetFolder) -> None:
+    folder.lock()
+    folder.environment("overrides: {images: {triton: '24.09'}}\n")
+    assert folder.said()[0].endswith(" 'images' | known: sentences")
+
+
 def test_a_mistake_in_an_override_is_told_in_the_environments_file(folder: FleetFolder) -> None:
     folder.environment("overrides:\n  sentences:\n    instance: {count: 0}\n")
     assert folder.said()[0].startswith("dev.yaml:6 FL112 `instance.count` is 0")

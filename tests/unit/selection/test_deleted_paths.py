@@ -1,0 +1,141 @@
+"""Paths that no longer exist: Git knows what they were, and they select what they would have."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fleet.findings import CannotRunError, FindingsError
+from fleet.selection.selector import Selector
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+from selections import refusal, selection
+
+ALL = ["bert-large", "bert-small", "resnet", "zoo"]
+
+
+def test_a_deleted_spec_is_no_mistake_and_its_endpoint_is_named(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    (fleet.root / "model_specs/zoo.yaml").unlink()
+    for _ in ("in the work tree", "in a commit"):
+        found = selection(fleet, *repository.diff("HEAD~0"), "model_specs/zoo.yaml")
+        assert (found.endpoints, found.gone) == ([], ["zoo"])
+        repository.commit()
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize(
+    ("path", "names", "gone"),
+    [
+        ("models/zoo", ["zoo"], []),
+        ("models", ALL, []),
+        ("locks/dev", ["resnet", "zoo"], []),
+        ("locks", ["resnet", "zoo"], []),
+        ("model_specs/search", [], ["bert-large", "bert-small"]),
+    ],
+)
+def test_a_deleted_folder_selects_what_its_files_did(
+    fleet: FleetFolder, path: str, names: list[str], gone: list[str], committed: bool
+) -> None:
+    for name in ("resnet", "zoo"):
+        fleet.write(f"locks/dev/{name}.lock.yaml", f"endpoint: {name}\n")
+    repository = GitRepository.around(fleet.root)
+    shutil.rmtree(fleet.root / path)
+    if committed:
+        repository.commit()
+    found = selection(fleet, path)
+    assert (sorted(found.endpoints), found.gone) == (names, gone)
+
+
+def test_a_deleted_link_selects_what_is_made_from_the_folder_that_it_led_to(fleet: FleetFolder) -> None:
+    link = fleet.root / "link"
+    link.symlink_to("models")
+    spec = fleet.root / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("../models/zoo", "../link/zoo"))
+    repository = GitRepository.around(fleet.root)
+    link.unlink()
+    assert selection(fleet, "changed:HEAD").endpoints == ["zoo"]
+    for _ in ("in the work tree", "in a commit"):
+        assert selection(fleet, "link").endpoints == ["zoo"]
+        repository.commit()
+
+
+def test_a_deleted_submodule_selects_what_is_made_from_it(fleet: FleetFolder, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(fleet.root / "models", other)
+    GitRepository.around(other)
+    repository = GitRepository.around(fleet.root)
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(other), "third")
+    spec = fleet.root / "model_specs/zoo.yaml"
+    spec.write_text(spec.read_text().replace("../models/zoo", "../third/zoo"))
+    repository.commit()
+    repository.git("rm", "--quiet", "third")
+    assert selection(fleet, "third").endpoints == ["zoo"]
+    assert selection(fleet, "changed:HEAD").endpoints == ["zoo"]
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("README.md", []),
+        ("profiles/tiny.yaml", ["bert-small"]),
+        ("models/resnet/net/1/model.py", ["resnet"]),
+        ("environments/prod.yaml", []),
+        ("LICENSE", []),
+    ],
+)
+def test_any_other_deleted_file_selects_what_it_would_if_it_existed(
+    fleet: FleetFolder, path: str, names: list[str]
+) -> None:
+    fleet.write("LICENSE", "")
+    repository = GitRepository.around(fleet.root)
+    (fleet.root / path).unlink()
+    repository.commit()
+    assert selection(fleet, path).endpoints == names
+
+
+def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
+    fleet: FleetFolder, repository: GitRepository, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    repository.git("clone", "--quiet", str(fleet.root), str(other))
+    fleet.write("model_specs/late.yaml", "endpoint: late\n")
+    repository.commit()
+    clone = GitRepository(other)
+    clone.git("fetch", "--quiet", str(fleet.root), "main")
+    (path,) = clone.diff("FETCH_HEAD")
+    assert Selector(other, "dev").select([str(other / path)]).gone == ["late"]
+
+
+@pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])
+def test_a_path_that_never_existed_is_a_mistake(
+    fleet: FleetFolder, repository: GitRepository, path: str
+) -> None:
+    assert repository.top == fleet.root
+    assert refusal(fleet, path).code == "FL120"
+
+
+def test_a_shallow_clone_cannot_know_what_never_existed(
+    fleet: FleetFolder, repository: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (fleet.root / "model_specs/zoo.yaml").unlink()
+    repository.commit()
+    shallow = tmp_path / "shallow"
+    repository.git("clone", "--quiet", "--depth=1", f"file://{fleet.root}", str(shallow))
+    monkeypatch.chdir(shallow)
+    assert Selector(shallow, "dev").select(["model_specs/zoo.yaml"]).gone == ["zoo"]
+    with pytest.raises(FindingsError):
+        Selector(shallow, "dev").select(["zo"])
+
+
+def test_without_git_nobody_knows_a_path_that_does_not_exist(
+    fleet: FleetFolder, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(repository.top / "models")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CannotRunError, match="git is not installed"):
+        selection(fleet, "models/zoo/net/1/model.py")
+    assert refusal(fleet, "resent").code == "FL120"
