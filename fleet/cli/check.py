@@ -79,7 +79,9 @@ def check(
         )
     is_of_specs = bool(specs) or not (repositories or nowhere)
     if today is not None and not is_of_specs:
-        raise typer.BadParameter("only for endpoints: repositories have no policies", param_hint="--today")
+        raise typer.BadParameter(
+            "only for endpoints: policies do not apply to model repositories", param_hint="--today"
+        )
     root, checked = Path.cwd(), [str(each) for each in repositories]
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:

@@ -51,7 +51,7 @@ def codeowners(
 ) -> None:
     """Write CODEOWNERS from the `owner` of each spec.
 
-    Assigns specs, locks and model repositories. Lines outside the marked block are not changed.
+    Assigns specs, locks, model repositories and policies. Lines outside the marked block are not changed.
     """
     root = project_root(Path.cwd())
     top = _top(root)

@@ -69,7 +69,7 @@ def ls(
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _EnvironmentSelection:
     """What arguments select in one environment, and those that it does not have."""
 
     project: Project
@@ -77,7 +77,7 @@ class _Chosen:
     unknown: dict[str, FindingsError]
 
 
-def _choose(root: Path, env: str, arguments: Sequence[str]) -> _Chosen:
+def _choose(root: Path, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
     project, names, unknown = open_project(root, env), set[str](), dict[str, FindingsError]()
     for each in arguments:
         try:
@@ -86,17 +86,19 @@ def _choose(root: Path, env: str, arguments: Sequence[str]) -> _Chosen:
             if is_selector(each) and not {found.code for found in error.findings} <= ELSEWHERE:
                 raise
             unknown[each] = error
-    return _Chosen(project, names, unknown)
+    return _EnvironmentSelection(project, names, unknown)
 
 
-def _require_found(arguments: Iterable[str], chosen: Sequence[_Chosen]) -> None:
+def _require_found(arguments: Iterable[str], chosen: Sequence[_EnvironmentSelection]) -> None:
     """Raise the refusal of an argument that no environment has; another one may have it."""
     for each in arguments:
         if all(each in one.unknown for one in chosen):
             raise chosen[0].unknown[each]
 
 
-def _entries(chosen: _Chosen, profile: str | None, *, is_all: bool, offline: bool) -> list[InventoryEntry]:
+def _entries(
+    chosen: _EnvironmentSelection, profile: str | None, *, is_all: bool, offline: bool
+) -> list[InventoryEntry]:
     # A name that is unknown may have a lock or a stack alone.
     names = {*chosen.names, *(each for each in chosen.unknown if not is_selector(each))}
     if not (is_all or names):

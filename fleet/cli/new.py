@@ -43,7 +43,9 @@ def new(
     ] = None,
     from_spec: Annotated[
         str | None,
-        typer.Option("--from-spec", metavar="ENDPOINT", help="Copy the spec of another endpoint, beside it."),
+        typer.Option(
+            "--from-spec", metavar="ENDPOINT", help="Copy another endpoint's spec, into its folder."
+        ),
     ] = None,
     profile: Annotated[
         list[str] | None,
@@ -58,14 +60,14 @@ def new(
         typer.Option(
             "--folder",
             metavar="FOLDER",
-            help="With --from-repository: a folder below model_specs/, made if missing.",
+            help="With --from-repository: a folder below model_specs/, created if missing.",
         ),
     ] = None,
 ) -> None:
     """Write the spec of a new endpoint; no file is overwritten.
 
-    model_specs/NAME.yaml passes all rules in every environment. What policies refuse of it is
-    printed. With --from-repository, each proposed key has its reason as a comment.
+    The spec passes all rules in every environment; policies that it breaks are printed. With
+    --from-repository, each proposed key has its reason as a comment.
     """
     if (from_repository is None) == (from_spec is None):
         raise typer.BadParameter("pass one of the two", param_hint=OPTIONS)
@@ -75,7 +77,7 @@ def new(
         raise typer.BadParameter("only with --from-repository", param_hint="--profile")
     if folder is not None and from_repository is None:
         raise typer.BadParameter(
-            "only with --from-repository: a copy is beside the original", param_hint="--folder"
+            "only with --from-repository: a copy is written beside the original", param_hint="--folder"
         )
     root = project_root(Path.cwd())
     beside = None if from_spec is None else spec_of(root, from_spec).parent
@@ -89,7 +91,7 @@ def new(
     say(f"wrote {file.relative_to(root)}")
     if refused:
         print_findings(refused, Format.HUMAN, root)
-        print_error("policies refuse the spec as it is: change it before `fleet check` and `fleet deploy`")
+        print_error("the spec breaks policies: `fleet check` and `fleet deploy` fail until you change it")
     for project in projects:
         if from_spec is not None and project.environment_source.section("overrides", from_spec).data:
             file_name = f"environments/{project.environment.environment}.yaml"

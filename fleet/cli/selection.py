@@ -55,7 +55,8 @@ def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either
             hint = "name the endpoints, or select them by a glob or a condition"
-            raise wrong_selector(f"{shown(argument)}: this command takes names, globs and conditions", hint)
+            message = f"{shown(argument)} is not an endpoint's name, and this command does not accept paths"
+            raise wrong_selector(message, hint)
         else:
             names.append(argument)
     return list(dict.fromkeys(names))

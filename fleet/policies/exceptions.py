@@ -42,7 +42,7 @@ class Exceptions:
         for index, each in self._of(statement, key, endpoint):
             if each.until < self.today:
                 where = self.file.line(("exceptions", index))
-                return f"The exception of {where} ended on {each.until.isoformat()}"
+                return f"The exception in {where} ended on {each.until.isoformat()}"
         return ""
 
     def findings(
@@ -61,17 +61,19 @@ class Exceptions:
             until, path = each.until.isoformat(), ("exceptions", index)
             names = sorted(self._excused.get(index, ()))
             if each.until < self.today:
-                message = f"the exception for {listed(each.endpoints)} ended on {until}"
+                message = (
+                    f"the exception for {listed(each.endpoints)} from `{each.statement}` ended on {until}"
+                )
                 yield self._warning("FL991", (*path, "until"), message, "remove it, or set another day")
             elif names and (each.until - self.today).days <= EXPIRING_DAYS:
                 left, others = days_left(each.until, self.today), len(names) - MAX_NAMES
                 more = [f"{others} more"] if others > 0 else []
                 who = listed([*names[:MAX_NAMES], *more])
-                message = f"the exception of {who} from `{each.statement}` ends on {until}: {left}"
+                message = f"the exception for {who} from `{each.statement}` ends on {until}: {left}"
                 hint = f"change {who}, or set another day; the reason was: {each.reason}"
                 yield self._warning("FL992", (*path, "until"), message, hint)
             elif whole and not names and (why := self._unused(each, subjects, fleet)):
-                hint = "remove it, or limit it with `environment` to those that need it"
+                hint = "correct its `endpoints` or its `environment`, or remove it"
                 yield self._warning("FL993", path, f"the exception from `{each.statement}` {why}", hint)
 
     def _unused(
@@ -79,7 +81,7 @@ class Exceptions:
     ) -> str:
         """Why it excuses nothing; empty where the statement is about none of its endpoints here."""
         if not any(matches(exception.endpoints, each) for each in fleet):
-            return f"names {listed(exception.endpoints, 'or')}, which is not an endpoint of this fleet"
+            return f"names {listed(exception.endpoints, 'or')}, which matches no endpoint of this fleet"
         when = self._statement(exception).when
         if any(matches(exception.endpoints, each.name) and is_about(when, each) for each in subjects):
             return f"for {listed(exception.endpoints)} excuses nothing in {self.environment!r}"

@@ -74,7 +74,7 @@ def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
             known = environment_names(project.root) if is_environment else project.layering.profile_names()
             if any(matches((pattern,), each) for each in known):
                 continue
-            message, mark = f"{who} is about an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
+            message, mark = f"{who} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
             hint = did_you_mean(pattern, known, list_all=True)
             if "*" in pattern:  # it may be of later files
                 yield replace(finding_at(mark, "FL995", message, hint), severity=Severity.WARNING)

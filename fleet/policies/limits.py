@@ -86,7 +86,7 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
                 rule=f"allows {at_most} in an instance",
                 remedy=f"write an instance type with {at_most} or fewer"
                 if most
-                else "write one without a GPU",
+                else "write an instance type without a GPU",
             )
         elif not is_known:
             found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
@@ -196,7 +196,7 @@ def _of_release(
 ) -> Iterator[Breach]:
     """What a statement has to one release that an endpoint runs."""
     others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
-    remedy = f"write {listed(others, 'or')}" if others else "have another release allowed"
+    remedy = f"write {listed(others, 'or')}" if others else "have the policy allow another release"
     severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"
     if release in allowed:
         last = allowed[release]

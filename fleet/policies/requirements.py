@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fleet.core.sizes import count_of
-from fleet.endpoint.context.rollout import WATCHED, rollback_alarms
+from fleet.endpoint.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed
@@ -110,12 +110,12 @@ def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
     elif not any(each.can_fire for each in alarms):
         path, found = ("alarms",), "no alarm that rolls back an update can fire"
         remedy = "write lower thresholds under `alarms`"
-    elif spec.rollout.bake < WATCHED:
-        path, remedy = ("rollout", "bake"), f"write `bake: {WATCHED}s` or more"
-        found = f"`rollout.bake` is {spec.rollout.bake}s, and the alarms evaluate {WATCHED}s"
+    elif spec.rollout.bake < MIN_BAKE_SECONDS:
+        path, remedy = ("rollout", "bake"), f"write `bake: {MIN_BAKE_SECONDS}s` or more"
+        found = f"`rollout.bake` is {spec.rollout.bake}s, but the alarms evaluate {MIN_BAKE_SECONDS}s"
     else:
         return
-    yield _unmet("rollback_alarms", path, found, "requires an alarm", remedy)
+    yield _unmet("rollback_alarms", path, found, "requires an alarm that can roll back an update", remedy)
 
 
 def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
@@ -144,7 +144,8 @@ def _samples(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if number < require.samples:
         found = f"`samples` has {count_of(number, 'call')}" if number else "`samples` is missing"
         remedy = f"write {require.samples} or more under `samples`"
-        yield _unmet("samples", ("samples",), found, f"requires {require.samples}", remedy)
+        rule = f"requires {count_of(require.samples, 'sample')}"
+        yield _unmet("samples", ("samples",), found, rule, remedy)
 
 
 def _log_retention(require: Requirements, subject: Subject) -> Iterator[Breach]:

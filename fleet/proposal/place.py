@@ -29,7 +29,7 @@ def spec_folder(root: Path, folder: str) -> Path:
     parts = Path(os.path.normpath(folder)).parts
     problem, hint = "", f"name a folder below {SPECS}/, such as `--folder search`"
     if parts[:1] == (SPECS,):
-        problem, hint = f"it is below {SPECS}/ already", f"leave {SPECS}/ out"
+        problem, hint = f"it is relative to {SPECS}/", f"leave {SPECS}/ out, as in `--folder search`"
     elif Path(folder).is_absolute() or ".." in parts or not folder.isprintable():
         problem = f"it is not a folder below {SPECS}/"
     elif any(each.startswith(".") for each in parts):

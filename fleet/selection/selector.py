@@ -217,8 +217,10 @@ class Selector:
         hint = did_you_mean(name, self._names, list_all=True)
         if name in KEYS:  # what a shell leaves of `triton<25`
             hint = f"put a condition in quotes: '{name}=…'"
+        if AND in name and all(each.strip() in self._names for each in name.split(AND)):
+            hint = "separate endpoints with spaces: a comma joins parts that must all match"
         if name.lower().startswith(CHANGED):
-            hint = f"write it in small letters: {shown(CHANGED + name[len(CHANGED) :])}"
+            hint = f"write it in lower case: {shown(CHANGED + name[len(CHANGED) :])}"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:

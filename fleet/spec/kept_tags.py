@@ -18,10 +18,8 @@ def kept_tags(environment: Source, layers: Sequence[Layer]) -> Iterator[Finding]
             if not isinstance(given, dict) or tag not in given:
                 continue
             if given[tag] is None:
-                place = f"`tags` of environments/{environment.file.name}"
-                message = (
-                    f"`tags.{tag}` is null, but the tag stays: it is in {place}, which no spec takes away"
-                )
-                hint = "give it another value here, or take it out of the environment"
+                place = f"environments/{environment.file.name}"
+                message = f"`null` does not remove the tag {tag!r}: it is in the top-level `tags` of {place}"
+                hint = f"write another value here, or move the tag to `defaults.tags` of {place}"
                 yield finding_at(layer.source.mark(("tags", tag)), "FL517", message, hint)
             break

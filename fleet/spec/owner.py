@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Document
-from fleet.spec.web_keys import KEY_IN_URL, NEW_KEY, holds_key
+from fleet.spec.web_keys import NEW_KEY, holds_key
 
 Team = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 """A team's name, as tags, alarm topics and policies have it."""
@@ -21,7 +21,10 @@ _CONTACT = re.compile(f"({REVIEWER.pattern})|({_PAGE.pattern})")
 
 def _contact(value: str) -> str:
     if holds_key(value):
-        raise Mistake(KEY_IN_URL, f"write an email address, `@organisation/team`, or a page; {NEW_KEY}")
+        raise Mistake(
+            "a webhook's URL contains its key, which does not belong in a file",
+            f"write an email address, `@organisation/team`, or the URL of a page; {NEW_KEY}",
+        )
     if not _CONTACT.fullmatch(value):
         raise Mistake(
             "nobody can be reached there",

@@ -197,12 +197,12 @@ class PolicyException(Document):
     environment: Patterns | None = None
     """Names of environments. Default: every environment of the statement."""
     allows: Annotated[tuple[Limit, ...], Field(strict=False, min_length=1)] | None = None
-    """The keys of the statement that they may break, such as `instances` or `require.samples`. Default:
+    """Keys of the statement that the endpoints may break, such as `instances` or `require.samples`. Default:
     all of them."""
     reason: Reason
     """Why the endpoints may break the statement."""
     until: Day
-    """Last day of the exception, which is a warning from 7 days before."""
+    """Last day of the exception. From 7 days before it, an exception that an endpoint needs is a warning."""
 
     @field_validator("allows")
     @classmethod

@@ -13,7 +13,7 @@ from fleet.spec.values import NAME_LENGTH
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 PROFILE_NAME_RULE = (
-    f"the name of a profile has lower-case letters, digits and inner hyphens, at most {NAME_LENGTH}"
+    f"the name of a profile has at most {NAME_LENGTH} lower-case letters, digits and inner hyphens"
 )
 ProfileName = Annotated[str, StringConstraints(pattern=_NAME, max_length=NAME_LENGTH)]
 

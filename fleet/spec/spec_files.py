@@ -108,4 +108,4 @@ def _overlooked(file: Path) -> Finding:
 
 def _linked(folder: Path) -> Finding:
     message = "this folder is a link, so no spec in it is read"
-    return Finding(code="FL105", message=message, file=folder, hint="move the folder itself to this place")
+    return Finding(code="FL105", message=message, file=folder, hint="replace the link with the folder")

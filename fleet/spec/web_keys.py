@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 KEY_IN_URL = "a URL contains its key, which does not belong in a file"
-NEW_KEY = "if it was committed, have a new one made, as its key is in the history"
+NEW_KEY = "if it was committed, replace its key at the service, because the history has it"
 _WEBHOOK = re.compile(
     r"https?://([^/]*\.)?"
     r"(hooks?\.[^/]+|webhooks?\.[^/]+|chat\.googleapis\.com|events\.(eu\.)?pagerduty\.com|api\.telegram\.org"

@@ -16,7 +16,7 @@ from fleet.spec.rollout import AlarmName, Rollout, Strategy
 
 PERIODS, RINGING = 3, 2
 """A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
-WATCHED = PERIOD * PERIODS
+MIN_BAKE_SECONDS = PERIOD * PERIODS
 """Seconds that its alarms evaluate: a shorter bake ends before they can roll the update back."""
 ERRORS = 1.0
 """Percent of failed calls that roll an update back, if `alarms` has no threshold for errors."""
@@ -43,7 +43,7 @@ class RollbackAlarm:
 
 
 _IN_METRIC: Mapping[Unit, float] = {"share": 0.01, "milliseconds": 1000}
-"""What one of a threshold's unit is in the unit of its metric."""
+"""One unit of a threshold, in the unit of its metric."""
 _NEVER = {
     each.measure: each.never * _IN_METRIC[each.unit]
     for each in RECORDS

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.rollout import LATENCIES, WATCHED, rollback_alarms, rollout_seconds, waits
+from fleet.endpoint.context.rollout import (
+    LATENCIES,
+    MIN_BAKE_SECONDS,
+    rollback_alarms,
+    rollout_seconds,
+    waits,
+)
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.problems import dotted_path
@@ -154,9 +160,9 @@ def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
     They evaluate three minutes; a shorter bake ends before they can roll back the update.
     """
     rollout = endpoint.spec.rollout
-    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < WATCHED:
-        message = f"`bake` is {rollout.bake}s; the alarms evaluate {WATCHED}s"
-        yield Problem(("rollout", "bake"), message, f"write `bake: {WATCHED}s` or more")
+    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < MIN_BAKE_SECONDS:
+        message = f"`bake` is {rollout.bake}s; the alarms evaluate {MIN_BAKE_SECONDS}s"
+        yield Problem(("rollout", "bake"), message, f"write `bake: {MIN_BAKE_SECONDS}s` or more")
 
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)

@@ -25,7 +25,7 @@ def fleet(folder: FleetFolder) -> FleetFolder:
     return folder
 
 
-def test_a_team_that_owns_nothing_is_told_with_the_one_that_is_meant(fleet: FleetFolder) -> None:
+def test_a_team_that_owns_nothing_is_reported_with_the_likely_team(fleet: FleetFolder) -> None:
     (found,) = [each for each in all_findings(open_project(fleet.root, "dev")) if each.code == "FL518"]
     assert found.severity is Severity.WARNING
     assert idle(fleet) == [
@@ -44,17 +44,17 @@ def test_without_any_owner_there_is_nothing_to_mean(fleet: FleetFolder) -> None:
     assert idle(fleet)[0].endswith(" | remove it: no spec has an `owner`")
 
 
-def test_nothing_is_told_where_not_all_endpoints_are_checked(fleet: FleetFolder) -> None:
+def test_nothing_is_reported_where_not_all_endpoints_are_checked(fleet: FleetFolder) -> None:
     fleet.write("model_specs/other.yaml", SPEC.replace("sentences", "other"))
     assert idle(fleet, "sentences") == []
 
 
-def test_nothing_is_told_where_a_spec_cannot_be_read(fleet: FleetFolder) -> None:
+def test_nothing_is_reported_where_a_spec_cannot_be_read(fleet: FleetFolder) -> None:
     fleet.write("model_specs/other.yaml", "a: [")
     assert idle(fleet) == []
 
 
-def test_nothing_is_told_where_endpoints_are_still_to_be_promoted(fleet: FleetFolder) -> None:
+def test_nothing_is_reported_where_endpoints_are_still_to_be_promoted(fleet: FleetFolder) -> None:
     fleet.environment(f"promoted_from: dev\n{TOPICS}", "prod")
     fleet.write("locks/prod/ranking.spec.yaml", SPEC.replace("sentences", "ranking"))
     assert idle(fleet, environment="prod") == []

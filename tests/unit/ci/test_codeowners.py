@@ -109,7 +109,7 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
     ]
 
 
-def test_a_folder_that_changes_only_the_team_is_told_at_the_contact_that_cannot_be_named(
+def test_a_folder_that_changes_only_the_team_is_reported_at_the_outer_contact(
     folder: FleetFolder,
 ) -> None:
     folder.write("model_specs/_folder.yaml", "owner:\n  team: a\n  contact: https://chat.example.com/a\n")
@@ -122,7 +122,7 @@ def test_a_folder_that_changes_only_the_team_is_told_at_the_contact_that_cannot_
     }
 
 
-def test_a_folder_without_any_contact_is_told_at_its_own_owner(folder: FleetFolder) -> None:
+def test_a_folder_without_any_contact_is_reported_at_its_own_owner(folder: FleetFolder) -> None:
     folder.write("model_specs/_folder.yaml", "triton: '25.04'\nowner: {team: all}\n")
     folder.write("model_specs/search/_folder.yaml", "owner: {team: search}\n")
     (folder.root / "model_specs/sentences.yaml").unlink()

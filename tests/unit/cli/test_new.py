@@ -115,7 +115,7 @@ def test_a_folder_is_not_made_for_a_spec_that_is_not_written(run: CliRunner, new
         ("a/../../b", "it is not a folder below model_specs/"),
         ("/tmp", "it is not a folder below model_specs/"),
         ("a/.hidden", "no spec in a hidden folder is read"),
-        ("model_specs/a", "it is below model_specs/ already"),
+        ("model_specs/a", "it is relative to model_specs/"),
         ("sentences.yaml", "model_specs/sentences.yaml is a file"),
         ("linked/a", "model_specs/linked is a link, and no spec in it is read"),
     ],
@@ -130,7 +130,7 @@ def test_a_folder_in_which_no_spec_would_be_read_is_refused(
     assert (found.code, found.message) == ("FL112", f'`--folder` is "{place}": {problem}')
 
 
-def test_a_copy_has_no_other_folder(run: CliRunner) -> None:
+def test_a_copy_with_a_folder_is_refused(run: CliRunner) -> None:
     done = run.invoke(app, ["new", NAME, "--from-spec", "sentences", "--folder", "search"])
     assert done.exit_code == 2
     assert "only with --from-repository" in done.output

@@ -234,8 +234,8 @@ class TestDrift:
     @pytest.mark.parametrize(
         ("argument", "said"),
         [
-            ("model_specs/images.yaml", "this command takes names, globs and conditions"),
-            ("app.py", "this command takes names, globs and conditions"),
+            ("model_specs/images.yaml", "is not an endpoint's name, and this command does not accept paths"),
+            ("app.py", "is not an endpoint's name, and this command does not accept paths"),
             ("changed:main", "this command does not accept `changed:`"),
             ("owner=x", "no endpoint in dev matches 'owner=x'"),
             ("x*", "no endpoint in dev matches 'x*'"),

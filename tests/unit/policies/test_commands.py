@@ -151,4 +151,4 @@ def test_a_new_spec_is_written_with_what_policies_refuse_of_it_as_warnings_at_it
     assert "warning[disallowed-instance] FL950" in done.output
     assert "warning[unmet-requirement] FL990: `samples` is missing" in done.output
     assert "kms_key" not in done.output
-    assert "policies refuse the spec as it is" in done.output
+    assert "the spec breaks policies: `fleet check`" in done.output

@@ -53,7 +53,7 @@ class TestDays:
         fleet.spec(MANY)
         (warned,) = fleet.findings(today=day)
         assert (warned.severity, warned.line) == (Severity.WARNING, 11)
-        assert warned.message == f"the exception of sentences from `affordable` ends on 2027-03-31: {left}"
+        assert warned.message == f"the exception for sentences from `affordable` ends on 2027-03-31: {left}"
         assert warned.hint == "change sentences, or set another day; the reason was: the index is rebuilt"
 
     def test_afterwards_the_refusal_names_it_and_it_is_to_be_taken_out(self, fleet: PolicyFleet) -> None:
@@ -62,10 +62,10 @@ class TestDays:
         refused, expired = fleet.findings(today=date(2027, 4, 1))
         assert refused.message == (
             f"`scaling.max` is 9; policies/platform.yaml:5 allows 2 instances {BY}."
-            " The exception of policies/platform.yaml:7 ended on 2027-03-31"
+            " The exception in policies/platform.yaml:7 ended on 2027-03-31"
         )
         assert (expired.severity, expired.line) == (Severity.WARNING, 10)
-        assert expired.message == "the exception for sentences ended on 2027-03-31"
+        assert expired.message == "the exception for sentences from `affordable` ended on 2027-03-31"
         assert expired.hint == "remove it, or set another day"
 
     def test_one_that_ends_soon_and_that_nobody_needs_is_unused(self, fleet: PolicyFleet) -> None:
@@ -144,7 +144,7 @@ class TestUnused:
     def test_one_for_an_endpoint_that_does_not_exist_is_a_warning(self, fleet: PolicyFleet) -> None:
         fleet.policy(LARGE, exception(endpoints="[sentense, bert-*]"))
         assert fleet.said() == [
-            "platform.yaml:8 FL993 the exception from `affordable` names sentense or bert-*, which is not an"
+            "platform.yaml:8 FL993 the exception from `affordable` names sentense or bert-*, which matches no"
             " endpoint of this fleet"
         ]
 

@@ -97,7 +97,7 @@ def test_a_pattern_that_nothing_matches_yet_is_a_warning(fleet: PolicyFleet, whe
     fleet.policy(f"max_instances: 5\nwhen: {{{when}}}")
     (warned,) = fleet.findings()
     assert (warned.code, warned.line, warned.severity) == ("FL995", 6, Severity.WARNING)
-    assert warned.message.startswith(f"the statement `affordable` is about an unknown {what}: ")
+    assert warned.message.startswith(f"the statement `affordable` names an unknown {what}: ")
 
 
 def test_a_team_may_own_endpoints_later(fleet: PolicyFleet) -> None:
@@ -112,7 +112,7 @@ def test_an_exception_for_an_environment_without_a_file_is_refused(fleet: Policy
     fleet.policy("max_instances: 5", f"exceptions:\n  - {exception}\n")
     (refused,) = fleet.findings()
     assert (refused.code, refused.line, refused.severity) == ("FL120", 7, Severity.ERROR)
-    assert refused.message == "the exception from `affordable` is about an unknown environment: 'devv'"
+    assert refused.message == "the exception from `affordable` names an unknown environment: 'devv'"
     assert refused.hint.startswith("did you mean `dev`?")
 
 

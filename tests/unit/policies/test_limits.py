@@ -242,7 +242,7 @@ class TestReleases:
     def test_the_last_release_before_its_end_is_not_proposed_again(self, fleet: PolicyFleet) -> None:
         fleet.policy('triton: {releases: {"25.04": 2027-03-31}}')
         (soon,) = fleet.findings(today=date(2027, 3, 20))
-        assert soon.hint == f"have another release allowed{ASK}"
+        assert soon.hint == f"have the policy allow another release{ASK}"
 
     @pytest.mark.parametrize(
         ("raw", "name"),

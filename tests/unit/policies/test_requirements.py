@@ -75,20 +75,26 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "the raw property RetainDeploymentConfig replaces `rollout`",
             "accepts only `rollout`",
         ),
-        ("rollback_alarms: true", "", 1, "without `rollout`, nothing is rolled back", "requires an alarm"),
+        (
+            "rollback_alarms: true",
+            "",
+            1,
+            "without `rollout`, nothing is rolled back",
+            "requires an alarm that can roll back an update",
+        ),
         (
             "rollback_alarms: true",
             "rollout: {strategy: canary, canary: 50%, rollback_on: []}\n",
             6,
             "no alarm rolls back an update",
-            "requires an alarm",
+            "requires an alarm that can roll back an update",
         ),
         (
             "rollback_alarms: true",
             "alarms: {errors: 1%}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
             7,
             "no alarm rolls back an update",
-            "requires an alarm",
+            "requires an alarm that can roll back an update",
         ),
         (
             "vpc: true",
@@ -102,14 +108,14 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "alarms: {errors: 100%}\nrollout: {strategy: canary, canary: 50%}\n",
             6,
             "no alarm that rolls back an update can fire",
-            "requires an alarm",
+            "requires an alarm that can roll back an update",
         ),
         (
             "rollback_alarms: true",
             "rollout: {strategy: canary, canary: 50%, bake: 0s}\n",
             6,
-            "`rollout.bake` is 0s, and the alarms evaluate 180s",
-            "requires an alarm",
+            "`rollout.bake` is 0s, but the alarms evaluate 180s",
+            "requires an alarm that can roll back an update",
         ),
         (
             "vpc: true",
@@ -118,8 +124,8 @@ KEY = "kms_key: arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1
             "the raw property VpcConfig replaces `network`",
             "accepts only `network`",
         ),
-        ("samples: 1", "", 1, "`samples` is missing", "requires 1"),
-        ("samples: 2", SAMPLE, 6, "`samples` has 1 call", "requires 2"),
+        ("samples: 1", "", 1, "`samples` is missing", "requires 1 sample"),
+        ("samples: 2", SAMPLE, 6, "`samples` has 1 call", "requires 2 samples"),
         ("log_retention_days: 90", "", 1, "`logs.retention_days` is 30", "requires 90 days"),
         (
             "log_retention_days: 90",
@@ -179,7 +185,7 @@ def test_the_rollout_of_a_hint_is_one_that_the_rules_accept(fleet: PolicyFleet, 
     assert [each.message for each in found if "rollout" in each.message] == []
 
 
-def test_an_exception_from_the_strategy_is_none_from_the_alarms(fleet: PolicyFleet) -> None:
+def test_an_exception_from_the_strategy_does_not_cover_the_alarms(fleet: PolicyFleet) -> None:
     exception = "exceptions: [{statement: affordable, endpoints: '*', allows: [require.rollout],"
     fleet.policy(
         "require: {rollout: [canary], rollback_alarms: true}",

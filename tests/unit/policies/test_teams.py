@@ -108,7 +108,7 @@ def test_an_exception_that_ended_is_named(team: PolicyFleet) -> None:
         "exceptions:\n  - {statement: affordable, endpoints: bert, reason: a test, until: 2026-03-31}\n",
     )
     over, _ = team.said()
-    assert over.endswith("The exception of policies/platform.yaml:7 ended on 2026-03-31")
+    assert over.endswith("The exception in policies/platform.yaml:7 ended on 2026-03-31")
 
 
 def test_a_draft_counts_in_place_of_the_spec_of_its_name(team: PolicyFleet, tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ class TestConditions:
         assert selected(fleet, "tag:team=ml platform") == ALL
 
     def test_a_change_in_capitals_is_explained(self, fleet: FleetFolder) -> None:
-        assert refusal(fleet, "Changed:HEAD").hint == "write it in small letters: 'changed:HEAD'"
+        assert refusal(fleet, "Changed:HEAD").hint == "write it in lower case: 'changed:HEAD'"
 
     def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
         assert "quotes" in refusal(fleet, "triton").hint

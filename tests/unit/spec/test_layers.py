@@ -49,7 +49,7 @@ class TestFolders:
         assert "other.yml:None FL105" in folder.said()[0]
 
     @pytest.mark.parametrize("kind", ["link", "folder"])
-    def test_a_folder_file_that_cannot_be_read_is_told(self, folder: FleetFolder, kind: str) -> None:
+    def test_a_folder_file_that_cannot_be_read_is_reported(self, folder: FleetFolder, kind: str) -> None:
         file = folder.root / "model_specs/_folder.yaml"
         if kind == "link":
             file.symlink_to("nowhere.yaml")
@@ -58,13 +58,13 @@ class TestFolders:
         problem = {"link": "the file cannot be read", "folder": "this is not a regular file"}[kind]
         assert f"_folder.yaml:None FL101 {problem}" in folder.said()[0]
 
-    def test_a_folder_that_is_a_link_is_told_and_not_read(self, folder: FleetFolder) -> None:
+    def test_a_folder_that_is_a_link_is_reported_and_not_read(self, folder: FleetFolder) -> None:
         outside = folder.root.parent / "outside"
         outside.mkdir()
         (outside / "other.yaml").write_text("a: [")
         (folder.root / "model_specs/team").symlink_to(outside)
         assert folder.said() == [
-            "team:None FL105 this folder is a link, so no spec in it is read | move the folder itself to this place"
+            "team:None FL105 this folder is a link, so no spec in it is read | replace the link with the folder"
         ]
 
     def test_hidden_folders_are_not_read(self, folder: FleetFolder) -> None:

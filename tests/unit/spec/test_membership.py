@@ -63,7 +63,7 @@ def test_the_spec_has_the_last_word_over_its_folder(fleet: FleetFolder) -> None:
 
 
 @pytest.mark.parametrize("place", ["profiles/pipe.yaml", "model_specs/pipe.yaml"])
-def test_a_pipe_keeps_no_command_waiting(fleet: FleetFolder, place: str) -> None:
+def test_a_pipe_does_not_block_a_command(fleet: FleetFolder, place: str) -> None:
     (fleet.root / "profiles").mkdir()
     os.mkfifo(fleet.root / place)
     assert "sentences" in members(fleet, "dev")

@@ -96,7 +96,7 @@ def test_a_refused_url_is_told_by_its_host_with_what_to_do_about_its_key(folder:
     folder.environment("notifications: {critical: ['https://hooks.example.com/T0/S3CRET']}\n")
     (said,) = folder.said()
     assert '`notifications.critical[0]` is "https://hooks.example.com/…": a URL contains its key' in said
-    assert "if it was committed, have a new one made" in said
+    assert "if it was committed, replace its key" in said
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,14 @@ def test_null_at_an_unknown_key_is_refused_like_any_value(folder: FleetFolder, k
     assert "sentences.yaml:6 FL110 unknown key `" in folder.said()[0]
 
 
-def test_null_for_a_tag_of_the_environment_itself_is_told_with_what_to_do(folder: FleetFolder) -> None:
+def test_null_for_a_tag_of_the_environment_itself_is_reported_with_the_remedy(folder: FleetFolder) -> None:
     folder.environment("tags: {stage: dev}\ndefaults: {tags: {tier: low}}\n")
     folder.write("profiles/base.yaml", "tags:\n  tier: null\n  stage: null\n")
     folder.spec("profile: base\n")
     assert folder.said() == [
-        "base.yaml:3 FL517 `tags.stage` is null, but the tag stays: it is in `tags` of environments/dev.yaml,"
-        " which no spec takes away | give it another value here, or take it out of the environment"
+        "base.yaml:3 FL517 `null` does not remove the tag 'stage': it is in the top-level `tags` of"
+        " environments/dev.yaml | write another value here, or move the tag to `defaults.tags` of"
+        " environments/dev.yaml"
     ]
     folder.spec("profile: base\ntags: {stage: own}\n")
     assert spec(folder).tags == {"stage": "own"}

@@ -37,7 +37,7 @@ def test_a_contact_that_holds_a_key_is_refused_and_not_shown(
     assert "S3CRET" not in f"{found.message} {found.hint}"
     if "contact" in form:
         assert found.message == (
-            f'`owner.contact` is "https://{address.split("/")[2]}/…": a URL contains its key, which does not'
+            f'`owner.contact` is "https://{address.split("/")[2]}/…": a webhook\'s URL contains its key, which does not'
             " belong in a file"
         )
 

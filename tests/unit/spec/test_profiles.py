@@ -129,8 +129,8 @@ def test_a_name_that_no_profile_can_have_is_told_in_words(
     folder.spec(f"profile: {value}\n")
     name = value.strip("[]").removeprefix("gpu, ")
     assert folder.said()[0] == (
-        f'sentences.yaml:6 FL112 `{key}` is "{name}": the name of a profile has lower-case letters, digits'
-        f" and inner hyphens, at most 63 | {hint}"
+        f'sentences.yaml:6 FL112 `{key}` is "{name}": the name of a profile has at most 63 lower-case'
+        f" letters, digits and inner hyphens | {hint}"
     )
 
 
