@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -10,8 +9,6 @@ from fleet.catalog.properties import is_index
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.source import KeyPath
 
-PERIOD = re.compile(r"(?<!\\)\.")
-"""Divides the names of a path; one with a backslash is part of a name."""
 DEEPEST = 32
 """No property is deeper; a path of one key may be as long as a file."""
 KEY = len(("cloudformation", "resource", "key"))
@@ -60,11 +57,25 @@ def raw_properties(spec: EndpointSpec, resource: str) -> Iterator[RawProperty]:
     The argument of an intrinsic function such as `Ref` is not a property.
     """
     for key, value in spec.cloudformation.get(resource, {}).items():
-        parts = tuple(part.replace("\\.", ".") for part in PERIOD.split(key))
+        parts = _names(key)
         if len(parts) > DEEPEST:  # no such property: what is below it is none either
             yield RawProperty(("cloudformation", resource, key), parts[: DEEPEST + 1], None)
         else:
             yield from _with_inner(RawProperty(("cloudformation", resource, key), parts, value))
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The names of a path as CDK divides it, at periods; a backslash makes the next character part of a name.
+
+    Source: splitOnPeriods in core/lib/cfn-resource.js of aws-cdk-lib, compared by a test.
+    """
+    names, characters = [""], iter(path)
+    for character in characters:
+        if character == ".":
+            names.append("")
+        else:
+            names[-1] += next(characters, "\\") if character == "\\" else character
+    return tuple(names)
 
 
 def is_intrinsic(value: object) -> bool:

@@ -50,9 +50,14 @@ class TestInstances:
             "sentences.yaml:9 FL950 shadow variant next is ml.p5.48xlarge"
         ]
 
-    def test_a_raw_type_of_the_own_variant_is_refused(self, fleet: PolicyFleet) -> None:
+    @pytest.mark.parametrize(
+        "key", ["ProductionVariants.0.InstanceType", "'Production\\Variants.\\0.Instance\\Type'"]
+    )
+    def test_a_raw_type_of_the_own_variant_is_refused_however_it_is_spelled(
+        self, fleet: PolicyFleet, key: str
+    ) -> None:
         fleet.policy("instances: ml.g5.*")
-        fleet.spec("cloudformation: {EndpointConfig: {ProductionVariants.0.InstanceType: ml.p5.48xlarge}}\n")
+        fleet.spec(f"cloudformation: {{EndpointConfig: {{{key}: ml.p5.48xlarge}}}}\n")
         assert fleet.codes() == ["FL950"]
 
     @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ class TestRoles:
         (message,) = said("FL346", case(resource, {"ExecutionRoleArn": role}, allowed_roles=[f"{ROLE}-2"]))
         assert message.startswith(f"ExecutionRoleArn of {resource} gives the endpoint a role that")
 
+    @pytest.mark.parametrize("key", ["Execution\\RoleArn", "\\ExecutionRoleArn"])
+    def test_a_backslash_in_the_key_hides_no_role(self, key: str) -> None:
+        assert said("FL346", case("Model", {key: ROLE}))
+
     @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
     def test_a_role_that_the_environment_allows_is_taken(self, resource: str) -> None:
         assert said("FL346", case(resource, {"ExecutionRoleArn": ROLE}, allowed_roles=[ROLE])) == []
