@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.machines import further_variant
+from fleet.endpoint.context.machines import OWN_MODEL, further_variant
 from fleet.endpoint.context.raw import RawProperty, raw_properties
 from fleet.spec.source import KeyPath
 
@@ -18,6 +18,8 @@ WHOLES = {
     "Endpoint": (),
 }
 """Lists and mappings that hold what follows from the spec."""
+OWN_MODEL_NAME = f"{{Fn::GetAtt: [{OWN_MODEL}, ModelName]}}"
+"""How a raw property names the Model that the spec describes."""
 Entry = TypeVar("Entry")
 MAX_VALUE = 60
 """So many characters of a value are shown."""

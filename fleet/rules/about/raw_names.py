@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from fleet.catalog.images import partition_of, registry_host
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.machines import OWN_MODEL, OWN_VARIANT, names_own_model, pools
-from fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from fleet.endpoint.context.machines import OWN_VARIANT
+from fleet.endpoint.context.raw import raw_properties
 from fleet.endpoint.context.registries import IMAGE
 from fleet.findings import Severity
-from fleet.rules.raw import judged_properties, outermost
+from fleet.rules.raw import OWN_MODEL_NAME, judged_properties, outermost
 from fleet.rules.rule import Problem, rule
 
 CONTAINER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html"
@@ -19,17 +19,15 @@ RESERVATION = "CapacityReservationConfig.MlReservationArn"
 REGISTRY = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr(-fips)?\.(?P<region>[a-z0-9-]+)\.(?P<dns>[a-z.]+)/(?P<repository>[^:@]+)"
 )
-NO_MODEL = "which is not the name of a Model in the template"
 
 
 @rule("FL232", source=CONTAINER)
 def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A raw property names only what the endpoint can use, such as its stack's Model or an image in reach.
+    """A raw property names only what the endpoint can use, such as an image of its own region.
 
-    The stack creates one Model, which gets a new name from CloudFormation at every change; SageMaker refuses
-    the name of a model that does not exist. SageMaker pulls images only from its own region, and a capacity
-    reservation belongs to one region and account. The results of intrinsic functions other than `Ref` and
-    `Fn::GetAtt` are not checked.
+    SageMaker pulls images only from its own region, and a capacity reservation belongs to one region and
+    account. A shadow variant without a model does not exist. The results of intrinsic functions are not
+    checked.
     """
     yield from _models(endpoint)
     yield from _images(endpoint)
@@ -55,33 +53,9 @@ def custom_image(endpoint: EndpointContext) -> Iterator[Problem]:
 
 def _models(endpoint: EndpointContext) -> Iterator[Problem]:
     for variant, raws in endpoint.raw_variants.items():
-        model = raws.get(("ModelName",))
-        if model is None and variant != OWN_VARIANT:
-            message, hint = f"{variant} names no model", f"write `{variant}.ModelName: {_own()}`"
-            yield Problem(next(iter(raws.values())).path, message, hint)
-        overrides = (pool.model for pool in pools(raws))
-        for raw in (model, *overrides):
-            reason = "" if raw is None else _no_model(raw.value)
-            if raw is not None and reason:
-                yield Problem(raw.path, f"{raw.name} {reason}", f"write `{_own()}`, the model of the spec")
-
-
-def _no_model(value: object) -> str:
-    """Why a value names no model of the template; empty where it does, or where that is unknown."""
-    if value is None or names_own_model(value):
-        return ""
-    if not is_intrinsic(value):
-        return f"names the model {value!r}, which the endpoint's stack does not create"
-    assert isinstance(value, Mapping)  # noqa: S101 (an intrinsic function is one)
-    ((function, argument),) = value.items()
-    if function == "Ref":
-        what = f"refers to {argument!r}"
-        return f"{what}: `Ref` of a Model is its ARN" if argument == OWN_MODEL else f"{what}, {NO_MODEL}"
-    if function == "Fn::GetAtt":
-        parts = argument.split(".", 1) if isinstance(argument, str) else argument
-        shown = ".".join(map(str, parts)) if isinstance(parts, list | tuple) else repr(parts)
-        return f"refers to {shown!r}, {NO_MODEL}"
-    return ""
+        if raws.get(("ModelName",)) is None and variant != OWN_VARIANT:
+            hint = f"write `{variant}.ModelName: {OWN_MODEL_NAME}`"
+            yield Problem(next(iter(raws.values())).path, f"{variant} names no model", hint)
 
 
 def _images(endpoint: EndpointContext) -> Iterator[Problem]:
@@ -106,7 +80,3 @@ def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
         if raw.value.split(":")[1:5] != wanted:
             message = f"{raw.value} is not a reservation of account {account} in {region}"
             yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")
-
-
-def _own() -> str:
-    return f"{{Fn::GetAtt: [{OWN_MODEL}, ModelName]}}"

@@ -1,22 +1,35 @@
-"""Rules about a raw role and a raw image, which the product and the environment decide.
+"""Rules about a raw role, image, model or configuration, which the product and the environment decide.
 
-Neither rule can be allowed in a spec, so they also check what other rules refuse only by default.
+None of them can be allowed in a spec, so they also check what other rules refuse only by default.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.raw import properties_at
+from fleet.endpoint.context.machines import (
+    OWN_MODEL,
+    POOLS,
+    VARIANTS,
+    further_variant,
+    names_own_model,
+)
+from fleet.endpoint.context.raw import RawProperty, computes, properties_at
 from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
+from fleet.rules.raw import OWN_MODEL_NAME, value_text
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
 
 ROLE = "ExecutionRoleArn"
 IMAGES = (IMAGE, "PrimaryContainer.ModelPackageName", "Containers")
 """What decides which image a Model runs; a model package brings its own."""
+CONFIGURATION = "EndpointConfigName"
+MODELS = tuple(
+    f"{variants}.*.{name}" for variants in VARIANTS for name in ("ModelName", f"{POOLS}.*.ModelNameOverride")
+)
+"""What decides which Model a variant runs."""
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
@@ -63,6 +76,36 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
         if raw.path not in reported:
             reported.add(raw.path)
             yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
+
+
+@rule("FL560", source="docs/security.md", needed=True)
+def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An endpoint runs the endpoint configuration and the Model of its own stack.
+
+    Another Model has its own role, image and network, and another configuration its own instances and key, so
+    that no rule and no policy would know what runs. The stack creates one Model, which gets a new name from
+    CloudFormation at every change.
+    """
+    for raw in properties_at(endpoint.spec, "Endpoint", CONFIGURATION):
+        message = f"{raw.name} replaces the endpoint configuration that the spec describes"
+        yield Problem(raw.path, message, "leave it out")
+    found = (raw for path in MODELS for raw in properties_at(endpoint.spec, "EndpointConfig", path))
+    for raw in {raw.path: raw for raw in found}.values():
+        is_own = raw.value is None or names_own_model(raw.value)
+        if not (is_own or further_variant(raw)):  # one of those is refused as a whole
+            yield Problem(
+                raw.path, f"{raw.name} {_named(raw)}", f"write `{OWN_MODEL_NAME}`, the spec's model"
+            )
+
+
+def _named(raw: RawProperty) -> str:
+    """What it names in place of the spec's model."""
+    if computes(raw):
+        value = raw.value
+        if isinstance(value, Mapping) and value.get("Ref") == OWN_MODEL:
+            return "is the ARN of the spec's Model, not its name"
+        return "does not show that it names the spec's model"
+    return f"names the model {value_text(raw.value)}, which the endpoint's stack does not create"
 
 
 def _hint(endpoint: EndpointContext, key: str) -> str:

@@ -69,7 +69,7 @@ class TestHostImage:
 
 class TestWhatFollowsFromTheSpec:
     @pytest.mark.parametrize(
-        "name", ["InstanceType", "VariantName", "ModelName", "ServerlessConfig", "InitialInstanceCount"]
+        "name", ["InstanceType", "VariantName", "ServerlessConfig", "InitialInstanceCount"]
     )
     @pytest.mark.parametrize("spelling", range(4))
     def test_a_property_of_the_variant_is_not_set_in_any_spelling(self, name: str, spelling: int) -> None:
@@ -83,7 +83,6 @@ class TestWhatFollowsFromTheSpec:
             ("Model", "PrimaryContainer.ModelDataSource.S3DataSource.S3Uri"),
             ("Model", "PrimaryContainer.ModelDataUrl"),
             ("Model", "Containers"),
-            ("Endpoint", "EndpointConfigName"),
             ("Endpoint", "Tags.0.Value"),
         ],
     )

@@ -38,43 +38,56 @@ def shadow(**variant: Any) -> dict[str, Any]:
 
 class TestModels:
     def test_a_literal_name_is_of_a_model_that_nobody_makes(self) -> None:
-        assert config("FL232", shadow(ModelName="theirs")) == [
+        assert config("FL560", shadow(ModelName="theirs")) == [
             "ShadowProductionVariants.0.ModelName names the model 'theirs', which the endpoint's stack does not"
             " create"
         ]
 
     @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, {"Fn::GetAtt": ["Theirs", "ModelName"]}])
     def test_a_pool_names_no_model_of_others(self, value: object) -> None:
-        (message,) = config("FL232", {POOLS: [{**POOL, "ModelNameOverride": value}]})
+        (message,) = config("FL560", {POOLS: [{**POOL, "ModelNameOverride": value}]})
         assert message.startswith(f"{POOLS}.0.ModelNameOverride ")
 
     @pytest.mark.parametrize(
         ("value", "why"),
         [
-            ({"Ref": "Other"}, "refers to 'Other', which is not the name of a Model in the template"),
-            ({"Ref": OWN_MODEL}, f"refers to '{OWN_MODEL}': `Ref` of a Model is its ARN"),
-            (
-                {"Fn::GetAtt": "Other.ModelName"},
-                "refers to 'Other.ModelName', which is not the name of a Model",
-            ),
-            (
-                {"Fn::GetAtt": [OWN_MODEL, "Id"]},
-                f"refers to '{OWN_MODEL}.Id', which is not the name of a Model",
-            ),
-            ({"Fn::GetAtt": 7}, "refers to '7', which is not the name of a Model in the template"),
+            ({"Ref": "Other"}, "does not show that it names the spec's model"),
+            ({"Ref": OWN_MODEL}, "is the ARN of the spec's Model, not its name"),
+            ({"Fn::GetAtt": [OWN_MODEL, "Id"]}, "does not show that it names the spec's model"),
+            ({"Fn::GetAtt": 7}, "does not show that it names the spec's model"),
+            ({"Fn::ImportValue": "a-model"}, "does not show that it names the spec's model"),
+            ({"Fn::Sub": "${AWS::Region}-model"}, "does not show that it names the spec's model"),
         ],
     )
     def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
-        (message,) = config("FL232", shadow(ModelName=value))
-        assert why in message
+        assert config("FL560", shadow(ModelName=value)) == [f"ShadowProductionVariants.0.ModelName {why}"]
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"ProductionVariants.0.ModelName": "theirs"},
+            {"ProductionVariants.0": {"ModelName": "theirs"}},
+            {"ProductionVariants": [{"ModelName": "theirs"}]},
+            {"ProductionVariants.0": {"Fn::If": ["A", {}, {}]}},
+            {"Fn::Transform": {"Name": "AWS::Include"}},
+        ],
+    )
+    def test_the_own_variant_runs_the_model_of_the_spec_however_it_is_replaced(
+        self, raw: dict[str, Any]
+    ) -> None:
+        assert len(config("FL560", raw)) == 1
+
+    @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, None])
+    def test_an_endpoint_runs_the_configuration_of_its_stack(self, value: object) -> None:
+        (message,) = said("FL560", "Endpoint", {"EndpointConfigName": value})
+        assert message == "EndpointConfigName replaces the endpoint configuration that the spec describes"
+
+    def test_a_spec_cannot_allow_itself_another(self) -> None:
+        assert rules()["FL560"].needed
 
     @pytest.mark.parametrize("value", [OWN, {"Fn::GetAtt": f"{OWN_MODEL}.ModelName"}])
     def test_the_model_of_the_spec_is_named_by_its_attribute(self, value: object) -> None:
-        assert config("FL232", shadow(ModelName=value)) == []
-
-    @pytest.mark.parametrize("value", [{"Fn::ImportValue": "a-model"}, {"Fn::Sub": "${AWS::Region}-model"}])
-    def test_what_nobody_knows_is_not_judged(self, value: object) -> None:
-        assert config("FL232", shadow(ModelName=value)) == []
+        assert config("FL560", shadow(ModelName=value)) == []
 
     def test_a_variant_without_a_model_is_told(self) -> None:
         assert config("FL232", shadow()) == ["ShadowProductionVariants.0 names no model"]
