@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
+from fleet.spec.spec_files import SPECS
 
 _BEGIN = "# Begin: written by `fleet ci codeowners`"
 _END = "# End of what `fleet ci codeowners` writes"
+_BEGIN_LINE = re.compile(rf"{re.escape(_BEGIN)}(?: in (.+))? from the `owner` of specs; change it there\.")
 _REMEDY = (
     "keep one `# Begin` line, the lines that the command wrote, and one `# End` line; or delete all of them"
     " and run the command again"
@@ -23,6 +26,16 @@ def markers(fleet: str) -> tuple[str, str]:
     """
     place = "" if fleet == "." else f" in {fleet}"
     return f"{_BEGIN}{place} from the `owner` of specs; change it there.", f"{_END}{place}."
+
+
+def missing_fleet(file: Path, text: str, top: Path) -> Finding | None:
+    """What is wrong where the lines of a fleet are in the file that is not at its place any more."""
+    for number, row in enumerate(text.split("\n"), 1):
+        if (found := _BEGIN_LINE.fullmatch(row.rstrip())) and not (top / (found[1] or ".") / SPECS).is_dir():
+            message = f"these lines are of a fleet in {found[1] or 'this repository'}, which is not there"
+            hint = "delete them, from `# Begin` to `# End`, and run `fleet ci codeowners`"
+            return Finding(code="FL516", message=message, hint=hint, file=file, line=number)
+    return None
 
 
 def has_block(text: str, fleet: str) -> bool:

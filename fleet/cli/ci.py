@@ -12,7 +12,7 @@ import typer
 from fleet.ci import github as of_github
 from fleet.ci import gitlab as of_gitlab
 from fleet.ci.codeowners import codeowners as lines_of
-from fleet.ci.marked_block import has_block, with_block
+from fleet.ci.marked_block import has_block, missing_fleet, with_block
 from fleet.cli.output import say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root
@@ -58,6 +58,8 @@ def codeowners(
     fleet = root.resolve().relative_to(top).as_posix()
     places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
     texts = {each: _text(each, newline="") for each in places or [top / PLACES[0]]}
+    if gone := [found for each, text in texts.items() if (found := missing_fleet(each, text, top))]:
+        raise FindingsError(gone)
     if check and not any(has_block(text, fleet) for text in texts.values()):
         say("no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare")
         return

@@ -42,13 +42,21 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
     return [*findings, *check.unread_findings()]
 
 
+def refusals(project: Project, loaded: LoadedSpec, today: date) -> list[Finding]:
+    """What policies refuse of one endpoint, without what they refuse of its environment."""
+    check = PolicyCheck(project, [_subject(project, loaded)], today, of_environment=False)
+    found = (each for file in read_policies(project)[0] for each in check.findings(file))
+    return [each for each in found if each.severity is Severity.ERROR]
+
+
 @dataclass
 class PolicyCheck:
-    """Endpoints of one environment, checked by one policy after the other."""
+    """Endpoints of one environment, and with `of_environment` the environment, checked policy by policy."""
 
     project: Project
     subjects: Sequence[Subject]
     today: date
+    of_environment: bool = True
     _unread: list[str] = field(default_factory=list)
 
     def findings(self, file: PolicyFile) -> Iterator[Finding]:
@@ -76,6 +84,8 @@ class PolicyCheck:
         found = list[tuple[str, Finding]]()
         for subject in about:
             for breach in self._breaches(statement, subject):
+                if breach.of_environment and not self.of_environment:
+                    continue
                 if exceptions.excuses(statement.name, breach.key, subject.name):
                     continue
                 source = self.project.environment_source if breach.of_environment else subject.loaded.source
@@ -109,7 +119,7 @@ class PolicyCheck:
             if _monthly(members) > limit:
                 name = statement.name
                 counted = [each for each in members if not exceptions.excuses(name, key, each.name)]
-            if _monthly(counted) > limit:
+            if _monthly(counted) > limit and any(each.name in checked for each in counted):
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
@@ -123,7 +133,7 @@ class PolicyCheck:
         self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal
     ) -> tuple[Breach, Subject]:
         by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
-        at = next((each for each in by_cost if each.name in checked), by_cost[0])
+        at = next(each for each in by_cost if each.name in checked)
         shares = [f"{each.name} {money(each.spending.cost.monthly)}" for each in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 
 from fleet.findings import Finding, Severity
 from fleet.policies.file import PolicyFile
@@ -28,6 +32,22 @@ class Exceptions:
     environment: str
     today: date
     _excused: dict[int, set[str]] = field(default_factory=dict)
+
+    @cached_property
+    def _statements(self) -> Mapping[str, Statement]:
+        """By name, those about this environment."""
+        statements = self.file.policy.statements
+        return {each.name: each for each in statements if is_of_environment(each.when, self.environment)}
+
+    @cached_property
+    def _by_statement(self) -> Mapping[str, Sequence[tuple[int, PolicyException]]]:
+        """The exceptions that count here, each with its place in the file."""
+        found = defaultdict[str, list[tuple[int, PolicyException]]](list)
+        for index, each in enumerate(self.file.policy.exceptions):
+            named = each.environment is None or matches(each.environment, self.environment)
+            if named and each.statement in self._statements:
+                found[each.statement].append((index, each))
+        return found
 
     def excuses(self, statement: str, key: str, endpoint: str) -> bool:
         """Whether an endpoint may break a key of a statement today; the exception is noted as used."""
@@ -55,9 +75,7 @@ class Exceptions:
             fleet: The names of all endpoints, those of other environments too.
             whole: All endpoints of the environment were checked, so that what excused none of them is unused.
         """
-        for index, each in enumerate(self.file.policy.exceptions):
-            if not self._counts(each):
-                continue
+        for index, each in sorted(chain.from_iterable(self._by_statement.values()), key=itemgetter(0)):
             until, path = each.until.isoformat(), ("exceptions", index)
             names = sorted(self._excused.get(index, ()))
             if each.until < self.today:
@@ -79,31 +97,19 @@ class Exceptions:
     def _unused(
         self, exception: PolicyException, subjects: Collection[Subject], fleet: Collection[str]
     ) -> str:
-        """Why it excuses nothing; empty where the statement is about none of its endpoints here."""
+        """Why it excuses nothing; empty if all its endpoints are in other environments."""
         if not any(matches(exception.endpoints, each) for each in fleet):
             return f"names {listed(exception.endpoints, 'or')}, which matches no endpoint of this fleet"
-        when = self._statement(exception).when
-        if any(matches(exception.endpoints, each.name) and is_about(when, each) for each in subjects):
+        when = self._statements[exception.statement].when
+        named = [each for each in subjects if matches(exception.endpoints, each.name)]
+        if any(is_about(when, each) for each in named):
             return f"for {listed(exception.endpoints)} excuses nothing in {self.environment!r}"
-        return ""
+        return f"is for {listed(exception.endpoints)}, to which the statement does not apply" if named else ""
 
     def _of(self, statement: str, key: str, endpoint: str) -> Iterator[tuple[int, PolicyException]]:
-        for index, each in enumerate(self.file.policy.exceptions):
-            if (
-                each.statement == statement
-                and self._counts(each)
-                and matches(each.endpoints, endpoint)
-                and each.covers(key)
-            ):
+        for index, each in self._by_statement.get(statement, ()):
+            if matches(each.endpoints, endpoint) and each.covers(key):
                 yield index, each
-
-    def _counts(self, exception: PolicyException) -> bool:
-        """Whether the exception, and the statement that it is from, are about this environment."""
-        named = exception.environment is None or matches(exception.environment, self.environment)
-        return named and is_of_environment(self._statement(exception).when, self.environment)
-
-    def _statement(self, exception: PolicyException) -> Statement:
-        return next(each for each in self.file.policy.statements if each.name == exception.statement)
 
     def _warning(self, code: str, path: tuple[str | int, ...], message: str, hint: str) -> Finding:
         found = finding_at(self.file.source.mark(path), code, message, hint)

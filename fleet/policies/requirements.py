@@ -24,7 +24,8 @@ PROPOSED = {
 """A rollout of each strategy that passes the rules."""
 TAGGED = ("Model", "EndpointConfig", "Endpoint")
 """The resources whose raw `Tags` would replace the tags of the spec and the environment."""
-COUNTS = ("ProductionVariants.*.InitialInstanceCount", "ProductionVariants.*.ManagedInstanceScaling")
+REPLACES_COUNT = ("ProductionVariants.*.InitialInstanceCount", "ProductionVariants.*.ManagedInstanceScaling")
+"""The raw properties by which a variant has another number of instances than the spec."""
 
 
 def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
@@ -78,7 +79,7 @@ def _min_instances(require: Requirements, subject: Subject) -> Iterator[Breach]:
         if number < fewest:
             found = f"`{dotted_path(path)}` is {number}"
             yield _unmet("min_instances", path, found, rule, f"write {fewest} or more")
-    yield from _replaced(subject, "min_instances", "instance.count", "EndpointConfig", COUNTS)
+    yield from _replaced(subject, "min_instances", "instance.count", "EndpointConfig", REPLACES_COUNT)
 
 
 def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:

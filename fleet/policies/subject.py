@@ -169,7 +169,7 @@ def _price(instance_type: str) -> Decimal | None:
 
 def _is_readable(raw: RawProperty) -> bool:
     """Whether a limit can be compared with the value."""
-    if raw.name.endswith(COUNTS):
+    if any(raw.parts[-len(parts) :] == parts for parts in (tuple(each.split(".")) for each in COUNTS)):
         return raw.value is None or _whole_number(raw.value) is not None
     return raw.parts[-1] != TYPE or raw.value is None or isinstance(raw.value, str)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import require_known
-from fleet.spec.spec_files import SPECS, spec_files
+from fleet.spec.spec_files import FOLDER, SPECS, spec_files
 
 
 def spec_of(root: Path, endpoint: str) -> Path:
@@ -32,6 +32,8 @@ def spec_folder(root: Path, folder: str) -> Path:
         problem, hint = f"it is relative to {SPECS}/", f"leave {SPECS}/ out, as in `--folder search`"
     elif Path(folder).is_absolute() or ".." in parts or not folder.isprintable():
         problem = f"it is not a folder below {SPECS}/"
+    elif FOLDER in parts:
+        problem, hint = f"{FOLDER} is the name of a folder's file", "choose another name"
     elif any(each.startswith(".") for each in parts):
         problem, hint = "no spec in a hidden folder is read", "choose a name without a dot at its beginning"
     place = root / SPECS

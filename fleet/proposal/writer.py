@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleet.check.run import draft_findings
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from fleet.policies.check import policy_findings
+from fleet.policies.check import refusals
 from fleet.spec.problems import validate
 from fleet.spec.project import Project, environment_names, open_project
 from fleet.spec.source import Source
@@ -87,7 +87,10 @@ def write_spec(
             os.link(written, file)
         except FileExistsError as error:
             raise FindingsError([_existing_file_finding(file)]) from error
-        refused = [each for project in projects for each in _refused(project, written, today)]
+        refused = list[Finding]()
+        if today is not None:
+            for project in projects:
+                refused += refusals(project, project.draft(written), today)
     return [
         replace(each, severity=Severity.WARNING, file=file if each.file == written else each.file)
         for each in dict.fromkeys(refused)
@@ -96,13 +99,6 @@ def write_spec(
 
 def _findings(project: Project, written: Path) -> list[Finding]:
     return draft_findings(project, project.draft(written))
-
-
-def _refused(project: Project, written: Path, today: date | None) -> Iterator[Finding]:
-    """What policies refuse of the spec, without what they refuse of the environment itself."""
-    for each in policy_findings(project, [project.draft(written)], today) if today else ():
-        if each.severity is Severity.ERROR and each.file != project.environment_source.file:
-            yield each
 
 
 @contextmanager

@@ -71,7 +71,8 @@ def _flat(
 ) -> dict[str, Any]:
     """The layers of a spec for one environment without those of the environment's file; "" for none.
 
-    Every `null` stays: it takes away what the environment's `defaults` have.
+    Every `null` stays: it takes away what the environment's `defaults` have, unless a higher layer has a
+    mapping there.
     """
     alone = Source(root / "environments", {"environment": environment})
     layers = Layering(root, alone, environments, expanded=expanded).layers(spec)

@@ -146,7 +146,7 @@ class Layering:
         named_by: tuple[LayerKind, Mark] | None = None,
     ) -> Iterator[Layer]:
         """A layer between the profiles that it names and its overrides; `chain` led to it."""
-        if not source.data:
+        if not source.data and kind is not LayerKind.PROFILE:
             return
         asked = self._asked(source)
         self._check_environments(kind, asked, source)

@@ -90,6 +90,8 @@ class Gpus(Document):
 class MonthlyCost(Document):
     """US dollars for 720 hours of the maximum number of instances, at the catalog's list prices."""
 
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
     endpoint: Dollars | None = None
     """Maximum cost of one endpoint. Default: any cost."""
     owner: Dollars | None = None

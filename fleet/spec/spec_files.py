@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.findings import Finding
+from fleet.findings import Finding, FindingsError
 
 SPECS = "model_specs"
 SPEC_SCHEMA = "endpoint.schema.json"
@@ -37,7 +37,7 @@ def spec_files(root: Path) -> SpecFiles:
             message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
-    findings += map(_linked, linked)
+    findings += (_linked(each, "spec") for each in linked)
     return SpecFiles(dict(sorted(found.items())), tuple(findings))
 
 
@@ -66,11 +66,10 @@ def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
     if os.path.lexists(folder) and not folder.is_dir():
         message, hint = "this is not a folder, so no policy is read", "make it a folder with policies"
         return [], [Finding(code="FL101", message=message, hint=hint, file=folder, line=1)]
-    files = list(_yaml_files(folder))
-    return (
-        [file for file in files if file.suffix == ".yaml"],
-        [_overlooked(file) for file in files if file.suffix != ".yaml"],
-    )
+    files = list(_yaml_files(folder, linked=(linked := list[Path]())))
+    overlooked = [_overlooked(file) for file in files if file.suffix != ".yaml"]
+    overlooked += (_linked(each, "policy") for each in linked)
+    return [file for file in files if file.suffix == ".yaml"], overlooked
 
 
 def root_of(spec: Path) -> Path | None:
@@ -92,7 +91,7 @@ def folder_files(root: Path, spec: Path) -> Iterator[Path]:
 
 def _yaml_files(folder: Path, *, deep: bool = True, linked: list[Path] | None = None) -> Iterator[Path]:
     """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=_raise_unreadable):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         if linked is not None:
             linked += (link for name in folders if (link := Path(place, name)).is_symlink())
@@ -106,6 +105,13 @@ def _overlooked(file: Path) -> Finding:
     return Finding(code="FL105", message=message, file=file, hint=f"rename it to {file.stem}.yaml")
 
 
-def _linked(folder: Path) -> Finding:
-    message = "this folder is a link, so no spec in it is read"
+def _raise_unreadable(error: OSError) -> None:
+    """Refuse a folder whose files cannot be listed; one that does not exist has none."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        message = f"this folder cannot be read: {error.strerror}"
+        raise FindingsError([Finding(code="FL101", message=message, file=Path(error.filename), line=1)])
+
+
+def _linked(folder: Path, noun: str) -> Finding:
+    message = f"this folder is a link, so no {noun} in it is read"
     return Finding(code="FL105", message=message, file=folder, hint="replace the link with the folder")

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fleet.ci.codeowners import codeowners
-from fleet.ci.marked_block import markers, with_block
+from fleet.ci.marked_block import markers, missing_fleet, with_block
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
 from fleet_folder import SPEC, FleetFolder
@@ -160,6 +160,16 @@ def test_what_others_wrote_stays_and_the_own_lines_are_replaced() -> None:
     assert with_block(FILE, one + "/last @c\n", ["/d @e"], ".") == (
         f"* @example/platform\n\n{BEGIN}\n/d @e\n{END}\n/last @c\n"
     )
+
+
+@pytest.mark.parametrize("named", [".", "teams/old"])
+def test_the_lines_of_a_fleet_that_was_moved_are_refused_at_their_place(tmp_path: Path, named: str) -> None:
+    (tmp_path / "new/model_specs").mkdir(parents=True)
+    text = with_block(FILE, "* @a\n", ["/d @e"], named)
+    found = missing_fleet(FILE, text, tmp_path)
+    assert found is not None
+    assert (found.code, found.line) == ("FL516", 3)
+    assert missing_fleet(FILE, with_block(FILE, "* @a\n", ["/d @e"], "new"), tmp_path) is None
 
 
 @pytest.mark.parametrize("text", ["", f"{BEGIN}\n/old @a\n{END}", f"{BEGIN}\n/old @a\n{END}\n"])

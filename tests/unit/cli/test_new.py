@@ -115,6 +115,7 @@ def test_a_folder_is_not_made_for_a_spec_that_is_not_written(run: CliRunner, new
         ("a/../../b", "it is not a folder below model_specs/"),
         ("/tmp", "it is not a folder below model_specs/"),
         ("a/.hidden", "no spec in a hidden folder is read"),
+        ("a/_folder.yaml", "_folder.yaml is the name of a folder's file"),
         ("model_specs/a", "it is relative to model_specs/"),
         ("sentences.yaml", "model_specs/sentences.yaml is a file"),
         ("linked/a", "model_specs/linked is a link, and no spec in it is read"),

@@ -134,6 +134,20 @@ def test_synth_does_not_check(refused: PolicyFleet) -> None:
     assert refused.folder.resolve().scaling is not None
 
 
+def test_a_new_spec_is_told_what_defaults_of_an_environment_break_and_nothing_of_other_policies(
+    new: NewSpecs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new.fleet.write("repository/embed/config.pbtxt", 'backend: "python"\n')
+    new.fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+    PolicyFleet(new.fleet).policy("require: {log_retention_days: 90}")
+    new.fleet.write("policies/other.yaml", "policy: wrong\nowner: {}\n")
+    new.fleet.environment("defaults: {logs: {retention_days: 7}}\n")
+    monkeypatch.chdir(new.fleet.root)
+    done = run("new", "other", "--from-repository", "repository")
+    assert "warning[unmet-requirement] FL990: `logs.retention_days` is 7" in done.output
+    assert "policies/other.yaml" not in done.output
+
+
 def test_a_new_spec_is_written_with_what_policies_refuse_of_it_as_warnings_at_its_lines(
     new: NewSpecs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,14 @@ class TestUnused:
         fleet.policy(f"{LARGE}\nwhen: {{environment: prod}}", exception())
         assert fleet.said() == []
 
+    def test_one_from_a_statement_about_another_team_is_a_warning(self, fleet: PolicyFleet) -> None:
+        fleet.policy(f"{LARGE}\nwhen: {{owner: search}}", exception())
+        fleet.spec("owner: {team: ads}\n")
+        assert fleet.said() == [
+            "platform.yaml:9 FL993 the exception from `affordable` is for sentences, to which the statement does"
+            " not apply"
+        ]
+
     def test_one_for_an_endpoint_of_another_environment_is_not(self, fleet: PolicyFleet) -> None:
         fleet.folder.environment(name="prod")
         fleet.policy(LARGE, exception(endpoints="other"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -122,6 +123,17 @@ def test_policies_may_be_in_folders(fleet: PolicyFleet) -> None:
     assert "; policies/team/platform.yaml:5 allows ml.p3.* (" in refused.message
 
 
+def test_policies_in_a_linked_folder_are_refused_and_not_overlooked(
+    fleet: PolicyFleet, tmp_path: Path
+) -> None:
+    fleet.policy("max_instances: 5")
+    (tmp_path / "elsewhere").mkdir()
+    (fleet.folder.root / "policies/linked").symlink_to(tmp_path / "elsewhere")
+    (refused,) = fleet.findings()
+    assert (refused.code, refused.severity) == ("FL105", Severity.ERROR)
+    assert refused.message == "this folder is a link, so no policy in it is read"
+
+
 def test_policies_that_are_a_file_are_refused(fleet: PolicyFleet) -> None:
     fleet.folder.write("policies", GOOD)
     (refused,) = fleet.findings()
@@ -160,6 +172,7 @@ class TestSchema:
         [
             HEAD,
             f"{HEAD}    instances: []\n",
+            f"{HEAD}    monthly_cost: {{}}\n",
             f"{HEAD}    triton: {{releases: {{'25.4': null}}}}\n",
             GOOD + EXCEPTION.replace("}", ", allows: [nonsense]}"),
         ],

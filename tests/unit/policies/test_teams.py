@@ -102,6 +102,15 @@ def test_an_exception_that_the_sum_does_not_need_is_unused(team: PolicyFleet) ->
     assert team.codes() == ["FL993"]
 
 
+def test_an_endpoint_with_an_exception_is_not_refused_for_the_others_of_its_team(team: PolicyFleet) -> None:
+    team.policy(
+        "monthly_cost: {owner: 1500}",
+        "exceptions:\n  - {statement: affordable, endpoints: bert, reason: a test, until: 2027-03-31}\n",
+    )
+    assert team.said("bert") == []
+    assert team.codes("images") == ["FL955"]
+
+
 def test_an_exception_that_ended_is_named(team: PolicyFleet) -> None:
     team.policy(
         BUDGET,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fleet.spec.expansion import expanded_spec
 from fleet_folder import SPEC, FleetFolder
 from layered_spec import loaded, origins, spec
 
@@ -26,6 +27,15 @@ def test_of_several_profiles_the_later_one_wins(folder: FleetFolder) -> None:
     folder.spec("profile: [one, two]\n")
     assert spec(folder).tags == {"a": "one", "b": "two"}
     assert loaded(folder).profiles == ("one", "two")
+
+
+def test_a_profile_without_keys_is_one_that_policies_and_selectors_can_name(folder: FleetFolder) -> None:
+    folder.write("profiles/base.yaml", "tags: {a: base}\n")
+    folder.write("profiles/confidential.yaml", "{}\n")
+    folder.spec("profile: [base, confidential]\n")
+    assert loaded(folder).profiles == ("base", "confidential")
+    written = expanded_spec(folder.root, folder.root / "model_specs/sentences.yaml", ["dev"], folder.root)
+    assert written["profile"] == ["base", "confidential"]
 
 
 def test_a_profile_names_others_that_lie_below_it(folder: FleetFolder) -> None:
