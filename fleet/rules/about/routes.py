@@ -71,9 +71,10 @@ def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
         elif name not in routes:
             message = f"sample {sample.name!r} calls {name!r}, which is not a route"
             yield Problem((*place, "model"), message, did_you_mean(name, list(routes), list_all=True))
-        elif sample.version is not None and str(sample.version) not in routes[name].versions:
-            served = ", ".join(routes[name].versions)
-            wrong = f"version {sample.version} of {name!r}, which serves {served}"
+        elif sample.version is not None and (versions := routes[name].versions):
+            if str(sample.version) in versions:
+                continue
+            wrong = f"version {sample.version} of {name!r}, which serves {', '.join(versions)}"
             message = f"sample {sample.name!r} calls {wrong}"
             hint = "write one of these, or a `version_policy` in config.pbtxt that serves it"
             yield Problem((*place, "version"), message, hint)

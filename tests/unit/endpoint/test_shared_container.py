@@ -204,6 +204,16 @@ def test_a_sample_of_a_version_that_is_served_is_right(folder: FleetFolder) -> N
     assert folder.said() == []
 
 
+def test_a_sample_of_a_model_without_known_versions_is_not_reported_beside_the_model(
+    folder: FleetFolder,
+) -> None:
+    lock_models(folder, {"resnet": {"backend": "onnxruntime", "versions": [], "size": 1}})
+    folder.spec(SHARED + SAMPLE.format(", model: resnet, version: 2"))
+    codes = {each.split()[1] for each in folder.said()}
+    assert "FL735" in codes
+    assert "FL733" not in codes
+
+
 def test_the_weights_of_all_models_count_together_as_nothing_is_unloaded(folder: FleetFolder) -> None:
     half = {
         "backend": "onnxruntime",
