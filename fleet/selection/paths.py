@@ -20,6 +20,8 @@ from fleet.spec.spec_files import FOLDER, PROFILES, SPECS
 YAML = ".yaml"
 OWN = (SPECS, PROFILES, LOCKS, "environments", "policies")
 """The folders of a fleet in which a file concerns endpoints by its name."""
+UNUSED = "FL126"
+"""The code of a path that concerns no endpoint, and that no change can have."""
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
 
 
@@ -197,7 +199,7 @@ class FleetPaths:
         return Selection(reasons=[f"{file.relative_to(self._root) if inside else file}: {reason}"])
 
     def _unusable(self, file: Path, message: str) -> FindingsError:
-        return FindingsError([Finding(code="FL126", message=message, hint=HINT, file=file)])
+        return FindingsError([Finding(code=UNUSED, message=message, hint=HINT, file=file)])
 
 
 def _is_hidden(*names: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import escape
@@ -25,7 +24,7 @@ from fleet.selection.condition import (
 from fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
 from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
-from fleet.selection.paths import FleetPaths, Selection
+from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.spec.membership import SPEC_END, locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
@@ -63,15 +62,19 @@ class Selector:
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
-        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from."""
+        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
+
+        So it is where the environment cannot be read: whoever selects the argument reports why.
+        """
         if argument in self._names:
             return True
         path = self._existing(argument)
-        if path is None:
-            return self._deleted(argument) is not None
-        with suppress(FindingsError):
+        try:
+            if path is None:
+                return self._deleted(argument) is not None
             return bool(self._of_path(path).endpoints) or (path.is_dir() and self._paths.is_own(path))
-        return False
+        except FindingsError as error:
+            return any(each.code != UNUSED for each in error.findings)
 
     def _selected(self, argument: str) -> Selection:
         if argument in self._names:

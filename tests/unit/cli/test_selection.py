@@ -106,6 +106,21 @@ class TestCheck:
         two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
         assert typed("check", "--env", "dev", "other").out.strip() == "dev: no findings in other"
 
+    @pytest.mark.parametrize("path", ["other", "repository", "other/net/config.pbtxt"])
+    @pytest.mark.parametrize(
+        ("env", "code"), [("nosuch", "FL120"), ("broken", "FL111"), ("unreadable", "FL101")]
+    )
+    def test_a_repository_does_not_hide_that_the_environment_is_wrong(
+        self, typed: Typed, two: FleetFolder, path: str, env: str, code: str
+    ) -> None:
+        two.write("other/net/config.pbtxt", 'backend: "python"\n')
+        two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
+        two.write("environments/broken.yaml", "environment: broken\n")
+        two.write("environments/unreadable.yaml", "{")
+        done = typed("check", "--env", env, path, "--format", "json")
+        assert done.code == 1
+        assert code in {each["code"] for each in json.loads(done.out)["findings"]}
+
     def test_an_empty_argument_is_refused(self, typed: Typed, two: FleetFolder) -> None:
         done = typed("check", "--env", "dev", "")
         assert done.code == 1
