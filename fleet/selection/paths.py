@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
-from fleet.selection.inputs import FleetInputs
 from fleet.spec.membership import LOCK_END, LOCKS, SPEC_END
 from fleet.spec.project import Project
 from fleet.spec.reader import read_source
@@ -70,7 +69,7 @@ class FleetPaths:
         environment: str,
         *,
         project: Callable[[], Project],
-        inputs: Callable[[], FleetInputs],
+        endpoints_of: Callable[[Path], list[str]],
         tree: Path,
         drafts: bool,
     ) -> None:
@@ -80,12 +79,20 @@ class FleetPaths:
             root: The fleet.
             environment: Its locks and its own file concern the endpoints; those of others do not.
             project: The environment with the files of all its endpoints; read when it is called.
-            inputs: What specs name beside the fleet's own folders; they are read when it is called.
+            endpoints_of: Those whose specs name a file or folder; specs are read when it is called.
             tree: The repository that the fleet is in; what is outside of it cannot be in a change.
             drafts: Whether specs outside of model_specs/ are taken.
         """
         self._root, self._environment, self._open = root, environment, project
-        self._inputs, self._tree, self._drafts = inputs, tree, drafts
+        self._endpoints_of, self._tree, self._drafts = endpoints_of, tree, drafts
+
+    def of(self, path: Path) -> Selection:
+        """The endpoints that an existing folder or file concerns.
+
+        Raises:
+            FindingsError: it concerns no endpoint.
+        """
+        return self.of_folder(path) if path.is_dir() else self.of_file(path)
 
     def of_folder(self, folder: Path) -> Selection:
         """The endpoints with a spec in a folder, or with something else of theirs, and drafts in it.
@@ -182,7 +189,7 @@ class FleetPaths:
         return self._nothing(file, f"no endpoint in {self._environment} uses it")
 
     def _of_input(self, file: Path) -> Selection:
-        return Selection(self._inputs().endpoints_of(file))
+        return Selection(self._endpoints_of(file))
 
     def _is_inside(self, file: Path) -> bool:
         return file.is_relative_to(self._tree) or file.is_relative_to(self._root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import escape
@@ -64,7 +64,8 @@ class Selector:
     def concerns(self, argument: str) -> bool:
         """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
 
-        So it is where the environment cannot be read: whoever selects the argument reports why.
+        So it is where the environment cannot be read: whoever selects the argument reports why. A spec that
+        cannot be read has no such paths, as else none could be checked as anything else.
         """
         if argument in self._names:
             return True
@@ -72,7 +73,8 @@ class Selector:
         try:
             if path is None:
                 return self._deleted(argument) is not None
-            return bool(self._of_path(path).endpoints) or (path.is_dir() and self._paths.is_own(path))
+            paths = self._paths_by(lambda file: self._inputs.endpoints_of(file))
+            return bool(paths.of(path).endpoints) or (path.is_dir() and paths.is_own(path))
         except FindingsError as error:
             return any(each.code != UNUSED for each in error.findings)
 
@@ -86,7 +88,7 @@ class Selector:
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
         path = self._existing(argument) if self._files and not is_glob else None
         if path is not None:
-            return self._of_path(path)
+            return self._paths.of(path)
         if condition := read_condition(argument):
             require_right(condition)
         if is_glob or ("[" in argument and "/" not in argument):
@@ -95,9 +97,6 @@ class Selector:
         if deleted is not None:
             return deleted
         raise self._unknown(argument)
-
-    def _of_path(self, path: Path) -> Selection:
-        return self._paths.of_folder(path) if path.is_dir() else self._paths.of_file(path)
 
     def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
         found = [self._of_term(argument, each) for each in terms]
@@ -262,11 +261,14 @@ class Selector:
 
     @cached_property
     def _paths(self) -> FleetPaths:
+        return self._paths_by(lambda file: self._inputs.possible_endpoints_of(file))
+
+    def _paths_by(self, endpoints_of: Callable[[Path], list[str]]) -> FleetPaths:
         return FleetPaths(
             self._root,
             self._environment,
             project=lambda: self._project,
-            inputs=lambda: self._inputs,
+            endpoints_of=endpoints_of,
             tree=self._tree,
             drafts=self._drafts,
         )

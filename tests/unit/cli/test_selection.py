@@ -121,6 +121,16 @@ class TestCheck:
         assert done.code == 1
         assert code in {each["code"] for each in json.loads(done.out)["findings"]}
 
+    @pytest.mark.parametrize("path", ["other", "other/net/config.pbtxt"])
+    def test_a_spec_that_cannot_be_read_leaves_repositories_checkable(
+        self, typed: Typed, two: FleetFolder, path: str
+    ) -> None:
+        two.write("other/net/config.pbtxt", 'backend: "python"\n')
+        two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
+        two.write("model_specs/images.yaml", "endpoint: images\n")
+        assert typed("check", "--env", "dev", path).out.strip() == f"dev: no findings in {path}"
+        assert "FL111" in typed("check", "--env", "dev", "repository").err
+
     def test_an_empty_argument_is_refused(self, typed: Typed, two: FleetFolder) -> None:
         done = typed("check", "--env", "dev", "")
         assert done.code == 1
