@@ -101,10 +101,11 @@ class FleetPaths:
             FindingsError: the folder concerns no endpoint.
         """
         place = self._in_fleet(folder)
-        files = {each for each in place.glob(f"*{YAML}") if not each.name.startswith(".")}
+        files = {*place.glob(f"*{YAML}")}
         for own in map(self._root.joinpath, OWN):
             if own.is_relative_to(place) or place.is_relative_to(own):
                 files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
+        files = {each for each in files if not _is_hidden(*each.relative_to(place).parts)}
         found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
         if not (found.endpoints or found.drafts or found.gone or found.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
