@@ -128,16 +128,31 @@ class TestSharedRepository:
         folder.lock()
         return folder
 
-    def test_a_changed_file_is_one_finding_whose_remedy_is_for_all(self, many: FleetFolder) -> None:
+    def test_a_changed_file_is_one_finding_whose_remedy_names_its_endpoints(self, many: FleetFolder) -> None:
+        many.write("other/embed/config.pbtxt", 'backend: "python"\n')
+        many.write("other/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+        other = SPEC.replace("endpoint: sentences", "endpoint: other").replace("../repository", "../other")
+        many.spec("", "other", base=other)
+        many.lock()
         many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL306"]
         assert [(each.message, each.hint) for each in found] == [
             (
                 "the file changed since it was locked",
-                "run `fleet lock --env dev` and have the change reviewed",
+                "run `fleet lock --env dev e0 e1 e2 e3 e4 sentences` and have the change reviewed",
             )
         ]
         assert found[0].endpoints == ("e0", "e1", "e2", "e3", "e4", "sentences")
+
+    def test_many_changed_files_of_one_endpoint_have_the_remedy_for_it_alone(
+        self, folder: FleetFolder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder.lock()
+        for number in range(5):
+            folder.write(f"repository/embed/1/{number}.txt", "")
+        shown = printed(capsys, all_findings(open_project(folder.root, "dev")))
+        assert "the file was added since it was locked" in shown
+        assert "  hint: run `fleet lock --env dev sentences` and have the change reviewed\n" in shown
 
     def test_a_deploy_is_refused_with_one_finding_too(self, many: FleetFolder) -> None:
         many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
@@ -154,14 +169,33 @@ class TestSharedRepository:
         found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL840"]
         assert [len(each.endpoints) for each in found] == [6]
 
-    def test_the_remedy_of_missing_locks_is_for_all_of_them(
-        self, many: FleetFolder, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        ("settings", "command"),
+        [("", "fleet lock --env dev"), ("promoted_from: staging\n", "fleet promote --from staging --to dev")],
+    )
+    @pytest.mark.parametrize(("count", "is_for_all"), [(5, False), (10, False), (11, True)])
+    def test_the_remedy_of_missing_locks_names_their_endpoints_up_to_ten_and_is_else_for_all(
+        self,
+        many: FleetFolder,
+        capsys: pytest.CaptureFixture[str],
+        settings: str,
+        command: str,
+        count: int,
+        is_for_all: bool,
     ) -> None:
-        for file in (many.root / "locks/dev").glob("e*"):
-            file.unlink()
-        shown = printed(capsys, all_findings(open_project(many.root, "dev")))
+        many.environment(name="staging")
+        many.environment(settings)
+        names = [f"e{number}" for number in range(count)]
+        for name in names:
+            spec = SPEC.replace("endpoint: sentences", f"endpoint: {name}")
+            many.spec("", name, base=spec)
+            many.write(f"locks/dev/{name}.spec.yaml", spec.replace("../repo", "../../repo"))
+            (many.root / f"locks/dev/{name}.lock.yaml").unlink(missing_ok=True)
+        shown = printed(capsys, all_findings(open_project(many.root, "dev", names)))
         assert shown.count("FL301") == 1
-        assert "  hint: run `fleet lock --env dev`\n" in shown
+        everything = " '*'" if settings else ""
+        named = "".join(f" {name}" for name in sorted(names))
+        assert f"`{command}{everything if is_for_all else named}`\n" in shown
 
 
 def test_another_severity_is_another_cause(tmp_path: Path) -> None:
