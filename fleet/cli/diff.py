@@ -12,7 +12,7 @@ import typer
 from fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.output import say
-from fleet.cli.selection import print_notes
+from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.core.project_root import project_root
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
@@ -66,7 +66,8 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         FindingsError: a selector is wrong, or matches nothing in either environment.
     """
     env, absent = project.environment.environment, project.absent
-    environments = (env, _following_main(project).environment.environment)
+    main = _following_main(project).environment.environment
+    selectors = [Selector(project.root, each) for each in (env, main)]
     selected = list[Selection]()
     for argument in arguments:
         if argument in waiting:
@@ -74,7 +75,7 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         elif argument in absent:
             raise FindingsError([absent[argument]])
         else:
-            selected.append(_selected_in(project.root, environments, argument))
+            selected.append(_selected_by(selectors, argument))
     found = Selection.union(selected)
     gone = [name for name in found.gone if name not in waiting]
     names = [name for name in found.endpoints if name in waiting or name not in absent]
@@ -84,18 +85,19 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
     return found.endpoints
 
 
-def _selected_in(root: Path, environments: Sequence[str], argument: str) -> Selection:
+def _selected_by(selectors: Sequence[Selector], argument: str) -> Selection:
     """What an argument selects in any of the environments.
 
     Raises:
-        FindingsError: it is wrong in all of them.
+        FindingsError: it is wrong, or matches nothing in all of them.
     """
     found, refused = list[Selection](), list[FindingsError]()
-    for environment in environments:
-        try:
-            found.append(Selector(root, environment).select([argument]))
-        except FindingsError as error:
-            refused.append(error)
+    for selector in selectors:
+        selection = selection_or_refusal(selector, argument)
+        if isinstance(selection, Selection):
+            found.append(selection)
+        else:
+            refused.append(selection)
     if not found:
         raise refused[0]
     return Selection.union(found)

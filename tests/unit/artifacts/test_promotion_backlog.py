@@ -10,6 +10,7 @@ from fleet.cli.commands import app
 from fleet.findings import FindingsError
 from fleet_folder import SPEC, FleetFolder
 from git_repository import GitRepository
+from selections import environments_read
 
 SIZE = 3 << 20
 OWN = SPEC.replace("../repo", "../../repo")
@@ -130,6 +131,33 @@ def test_a_file_that_concerns_nothing_is_a_note_or_an_empty_document(
     fleet.write("app.py", "")
     assert said(capsys, "app.py") == []
     assert json.loads("\n".join(said(capsys, "app.py", "--format", "json")))["endpoints"] == []
+
+
+@pytest.mark.parametrize("selector", ["instance=g5.xlarge", "instance=g5.2xlarge", "instance=*"])
+def test_a_mistake_on_main_is_not_hidden_by_what_the_environment_has(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str
+) -> None:
+    fleet.write("model_specs/ranking.yaml", "endpoint: ranking\n")
+    with pytest.raises(FindingsError, match="FL111"):
+        said(capsys, selector)
+
+
+def test_an_environment_before_that_is_wrong_is_not_hidden(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.environment("promoted_from: dev\n", "staging")
+    fleet.write("locks/staging/sentences.spec.yaml", OWN)
+    fleet.write("environments/dev.yaml", "environment: dev\n")
+    with pytest.raises(FindingsError, match="FL111"):
+        said(capsys, "instance=g5.xlarge")
+
+
+def test_specs_are_read_once_for_each_environment_however_many_paths_are_named(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = environments_read(monkeypatch)
+    said(capsys, *(str(fleet.write(f"repository/embed/{number}.txt", "")) for number in range(5)))
+    assert read == ["prod", "staging"]
 
 
 def test_an_endpoint_that_the_environment_leaves_out_is_refused(
