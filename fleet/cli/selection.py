@@ -12,7 +12,7 @@ import typer
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_error
 from fleet.selection.condition import shown, wrong_selector
-from fleet.selection.forms import is_selector
+from fleet.selection.forms import is_selector, refuse_misspelt
 from fleet.selection.paths import UNUSED, Selection
 from fleet.selection.selector import Selector
 from fleet.spec.membership import ABSENT
@@ -56,6 +56,7 @@ def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
     selector = Selector(root, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
+        refuse_misspelt(argument)
         if is_selector(argument):
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either

@@ -21,7 +21,7 @@ from fleet.selection.condition import (
     tag_keys,
     wrong_selector,
 )
-from fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
+from fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
 from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import UNUSED, FleetPaths, Selection
@@ -82,7 +82,7 @@ class Selector:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
-        refuse_spaces(argument)
+        refuse_misspelt(argument)
         if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
@@ -221,8 +221,6 @@ class Selector:
             hint = f"put a condition in quotes: '{name}=…'"
         if AND in name and all(each.strip() in self._names for each in name.split(AND)):
             hint = "separate endpoints with spaces: a comma joins parts that must all match"
-        if name.lower().startswith(CHANGED):
-            hint = f"write it in lower case: {shown(CHANGED + name[len(CHANGED) :])}"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:
