@@ -52,6 +52,8 @@ class TestOtherCommands:
         assert (
             json.loads(typed("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out) == []
         )
+        done = typed("preflight", "--env", "dev", "changed:main", "--format", "json")
+        assert (done.code, json.loads(done.out)["findings"]) == (0, [])
         assert json.loads(typed("cost", "--env", "dev", "changed:main", "--format", "json").out)
 
     def test_locking_a_selection_leaves_the_other_locks_alone(self, typed: Typed, two: FleetFolder) -> None:
