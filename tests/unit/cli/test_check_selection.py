@@ -43,8 +43,8 @@ def test_files_that_concern_no_endpoint_check_the_environment_alone(typed: Typed
 def test_an_endpoints_name_is_never_the_folder_of_that_name(typed: Typed, two: FleetFolder) -> None:
     two.write("images/net/config.pbtxt", 'backend: "python"\n')
     assert typed("check", "--env", "dev", "images").out.strip() == "dev: no findings in images"
-    assert "FL" in typed("check", "--env", "dev", "./images").err
-    assert "FL" in typed("check", "images").err
+    assert "FL404" in typed("check", "--env", "dev", "./images").err
+    assert "FL404" in typed("check", "images").err
 
 
 @pytest.mark.parametrize("path", ["locks", ".", "..", "repository", "locks/dev"])
