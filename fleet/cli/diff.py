@@ -16,6 +16,7 @@ from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.core.project_root import project_root
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
+from fleet.selection.forms import AND, CHANGED
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet.spec.project import Project, open_project
@@ -75,7 +76,7 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         elif argument in absent:
             raise FindingsError([absent[argument]])
         else:
-            selected.append(_selected_by(selectors, argument))
+            selected += [_selected_by(selectors, argument), Selection(gone=_gone(selectors, argument))]
     found = Selection.union(selected)
     gone = [name for name in found.gone if name not in waiting]
     names = [name for name in found.endpoints if name in waiting or name not in absent]
@@ -101,6 +102,19 @@ def _selected_by(selectors: Sequence[Selector], argument: str) -> Selection:
     if not found:
         raise refused[0]
     return Selection.union(found)
+
+
+def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
+    """The endpoints whose specs were deleted, and that all parts of a selector match.
+
+    Only an environment that still has such a spec knows its owner; the one that follows main has it no more.
+    """
+    terms = argument.split(AND)
+    if not any(each.startswith(CHANGED) for each in terms):
+        return []
+    parts = [_selected_by(selectors, each) for each in terms]
+    gone = {name for each in parts for name in each.gone}
+    return sorted(gone.intersection(*({*each.endpoints, *each.gone} for each in parts)))
 
 
 def _following_main(project: Project) -> Project:

@@ -125,6 +125,30 @@ def test_a_deleted_spec_selects_the_endpoint_that_waits_for_its_end(
     assert said(capsys, "model_specs/sentences.yaml")[0].startswith("sentences: main no longer has it")
 
 
+@pytest.mark.parametrize(
+    ("selector", "is_selected"),
+    [
+        ("owner=search,changed:HEAD", True),
+        ("changed:HEAD,owner=search,instance=g5*", True),
+        ("changed:HEAD,sentences", True),
+        ("changed:HEAD", True),
+        ("owner=ranking,changed:HEAD", False),
+        ("owner=search,owner=ranking,changed:HEAD", False),
+    ],
+)
+def test_an_endpoint_that_waits_for_its_end_is_selected_by_the_spec_that_the_environment_has(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str, is_selected: bool
+) -> None:
+    fleet.write("locks/prod/sentences.spec.yaml", f"{OWN}owner: {{team: search}}\n")
+    ranking = SPEC.replace("endpoint: sentences", "endpoint: ranking")
+    fleet.write("model_specs/ranking.yaml", f"{ranking}owner: {{team: ranking}}\n")
+    fleet.write("locks/prod/ranking.spec.yaml", f"{ranking}owner: {{team: ranking}}\n")
+    GitRepository.around(fleet.root)
+    (fleet.root / "model_specs/sentences.yaml").unlink()
+    document = json.loads("\n".join(said(capsys, selector, "--format", "json")))
+    assert [each["name"] for each in document["endpoints"]] == (["sentences"] if is_selected else [])
+
+
 def test_a_file_that_concerns_nothing_is_a_note_or_an_empty_document(
     fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
