@@ -23,7 +23,7 @@ _OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TRE
 The index stays: it is where `git commit FILE` has what it commits.
 """
 _NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
-"""What Git says of a folder that is in no work tree; whatever else it says, it does not know."""
+"""How Git reports a folder that is in no work tree; after any other failure it may be in one."""
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 """What `core.quotePath` writes for a byte; source: quote.c of Git."""
