@@ -107,7 +107,7 @@ def _selected_by(selectors: Sequence[Selector], argument: str) -> Selection:
 def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
     """The endpoints whose specs were deleted, and that all parts of a selector match.
 
-    An environment that still has such a spec knows its owner; the one that follows main knows that it is gone.
+    An environment that still has such a spec knows its owner; the one that follows main knows the deletion.
     """
     terms = argument.split(AND)
     if not any(each.startswith(CHANGED) for each in terms):
