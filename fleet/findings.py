@@ -19,14 +19,37 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
+NAMES = "\0"
+"""Where the text of a `HintForSeveral` has the names of endpoints, each after a space."""
+MAX_NAMES = 10
+"""How many endpoints the command in a hint names; more are all endpoints."""
+
+
+@dataclass(frozen=True)
+class HintForSeveral:
+    """A hint whose commands end with the endpoints that they act on.
+
+    `everything` is what a command has instead of names to act on all endpoints.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    everything: str = ""
+
+    def __str__(self) -> str:
+        """The hint for its endpoints."""
+        named = "".join(f" {name}" for name in self.names)
+        return self.text.replace(NAMES, named if len(self.names) <= MAX_NAMES else self.everything)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One thing that is wrong, where it is, and what to write instead.
 
     `file` is as the user would name it; `line` and `column` count from 1 and are None for a whole file.
     Of a `confidential` one the line itself must not be shown. `endpoints` are those that a cause in a shared
-    file hits, such as a profile; empty for a file of one endpoint. Where `hint` names one endpoint,
-    `hint_for_all` is the hint for several.
+    file hits, such as a profile; empty for a file of one endpoint. Where `hint` names them,
+    `hint_for_several` is what it becomes for those of more findings.
     """
 
     code: str
@@ -38,7 +61,7 @@ class Finding:
     severity: Severity = Severity.ERROR
     confidential: bool = False
     endpoints: tuple[str, ...] = ()
-    hint_for_all: str = ""
+    hint_for_several: HintForSeveral | None = None
 
     @property
     def place(self) -> str:
@@ -104,15 +127,24 @@ def one_failure(failures: Sequence[Failure]) -> Failure | SeveralFailuresError:
 
 
 def with_endpoints(found: Iterable[tuple[str, Finding]]) -> list[Finding]:
-    """Findings of endpoints, each once; one of several endpoints has their names."""
+    """Findings of endpoints, each once; one of several endpoints has their names, in its hint too."""
     hits = dict[Finding, dict[str, Finding]]()
     for endpoint, finding in found:
-        common = replace(finding, hint=finding.hint_for_all or finding.hint)
-        hits.setdefault(common, {}).setdefault(endpoint, finding)
+        hits.setdefault(_for_endpoints(finding, ()), {}).setdefault(endpoint, finding)
     return [
-        replace(common, endpoints=tuple(by_name)) if len(by_name) > 1 else next(iter(by_name.values()))
+        replace(_for_endpoints(common, tuple(by_name)), endpoints=tuple(by_name))
+        if len(by_name) > 1
+        else next(iter(by_name.values()))
         for common, by_name in hits.items()
     ]
+
+
+def _for_endpoints(finding: Finding, names: tuple[str, ...]) -> Finding:
+    """The finding with the hint for these endpoints."""
+    if finding.hint_for_several is None:
+        return finding
+    hint = replace(finding.hint_for_several, names=names)
+    return replace(finding, hint=str(hint), hint_for_several=hint)
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

@@ -14,7 +14,7 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.line_ends import differs_in_line_ends
 from fleet.artifacts.sources.spec_sources import repository_of
 from fleet.check.spec_images import image_findings
-from fleet.endpoint.locks import with_hint_for_all
+from fleet.endpoint.locks import with_hint_for_several
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
@@ -51,7 +51,7 @@ def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findin
     if project.is_promoted or lock.promoted_from is not None:
         return []
     found = _differences(project, loaded, lock)
-    return with_hint_for_all(found, loaded.spec.endpoint, project.environment)
+    return with_hint_for_several(found, loaded.spec.endpoint, project.environment)
 
 
 def _differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:

@@ -12,10 +12,11 @@ import typer
 from fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.output import say
-from fleet.cli.selection import print_notes
+from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.core.project_root import project_root
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
+from fleet.selection.forms import AND, CHANGED
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet.spec.project import Project, open_project
@@ -66,7 +67,8 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         FindingsError: a selector is wrong, or matches nothing in either environment.
     """
     env, absent = project.environment.environment, project.absent
-    environments = (env, _following_main(project).environment.environment)
+    main = _following_main(project).environment.environment
+    selectors = [Selector(project.root, each) for each in (env, main)]
     selected = list[Selection]()
     for argument in arguments:
         if argument in waiting:
@@ -74,7 +76,7 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         elif argument in absent:
             raise FindingsError([absent[argument]])
         else:
-            selected.append(_selected_in(project.root, environments, argument))
+            selected += [_selected_by(selectors, argument), Selection(gone=_gone(selectors, argument))]
     found = Selection.union(selected)
     gone = [name for name in found.gone if name not in waiting]
     names = [name for name in found.endpoints if name in waiting or name not in absent]
@@ -84,21 +86,35 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
     return found.endpoints
 
 
-def _selected_in(root: Path, environments: Sequence[str], argument: str) -> Selection:
+def _selected_by(selectors: Sequence[Selector], argument: str) -> Selection:
     """What an argument selects in any of the environments.
 
     Raises:
-        FindingsError: it is wrong in all of them.
+        FindingsError: it is wrong, or matches nothing in all of them.
     """
     found, refused = list[Selection](), list[FindingsError]()
-    for environment in environments:
-        try:
-            found.append(Selector(root, environment).select([argument]))
-        except FindingsError as error:
-            refused.append(error)
+    for selector in selectors:
+        selection = selection_or_refusal(selector, argument)
+        if isinstance(selection, Selection):
+            found.append(selection)
+        else:
+            refused.append(selection)
     if not found:
         raise refused[0]
     return Selection.union(found)
+
+
+def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
+    """The endpoints whose specs were deleted, and that all parts of a selector match.
+
+    An environment that still has such a spec knows its owner; the one that follows main knows the deletion.
+    """
+    terms = argument.split(AND)
+    if not any(each.startswith(CHANGED) for each in terms):
+        return []
+    parts = [_selected_by(selectors, each) for each in terms]
+    gone = {name for each in parts for name in each.gone}
+    return sorted(gone.intersection(*({*each.endpoints, *each.gone} for each in parts)))
 
 
 def _following_main(project: Project) -> Project:

@@ -17,18 +17,16 @@ from fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
 from fleet.cli.arguments import Endpoints, Environments, Profile, TableFormat
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
-from fleet.cli.selection import chosen_project
+from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.selection.forms import is_selector
-from fleet.spec.membership import ABSENT
+from fleet.selection.paths import Selection
+from fleet.selection.selector import Selector
 from fleet.spec.project import Project, open_project
-
-ELSEWHERE = {ABSENT, "FL506"}
-"""The codes of selectors that match nothing in one environment, and may in another."""
 
 
 def ls(
@@ -73,20 +71,30 @@ class _EnvironmentSelection:
     """What arguments select in one environment, and those that it does not have."""
 
     project: Project
-    names: set[str]
+    selection: Selection
     unknown: dict[str, FindingsError]
+
+    @property
+    def without_spec(self) -> list[str]:
+        """The unknown names, which may have a lock or a stack alone."""
+        return [each for each in self.unknown if not is_selector(each)]
 
 
 def _choose(root: Path, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
-    project, names, unknown = open_project(root, env), set[str](), dict[str, FindingsError]()
+    project, selector = open_project(root, env), Selector(root, env)
+    found, unknown = list[Selection](), dict[str, FindingsError]()
     for each in arguments:
-        try:
-            names |= {*chosen_project(root, env, [each], may_be_empty=True).endpoints}
-        except FindingsError as error:
-            if is_selector(each) and not {found.code for found in error.findings} <= ELSEWHERE:
-                raise
-            unknown[each] = error
-    return _EnvironmentSelection(project, names, unknown)
+        selection = selection_or_refusal(selector, each)
+        if each in project.absent:
+            unknown[each] = FindingsError([project.absent[each]])
+        elif isinstance(selection, Selection):
+            found.append(selection)
+        else:
+            unknown[each] = selection
+    chosen = _EnvironmentSelection(project, Selection.union(found), unknown)
+    if found and not chosen.without_spec:
+        print_notes(chosen.selection, env)
+    return chosen
 
 
 def _require_found(arguments: Iterable[str], chosen: Sequence[_EnvironmentSelection]) -> None:
@@ -99,8 +107,7 @@ def _require_found(arguments: Iterable[str], chosen: Sequence[_EnvironmentSelect
 def _entries(
     chosen: _EnvironmentSelection, profile: str | None, *, is_all: bool, offline: bool
 ) -> list[InventoryEntry]:
-    # A name that is unknown may have a lock or a stack alone.
-    names = {*chosen.names, *(each for each in chosen.unknown if not is_selector(each))}
+    names = {*chosen.selection.endpoints, *chosen.without_spec}
     if not (is_all or names):
         return []
     project = chosen.project

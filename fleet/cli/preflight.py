@@ -41,6 +41,9 @@ def preflight(
     """
     root, console = project_root(Path.cwd()), OutputConsole()
     project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)
+    if endpoints and not project.endpoints:
+        print_findings([], format, root)
+        return
     fleet = resolve_project(project)
     seen = []
     for each in look(Subject(project, fleet, access_to(root, fleet.place, profile))):

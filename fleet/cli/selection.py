@@ -9,12 +9,17 @@ from pathlib import Path
 
 import typer
 
+from fleet.findings import FindingsError
 from fleet.printers.lines import print_error
 from fleet.selection.condition import shown, wrong_selector
-from fleet.selection.forms import is_selector
-from fleet.selection.paths import Selection
+from fleet.selection.forms import is_selector, refuse_misspelt
+from fleet.selection.paths import UNUSED, Selection
 from fleet.selection.selector import Selector
+from fleet.spec.membership import ABSENT
 from fleet.spec.project import Project, open_project
+
+ELSEWHERE = {ABSENT, "FL120", UNUSED, "FL506"}
+"""The codes of arguments that match nothing in one environment, and may in another."""
 
 
 def chosen_project(
@@ -51,6 +56,7 @@ def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
     selector = Selector(root, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
+        refuse_misspelt(argument)
         if is_selector(argument):
             names += selector.select([argument]).endpoints
         elif {*"/."} & {*argument}:  # no name has either
@@ -60,6 +66,20 @@ def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
         else:
             names.append(argument)
     return list(dict.fromkeys(names))
+
+
+def selection_or_refusal(selector: Selector, argument: str) -> Selection | FindingsError:
+    """What an argument selects in one environment, or why it matches nothing there: in another one it may.
+
+    Raises:
+        FindingsError: it is wrong in every environment, or this one is.
+    """
+    try:
+        return selector.select([argument])
+    except FindingsError as error:
+        if {each.code for each in error.findings} <= ELSEWHERE:
+            return error
+        raise
 
 
 def print_notes(selection: Selection, env: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.findings import Finding, FindingsError
+from fleet.findings import NAMES, Finding, FindingsError, HintForSeveral
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
@@ -19,14 +19,22 @@ def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[F
     """The endpoint's lock in its project, and what is wrong with it."""
     file, environment = project.lock_file(spec.endpoint), project.environment
     lock, wrong = read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
-    return lock, with_hint_for_all(wrong, spec.endpoint, environment)
+    return lock, with_hint_for_several(wrong, spec.endpoint, environment)
 
 
-def with_hint_for_all(findings: Iterable[Finding], endpoint: str, environment: Environment) -> list[Finding]:
-    """Findings that other endpoints may have as well, with the command that writes all locks."""
-    one, all_of_them = environment.lock_command(endpoint), environment.lock_command()
+def with_hint_for_several(
+    findings: Iterable[Finding], endpoint: str, environment: Environment
+) -> list[Finding]:
+    """Findings that other endpoints may have as well, whose hints can name all of these."""
+    command, name = environment.lock_command(endpoint), f" {endpoint}`"
+    everything = " '*'" if environment.promoted_from is not None else ""
     return [
-        replace(each, hint_for_all=each.hint.replace(one, all_of_them)) if one in each.hint else each
+        replace(
+            each,
+            hint_for_several=HintForSeveral(each.hint.replace(name, f"{NAMES}`"), (endpoint,), everything),
+        )
+        if command in each.hint
+        else each
         for each in findings
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fleet.findings import Finding
 
@@ -39,7 +39,11 @@ class Cause:
     @property
     def hint(self) -> str:
         """What to do against all of them."""
-        return (self.first.hint_for_all if self.others else "") or self.first.hint
+        hint = self.first.hint_for_several
+        if hint is None or not self.others:
+            return self.first.hint
+        hints = [each.hint_for_several for each in self.findings if each.hint_for_several]
+        return str(replace(hint, names=tuple(dict.fromkeys(name for each in hints for name in each.names))))
 
     def extents(self, place: Callable[[Finding], str]) -> Iterator[Extent]:
         """The other places, as `place` names them, and the endpoints that all are about."""
@@ -70,7 +74,8 @@ def causes(findings: Sequence[Finding]) -> list[Cause]:
 def _key(finding: Finding) -> tuple[str, ...]:
     """What findings of one cause have in common: everything but the name of the endpoint or file."""
     name = finding.file.name.partition(".")[0] if finding.file else ""
-    texts = [finding.message, finding.hint_for_all or finding.hint]
+    hint = finding.hint_for_several
+    texts = [finding.message, hint.text if hint else finding.hint]
     if name:
         texts = [text.replace(name, "\0") for text in texts]
     return (finding.code, finding.severity, *texts)

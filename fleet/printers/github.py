@@ -25,7 +25,9 @@ MAX_MESSAGE = 4096
 
 Source: `_maxIssueMessageLength` in ExecutionContext.cs of https://github.com/actions/runner.
 """
-MAX_ENDING = len(" and 100000 more, in the log of this step")
+IN_LOG = ", in the log of this step"
+CUT = "…" + IN_LOG
+MAX_ENDING = len(f" and 100000 more{IN_LOG}")
 
 
 def as_github(findings: Sequence[Finding], top: Path) -> str:
@@ -68,8 +70,22 @@ def _message(cause: Cause, top: Path) -> tuple[str, bool]:
     whole = "\n".join([text, *(extent.first(len(extent.names)) for extent in extents)])
     if _length(whole) <= MAX_MESSAGE:
         return whole, True
-    share = (MAX_MESSAGE - _length(text)) // max(len(extents), 1)
-    return "\n".join([text, *(_fitting(extent, share) for extent in extents)]), False
+    least = [_length(f"\n{extent.title}{IN_LOG}") for extent in extents]
+    said = _cut(text, MAX_MESSAGE - sum(least))
+    for number, extent in enumerate(extents):
+        spare = MAX_MESSAGE - _length(said) - sum(least[number:])
+        said += f"\n{_fitting(extent, least[number] + spare // (len(extents) - number))}"
+    return said, False
+
+
+def _cut(text: str, room: int) -> str:
+    """The text, or as much of it as there is room for, and where the rest is."""
+    if _length(text) <= room:
+        return text
+    kept = text[: room - len(CUT)]
+    while (over := _length(kept) + len(CUT) - room) > 0:  # a sign takes one unit or two
+        kept = kept[: -((over + 1) // 2)]
+    return kept + CUT
 
 
 def _fitting(extent: Extent, room: int) -> str:
@@ -78,7 +94,7 @@ def _fitting(extent: Extent, room: int) -> str:
     for name in extent.names:
         used += _length(f"{name}, ")
         if used > room:
-            return f"{extent.first(count) if count else extent.title}, in the log of this step"
+            return f"{extent.first(count) if count else extent.title}{IN_LOG}"
         count += 1
     return extent.first(count)
 

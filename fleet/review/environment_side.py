@@ -49,12 +49,11 @@ class EnvironmentSide:
         project = self.project
         if project is None:
             return ()
-        inputs = FleetInputs(project)
         paths = FleetPaths(
             self.root,
             project.environment.environment,
             project=lambda: project,
-            inputs=lambda: inputs,
+            endpoints_of=FleetInputs(project).possible_endpoints_of,
             tree=self.root,
             drafts=False,
         )

@@ -8,8 +8,8 @@ from fleet.selection.condition import GLOB, read_condition, shown, wrong_selecto
 
 CHANGED = "changed:"
 AND = ","
-_SPACED = re.compile(r"\s*(,|!=|<=|>=|=|<|>)\s*")
-"""A comma or an operator, with the spaces that some write around it."""
+_SPACED = re.compile(r"(?<!\s)\s*(,|!=|<=|>=|=|<|>)\s*")
+"""A comma or an operator, with the spaces that some write around it; many spaces are looked at once."""
 
 
 def is_selector(argument: str) -> bool:
@@ -28,20 +28,37 @@ def refuse_selector(argument: str) -> None:
     """Refuse what may match several endpoints, for a command that takes one.
 
     Raises:
-        FindingsError: it is a glob, a condition or a change.
+        FindingsError: it is a glob, a condition or a change, or was meant as one.
     """
-    if is_selector(argument):
+    if is_selector(_without_capitals(_without_spaces(argument))):
         hint = "`fleet ls --env ENV SELECTOR` lists the endpoints that a selector matches"
         raise wrong_selector(f"{shown(argument)}: this command takes the name of one endpoint", hint)
 
 
-def refuse_spaces(argument: str) -> None:
-    """Refuse a condition with spaces around its operator, or around a comma.
+def refuse_misspelt(argument: str) -> None:
+    """Refuse a condition with spaces around its operator or a comma, and a change in capitals.
 
     Raises:
-        FindingsError: it has such spaces.
+        FindingsError: it is such a selector.
     """
-    tight = _SPACED.sub(r"\1", argument.strip())
-    if tight != argument and any(map(is_condition, tight.split(AND))):
-        hint = f"write it without spaces: {shown(tight)}"
+    tight = _without_spaces(argument)
+    right = _without_capitals(tight)
+    if right == argument or not any(map(is_condition, right.split(AND))):
+        return
+    if tight != argument:
+        hint = f"write it without spaces: {shown(right)}"
         raise wrong_selector(f"{shown(argument)}: a selector has no spaces between its parts", hint)
+    hint = f"write it in lower case: {shown(right)}"
+    raise wrong_selector(f"{shown(argument)}: `{CHANGED}` is not in lower case", hint)
+
+
+def _without_spaces(argument: str) -> str:
+    return _SPACED.sub(r"\1", argument.strip())
+
+
+def _without_capitals(argument: str) -> str:
+    """The argument with each `changed:` as it has to be written."""
+    return AND.join(
+        CHANGED + each[len(CHANGED) :] if each.lower().startswith(CHANGED) else each
+        for each in argument.split(AND)
+    )

@@ -22,18 +22,28 @@ _OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TRE
 
 The index stays: it is where `git commit FILE` has what it commits.
 """
+_NO_WORK_TREE = (b"not a git repository", b"must be run in a work tree")
+"""How Git reports a folder that is in no work tree; after any other failure it may be in one."""
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 """What `core.quotePath` writes for a byte; source: quote.c of Git."""
 
 
 def work_tree(folder: Path) -> Path | None:
-    """The top of the Git work tree that a folder is in; None without one, and without Git."""
+    """The top of the Git work tree that a folder is in; None without one, and without Git.
+
+    Raises:
+        CannotRunError: Git refuses to answer, as it does where the clone belongs to another user.
+    """
     try:
         done = run_git(folder, "rev-parse", "--show-toplevel")
     except CannotRunError:
         return None
-    return Path(os.fsdecode(done.stdout.removesuffix(b"\n"))) if done.returncode == 0 else None
+    if done.returncode == 0:
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    if any(text in done.stderr for text in _NO_WORK_TREE):
+        return None
+    raise _cannot_read(folder, done)
 
 
 def changed_files(folder: Path, reference: str) -> list[Path]:
@@ -47,8 +57,7 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     """
     top = work_tree(folder)
     if top is None:
-        done = run_git(folder, "rev-parse", "--show-toplevel")
-        raise CannotRunError(f"git cannot read {folder}: {_problem(done)}", "run it in a clone of the fleet")
+        raise _cannot_read(folder, run_git(folder, "rev-parse", "--show-toplevel"))
     base = merge_base(top, reference)
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
     found = {*_files(top, "diff", *options, base, "--")}
@@ -76,9 +85,6 @@ def deleted_files(top: Path, path: Path) -> list[Path]:
 
 def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
     """Those of the paths below a folder that Git ignores, whether or not they exist; none without Git."""
-    top = work_tree(folder)
-    if top is None:
-        return set()
     names = b"\0".join(os.fsencode(path) for path in paths)
     try:
         done = run_git(folder, "check-ignore", "-z", "--stdin", given=names)
@@ -159,6 +165,14 @@ def run_git(folder: Path, *command: str, given: bytes = b"") -> subprocess.Compl
         )
     except FileNotFoundError as error:
         raise CannotRunError("git is not installed", "install it, or name the endpoints") from error
+
+
+def _cannot_read(folder: Path, done: subprocess.CompletedProcess[bytes]) -> CannotRunError:
+    """Git's refusal, with the command that it proposes itself."""
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    command = next((line.strip() for line in lines if line.startswith("\tgit ")), "")
+    remedy = f"run `{command}`" if command else "run it in a clone of the fleet"
+    return CannotRunError(f"git cannot read {folder}: {_problem(done)}", remedy)
 
 
 def _problem(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -21,14 +21,20 @@ class FleetInputs:
     def __init__(self, project: Project) -> None:
         self._project = project
 
+    def possible_endpoints_of(self, file: Path) -> list[str]:
+        """As `endpoints_of`, with those whose specs cannot be read, as nobody knows their inputs.
+
+        Their own findings stop whoever selects them.
+        """
+        found = {*self.endpoints_of(file), *self._index[1]}
+        return [name for name in self._project.endpoints if name in found]
+
     def endpoints_of(self, file: Path) -> list[str]:
         """The endpoints that a file or folder is a part of, or has a part of, in the project's order.
 
-        It need not exist. An endpoint whose spec cannot be read counts as one of them, as nobody knows its
-        inputs: its own findings stop whoever selects it.
+        It need not exist.
         """
-        by_path, unreadable = self._index
-        found = set(unreadable)
+        by_path, found = self._index[0], set[str]()
         for form in _forms(file):
             # What does not exist may have been a folder, or a link to one.
             found |= self._by_parent.get(form, set())

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
-from fleet.selection.inputs import FleetInputs
 from fleet.spec.membership import LOCK_END, LOCKS, SPEC_END
 from fleet.spec.project import Project
 from fleet.spec.reader import read_source
@@ -20,6 +19,8 @@ from fleet.spec.spec_files import FOLDER, PROFILES, SPECS
 YAML = ".yaml"
 OWN = (SPECS, PROFILES, LOCKS, "environments", "policies")
 """The folders of a fleet in which a file concerns endpoints by its name."""
+UNUSED = "FL126"
+"""The code of a path that concerns no endpoint, and that no change can have."""
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
 
 
@@ -68,7 +69,7 @@ class FleetPaths:
         environment: str,
         *,
         project: Callable[[], Project],
-        inputs: Callable[[], FleetInputs],
+        endpoints_of: Callable[[Path], list[str]],
         tree: Path,
         drafts: bool,
     ) -> None:
@@ -78,12 +79,20 @@ class FleetPaths:
             root: The fleet.
             environment: Its locks and its own file concern the endpoints; those of others do not.
             project: The environment with the files of all its endpoints; read when it is called.
-            inputs: What specs name beside the fleet's own folders; they are read when it is called.
+            endpoints_of: Those whose specs name a file or folder; specs are read when it is called.
             tree: The repository that the fleet is in; what is outside of it cannot be in a change.
             drafts: Whether specs outside of model_specs/ are taken.
         """
         self._root, self._environment, self._open = root, environment, project
-        self._inputs, self._tree, self._drafts = inputs, tree, drafts
+        self._endpoints_of, self._tree, self._drafts = endpoints_of, tree, drafts
+
+    def of(self, path: Path) -> Selection:
+        """The endpoints that an existing folder or file concerns.
+
+        Raises:
+            FindingsError: it concerns no endpoint.
+        """
+        return self.of_folder(path) if path.is_dir() else self.of_file(path)
 
     def of_folder(self, folder: Path) -> Selection:
         """The endpoints with a spec in a folder, or with something else of theirs, and drafts in it.
@@ -92,10 +101,11 @@ class FleetPaths:
             FindingsError: the folder concerns no endpoint.
         """
         place = self._in_fleet(folder)
-        files = {each for each in place.glob(f"*{YAML}") if not each.name.startswith(".")}
+        files = {*place.glob(f"*{YAML}")}
         for own in map(self._root.joinpath, OWN):
             if own.is_relative_to(place) or place.is_relative_to(own):
                 files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
+        files = {each for each in files if not _is_hidden(*each.relative_to(place).parts)}
         found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
         if not (found.endpoints or found.drafts or found.gone or found.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
@@ -180,7 +190,7 @@ class FleetPaths:
         return self._nothing(file, f"no endpoint in {self._environment} uses it")
 
     def _of_input(self, file: Path) -> Selection:
-        return Selection(self._inputs().endpoints_of(file))
+        return Selection(self._endpoints_of(file))
 
     def _is_inside(self, file: Path) -> bool:
         return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
@@ -197,7 +207,7 @@ class FleetPaths:
         return Selection(reasons=[f"{file.relative_to(self._root) if inside else file}: {reason}"])
 
     def _unusable(self, file: Path, message: str) -> FindingsError:
-        return FindingsError([Finding(code="FL126", message=message, hint=HINT, file=file)])
+        return FindingsError([Finding(code=UNUSED, message=message, hint=HINT, file=file)])
 
 
 def _is_hidden(*names: str) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from glob import escape
@@ -22,10 +21,10 @@ from fleet.selection.condition import (
     tag_keys,
     wrong_selector,
 )
-from fleet.selection.forms import AND, CHANGED, is_condition, refuse_spaces
+from fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
 from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
 from fleet.selection.inputs import FleetInputs
-from fleet.selection.paths import FleetPaths, Selection
+from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.spec.membership import SPEC_END, locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
@@ -63,27 +62,33 @@ class Selector:
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
-        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from."""
+        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
+
+        So it is where the environment cannot be read: whoever selects the argument reports why. A spec that
+        cannot be read has no such paths, as else none could be checked as anything else.
+        """
         if argument in self._names:
             return True
         path = self._existing(argument)
-        if path is None:
-            return self._deleted(argument) is not None
-        with suppress(FindingsError):
-            return bool(self._of_path(path).endpoints) or (path.is_dir() and self._paths.is_own(path))
-        return False
+        try:
+            if path is None:
+                return self._deleted(argument) is not None
+            paths = self._paths_by(lambda file: self._inputs.endpoints_of(file))
+            return bool(paths.of(path).endpoints) or (path.is_dir() and paths.is_own(path))
+        except FindingsError as error:
+            return any(each.code != UNUSED for each in error.findings)
 
     def _selected(self, argument: str) -> Selection:
         if argument in self._names:
             return Selection([argument])
         terms = argument.split(AND)
-        refuse_spaces(argument)
+        refuse_misspelt(argument)
         if any(map(is_condition, terms)):  # else a comma is a part of a path
             return self._of_terms(argument, terms)
         is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
         path = self._existing(argument) if self._files and not is_glob else None
         if path is not None:
-            return self._of_path(path)
+            return self._paths.of(path)
         if condition := read_condition(argument):
             require_right(condition)
         if is_glob or ("[" in argument and "/" not in argument):
@@ -92,9 +97,6 @@ class Selector:
         if deleted is not None:
             return deleted
         raise self._unknown(argument)
-
-    def _of_path(self, path: Path) -> Selection:
-        return self._paths.of_folder(path) if path.is_dir() else self._paths.of_file(path)
 
     def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
         found = [self._of_term(argument, each) for each in terms]
@@ -219,8 +221,6 @@ class Selector:
             hint = f"put a condition in quotes: '{name}=…'"
         if AND in name and all(each.strip() in self._names for each in name.split(AND)):
             hint = "separate endpoints with spaces: a comma joins parts that must all match"
-        if name.lower().startswith(CHANGED):
-            hint = f"write it in lower case: {shown(CHANGED + name[len(CHANGED) :])}"
         return FindingsError([Finding(code="FL120", message=message, hint=hint)])
 
     def _unmatched(self, selector: str, hint: str) -> FindingsError:
@@ -259,11 +259,14 @@ class Selector:
 
     @cached_property
     def _paths(self) -> FleetPaths:
+        return self._paths_by(lambda file: self._inputs.possible_endpoints_of(file))
+
+    def _paths_by(self, endpoints_of: Callable[[Path], list[str]]) -> FleetPaths:
         return FleetPaths(
             self._root,
             self._environment,
             project=lambda: self._project,
-            inputs=lambda: self._inputs,
+            endpoints_of=endpoints_of,
             tree=self._tree,
             drafts=self._drafts,
         )

@@ -132,12 +132,12 @@ class Environment(Document):
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
 
-    def lock_command(self, endpoint: str = "") -> str:
-        """The command that writes an endpoint's lock here, or without one all locks, in backquotes."""
+    def lock_command(self, endpoint: str) -> str:
+        """The command that writes an endpoint's lock here, in backquotes."""
         command = f"fleet lock --env {self.environment}"
         if self.promoted_from is not None:
             command = f"fleet promote --from {self.promoted_from} --to {self.environment}"
-        return f"`{command} {endpoint}`" if endpoint else f"`{command}`"
+        return f"`{command} {endpoint}`"
 
     @field_validator("local")
     @classmethod

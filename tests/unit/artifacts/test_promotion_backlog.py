@@ -10,6 +10,7 @@ from fleet.cli.commands import app
 from fleet.findings import FindingsError
 from fleet_folder import SPEC, FleetFolder
 from git_repository import GitRepository
+from selections import environments_read
 
 SIZE = 3 << 20
 OWN = SPEC.replace("../repo", "../../repo")
@@ -124,12 +125,63 @@ def test_a_deleted_spec_selects_the_endpoint_that_waits_for_its_end(
     assert said(capsys, "model_specs/sentences.yaml")[0].startswith("sentences: main no longer has it")
 
 
+@pytest.mark.parametrize(
+    ("selector", "is_selected"),
+    [
+        ("owner=search,changed:HEAD", True),
+        ("changed:HEAD,owner=search,instance=g5*", True),
+        ("changed:HEAD,sentences", True),
+        ("changed:HEAD", True),
+        ("owner=ranking,changed:HEAD", False),
+        ("owner=search,owner=ranking,changed:HEAD", False),
+    ],
+)
+def test_an_endpoint_that_waits_for_its_end_is_selected_by_the_spec_that_the_environment_has(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str, is_selected: bool
+) -> None:
+    fleet.write("locks/prod/sentences.spec.yaml", f"{OWN}owner: {{team: search}}\n")
+    ranking = SPEC.replace("endpoint: sentences", "endpoint: ranking")
+    fleet.write("model_specs/ranking.yaml", f"{ranking}owner: {{team: ranking}}\n")
+    fleet.write("locks/prod/ranking.spec.yaml", f"{ranking}owner: {{team: ranking}}\n")
+    GitRepository.around(fleet.root)
+    (fleet.root / "model_specs/sentences.yaml").unlink()
+    document = json.loads("\n".join(said(capsys, selector, "--format", "json")))
+    assert [each["name"] for each in document["endpoints"]] == (["sentences"] if is_selected else [])
+
+
 def test_a_file_that_concerns_nothing_is_a_note_or_an_empty_document(
     fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fleet.write("app.py", "")
     assert said(capsys, "app.py") == []
     assert json.loads("\n".join(said(capsys, "app.py", "--format", "json")))["endpoints"] == []
+
+
+@pytest.mark.parametrize("selector", ["instance=g5.xlarge", "instance=g5.2xlarge", "instance=*"])
+def test_a_mistake_on_main_is_not_hidden_by_what_the_environment_has(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], selector: str
+) -> None:
+    fleet.write("model_specs/ranking.yaml", "endpoint: ranking\n")
+    with pytest.raises(FindingsError, match="FL111"):
+        said(capsys, selector)
+
+
+def test_an_environment_before_that_is_wrong_is_not_hidden(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.environment("promoted_from: dev\n", "staging")
+    fleet.write("locks/staging/sentences.spec.yaml", OWN)
+    fleet.write("environments/dev.yaml", "environment: dev\n")
+    with pytest.raises(FindingsError, match="FL111"):
+        said(capsys, "instance=g5.xlarge")
+
+
+def test_specs_are_read_once_for_each_environment_however_many_paths_are_named(
+    fleet: FleetFolder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = environments_read(monkeypatch)
+    said(capsys, *(str(fleet.write(f"repository/embed/{number}.txt", "")) for number in range(5)))
+    assert read == ["prod", "staging"]
 
 
 def test_an_endpoint_that_the_environment_leaves_out_is_refused(

@@ -3,140 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import fleet.cli.destroy as destroy_command
 from fleet.aws.deploy.destroy import Deletion
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
 from fleet.findings import Finding, FindingsError
-from fleet_folder import SPEC, FleetFolder
-from git_repository import GitRepository
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: object
-    out: str
-    err: str
-
-
-Typed: TypeAlias = Callable[..., Ended]
-
-
-@pytest.fixture
-def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
-    """How a command ends in this process, and what it prints."""
-
-    def run(*words: str) -> Ended:
-        code: object = 0
-        try:
-            run_to_exit(lambda: app(list(words)))
-        except SystemExit as end:
-            code = end.code or 0
-        return Ended(code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def two(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
-    """Endpoints of two teams, locked and committed; the working directory is the fleet."""
-    folder.spec("owner: {team: search}\n")
-    folder.spec("owner: {team: vision}\n", "images", base=SPEC.replace("sentences", "images"))
-    folder.lock()
-    GitRepository.around(folder.root)
-    monkeypatch.chdir(folder.root)
-    return folder
-
-
-class TestCheck:
-    @pytest.mark.parametrize(
-        ("words", "checked"),
-        [
-            (["owner=search"], "sentences"),
-            (["im*", "owner=search"], "images, sentences"),
-            (["model_specs/images.yaml", "README.md"], "images"),
-            (["repository/embed/config.pbtxt"], "images, sentences"),
-            (["repository/embed/1/model.py", "locks/dev/images.lock.yaml"], "images, sentences"),
-        ],
-    )
-    def test_only_what_is_selected_is_checked(
-        self, typed: Typed, two: FleetFolder, words: list[str], checked: str
-    ) -> None:
-        two.write("README.md", "")
-        done = typed("check", "--env", "dev", *words)
-        assert (done.code, done.out.strip(), done.err) == (0, f"dev: no findings in {checked}", "")
-
-    def test_a_configuration_with_options_of_its_own_is_checked_for_these(
-        self, typed: Typed, two: FleetFolder
-    ) -> None:
-        done = typed("check", "--env", "dev", "--triton", "25.04", "repository/embed/config.pbtxt")
-        assert done.out.strip() == "dev: no findings in repository/embed/config.pbtxt"
-
-    def test_files_that_concern_no_endpoint_check_the_environment_alone(
-        self, typed: Typed, two: FleetFolder
-    ) -> None:
-        two.write("README.md", "")
-        done = typed("check", "--env", "dev", "README.md")
-        assert (done.code, done.out.strip()) == (0, "dev: no endpoint was checked")
-        assert done.err == "dev: no endpoint is selected: README.md: no endpoint in dev uses it\n"
-
-    def test_an_endpoints_name_is_never_the_folder_of_that_name(self, typed: Typed, two: FleetFolder) -> None:
-        two.write("images/net/config.pbtxt", 'backend: "python"\n')
-        assert typed("check", "--env", "dev", "images").out.strip() == "dev: no findings in images"
-        assert "FL" in typed("check", "--env", "dev", "./images").err
-        assert "FL" in typed("check", "images").err
-
-    @pytest.mark.parametrize("path", ["locks", ".", "..", "repository", "locks/dev"])
-    def test_a_folder_of_the_fleet_selects_the_endpoints_that_are_made_from_it(
-        self, typed: Typed, two: FleetFolder, path: str
-    ) -> None:
-        done = typed("check", "--env", "dev", path)
-        assert (done.code, done.out.strip()) == (0, "dev: no findings in images, sentences")
-
-    def test_a_folder_from_which_no_endpoint_is_made_is_a_repository(
-        self, typed: Typed, two: FleetFolder
-    ) -> None:
-        two.write("other/net/config.pbtxt", 'backend: "python"\n')
-        two.write("other/net/1/model.py", "class TritonPythonModel: x = 1\n")
-        assert typed("check", "--env", "dev", "other").out.strip() == "dev: no findings in other"
-
-    def test_an_empty_argument_is_refused(self, typed: Typed, two: FleetFolder) -> None:
-        done = typed("check", "--env", "dev", "")
-        assert done.code == 1
-        assert "no endpoint was named" in done.err
-
-    def test_a_deleted_spec_leaves_what_else_is_wrong_without_it(
-        self, typed: Typed, two: FleetFolder
-    ) -> None:
-        two.environment("overrides: {images: {instance: {count: 2}}}\n")
-        (two.root / "model_specs/images.yaml").unlink()
-        done = typed("check", "--env", "dev", "model_specs/images.yaml")
-        assert done.code == 1
-        assert "images no longer has a spec: `fleet destroy --env dev images`" in done.err
-        assert "`overrides` names an endpoint that has no spec" in done.err
-
-    def test_a_deleted_configuration_selects_its_endpoints(self, typed: Typed, two: FleetFolder) -> None:
-        (two.root / "repository/embed/config.pbtxt").unlink()
-        done = typed("check", "--env", "dev", "repository/embed/config.pbtxt", "--format", "json")
-        assert done.code == 1
-        (found,) = json.loads(done.out)["findings"]
-        assert (found["code"], found["endpoints"]) == ("FL306", ["images", "sentences"])
-
-    def test_a_selector_that_fits_nothing_is_a_finding(self, typed: Typed, two: FleetFolder) -> None:
-        done = typed("check", "--env", "dev", "owner=sarch", "--format", "json")
-        assert done.code == 1
-        assert [each["code"] for each in json.loads(done.out)["findings"]] == ["FL506"]
-
-    def test_what_git_cannot_compare_ends_with_2(self, typed: Typed, two: FleetFolder) -> None:
-        done = typed("check", "--env", "dev", "changed:nowhere")
-        assert done.code == 2
-        assert "cannot run: git knows no commit 'nowhere'" in done.err
+from fleet_folder import FleetFolder
+from selections import environments_read
+from typed_command import Typed
 
 
 class TestOtherCommands:
@@ -175,6 +52,8 @@ class TestOtherCommands:
         assert (
             json.loads(typed("engines", "plan", "--env", "dev", "changed:main", "--format", "json").out) == []
         )
+        done = typed("preflight", "--env", "dev", "changed:main", "--format", "json")
+        assert (done.code, json.loads(done.out)["findings"]) == (0, [])
         assert json.loads(typed("cost", "--env", "dev", "changed:main", "--format", "json").out)
 
     def test_locking_a_selection_leaves_the_other_locks_alone(self, typed: Typed, two: FleetFolder) -> None:
@@ -185,7 +64,9 @@ class TestOtherCommands:
     @pytest.mark.parametrize(
         "command", ["show", "invoke", "dashboard", "models ls", "images explain", "engines explain", "doctor"]
     )
-    @pytest.mark.parametrize("selector", ["im*", "owner=search", "changed:HEAD"])
+    @pytest.mark.parametrize(
+        "selector", ["im*", "owner=search", "changed:HEAD", "owner = search", "CHANGED:HEAD"]
+    )
     def test_a_command_for_one_endpoint_says_so(
         self, typed: Typed, two: FleetFolder, command: str, selector: str
     ) -> None:
@@ -228,6 +109,25 @@ class TestSeveralEnvironments:
         assert done.err.count(code) == 1
 
 
+class TestLs:
+    def test_a_file_that_no_endpoint_uses_is_no_note_beside_an_endpoint(
+        self, typed: Typed, two: FleetFolder
+    ) -> None:
+        two.write("README.md", "")
+        for arguments in (["images", "README.md"], ["README.md", "images"]):
+            done = typed("ls", "--offline", "--format", "json", "--env", "dev", *arguments)
+            assert [each["name"] for each in json.loads(done.out)] == ["images"]
+            assert done.err == ""
+
+    def test_specs_are_read_once_however_many_paths_are_named(
+        self, typed: Typed, two: FleetFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read = environments_read(monkeypatch)
+        files = (str(two.write(f"repository/embed/{number}.txt", "")) for number in range(5))
+        assert typed("ls", "--offline", "--env", "dev", *files).code == 0
+        assert read == ["dev"]
+
+
 class TestDrift:
     """AWS is not asked for what is wrong without it."""
 
@@ -238,6 +138,8 @@ class TestDrift:
             ("app.py", "is not an endpoint's name, and this command does not accept paths"),
             ("changed:main", "this command does not accept `changed:`"),
             ("owner=x", "no endpoint in dev matches 'owner=x'"),
+            ("owner = search", "write it without spaces: 'owner=search'"),
+            ("CHANGED:main", "write it in lower case: 'changed:main'"),
             ("x*", "no endpoint in dev matches 'x*'"),
         ],
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -13,32 +12,13 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers import sarif
 from fleet.printers.causes import causes
 from fleet.printers.formats import as_json
-from fleet.printers.github import ANNOTATIONS, MAX_MESSAGE, as_github
+from fleet.printers.github import as_github
 from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from git_repository import GitRepository
-
-
-def missing_lock(root: Path, name: str, *, severity: Severity = Severity.WARNING) -> Finding:
-    return Finding(
-        code="FL301",
-        message=f"there is no lock of {name!r} for 'dev'",
-        hint=f"run `fleet lock --env dev {name}`",
-        file=root / f"locks/dev/{name}.lock.yaml",
-        severity=severity,
-    )
-
-
-def different(root: Path, number: int, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(
-        code="FL110",
-        message=f"unknown key `k{number}`",
-        file=root / "model_specs/a.yaml",
-        line=number + 1,
-        severity=severity,
-    )
+from made_findings import different, missing_lock
 
 
 def printed(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:
@@ -128,16 +108,31 @@ class TestSharedRepository:
         folder.lock()
         return folder
 
-    def test_a_changed_file_is_one_finding_whose_remedy_is_for_all(self, many: FleetFolder) -> None:
+    def test_a_changed_file_is_one_finding_whose_remedy_names_its_endpoints(self, many: FleetFolder) -> None:
+        many.write("other/embed/config.pbtxt", 'backend: "python"\n')
+        many.write("other/embed/1/model.py", "class TritonPythonModel: x = 1\n")
+        other = SPEC.replace("endpoint: sentences", "endpoint: other").replace("../repository", "../other")
+        many.spec("", "other", base=other)
+        many.lock()
         many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
         found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL306"]
         assert [(each.message, each.hint) for each in found] == [
             (
                 "the file changed since it was locked",
-                "run `fleet lock --env dev` and have the change reviewed",
+                "run `fleet lock --env dev e0 e1 e2 e3 e4 sentences` and have the change reviewed",
             )
         ]
         assert found[0].endpoints == ("e0", "e1", "e2", "e3", "e4", "sentences")
+
+    def test_many_changed_files_of_one_endpoint_have_the_remedy_for_it_alone(
+        self, folder: FleetFolder, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder.lock()
+        for number in range(5):
+            folder.write(f"repository/embed/1/{number}.txt", "")
+        shown = printed(capsys, all_findings(open_project(folder.root, "dev")))
+        assert "the file was added since it was locked" in shown
+        assert "  hint: run `fleet lock --env dev sentences` and have the change reviewed\n" in shown
 
     def test_a_deploy_is_refused_with_one_finding_too(self, many: FleetFolder) -> None:
         many.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
@@ -154,14 +149,33 @@ class TestSharedRepository:
         found = [each for each in all_findings(open_project(many.root, "dev")) if each.code == "FL840"]
         assert [len(each.endpoints) for each in found] == [6]
 
-    def test_the_remedy_of_missing_locks_is_for_all_of_them(
-        self, many: FleetFolder, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        ("settings", "command"),
+        [("", "fleet lock --env dev"), ("promoted_from: staging\n", "fleet promote --from staging --to dev")],
+    )
+    @pytest.mark.parametrize(("count", "is_for_all"), [(5, False), (10, False), (11, True)])
+    def test_the_remedy_of_missing_locks_names_their_endpoints_up_to_ten_and_is_else_for_all(
+        self,
+        many: FleetFolder,
+        capsys: pytest.CaptureFixture[str],
+        settings: str,
+        command: str,
+        count: int,
+        is_for_all: bool,
     ) -> None:
-        for file in (many.root / "locks/dev").glob("e*"):
-            file.unlink()
-        shown = printed(capsys, all_findings(open_project(many.root, "dev")))
+        many.environment(name="staging")
+        many.environment(settings)
+        names = [f"e{number}" for number in range(count)]
+        for name in names:
+            spec = SPEC.replace("endpoint: sentences", f"endpoint: {name}")
+            many.spec("", name, base=spec)
+            many.write(f"locks/dev/{name}.spec.yaml", spec.replace("../repo", "../../repo"))
+            (many.root / f"locks/dev/{name}.lock.yaml").unlink(missing_ok=True)
+        shown = printed(capsys, all_findings(open_project(many.root, "dev", names)))
         assert shown.count("FL301") == 1
-        assert "  hint: run `fleet lock --env dev`\n" in shown
+        everything = " '*'" if settings else ""
+        named = "".join(f" {name}" for name in sorted(names))
+        assert f"`{command}{everything if is_for_all else named}`\n" in shown
 
 
 def test_another_severity_is_another_cause(tmp_path: Path) -> None:
@@ -173,64 +187,6 @@ def test_another_severity_is_another_cause(tmp_path: Path) -> None:
 def test_json_has_each_finding(tmp_path: Path) -> None:
     found = [missing_lock(tmp_path, f"e{number}") for number in range(400)]
     assert len(json.loads(as_json(found, tmp_path))["findings"]) == 400
-
-
-class TestGithub:
-    def test_a_long_list_is_shortened_to_what_the_runner_keeps_and_is_whole_in_the_log(
-        self, tmp_path: Path
-    ) -> None:
-        names = tuple(f"endpoint-of-a-team-{number:04}" for number in range(400))
-        shared = Finding(
-            code="FL112", message="wrong", file=tmp_path / "p.yaml", line=2, column=1, endpoints=names
-        )
-        missing = [missing_lock(tmp_path, f"endpoint-of-a-team-{number:04}") for number in range(400)]
-        command, other, group, *log, end = as_github([shared, *missing], tmp_path).split("\n")
-        assert group.startswith("::group::")
-        assert end == "::endgroup::"
-        for text in (command, other):
-            message = text.split("::", 2)[2].replace("%0A", "\n").replace("%25", "%")
-            assert MAX_MESSAGE * 0.9 < len(message) <= MAX_MESSAGE
-            assert re.search(r" and \d+ more, in the log of this step$", message)
-        assert log[0].startswith("p.yaml:2:1: error invalid-value (FL112): wrong [endpoint-of-a-team-0000, ")
-        assert log[0].endswith("endpoint-of-a-team-0399]")
-        assert len(log) == 401
-        assert all("(hint: run `fleet lock --env dev" in each for each in log[1:])
-
-    def test_a_message_that_is_too_long_by_itself_is_in_the_log(self, tmp_path: Path) -> None:
-        long = Finding(code="FL112", message="x" * 5000, file=tmp_path / "p.yaml", endpoints=("a", "b"))
-        lines = as_github([long], tmp_path).split("\n")
-        assert lines[0].endswith("%0A2 endpoints, in the log of this step")
-        assert lines[2].endswith(f"{'x' * 5000} [a, b]")
-
-    def test_a_cause_is_one_annotation_with_all_its_places(self, tmp_path: Path) -> None:
-        said = as_github([missing_lock(tmp_path, f"e{number}") for number in range(40)], tmp_path)
-        assert said.count("::warning ") == 1
-        assert all(f"locks/dev/e{number}.lock.yaml" in said for number in range(40))
-
-    def test_beyond_what_github_shows_the_last_annotation_says_so_and_the_log_has_the_rest(
-        self, tmp_path: Path
-    ) -> None:
-        found = [different(tmp_path, number) for number in range(25)]
-        lines = as_github(found, tmp_path).split("\n")
-        commands = [line for line in lines if line.startswith("::error")]
-        assert len(commands) == ANNOTATIONS
-        assert "16 more errors are in the log of this step" in commands[-1]
-        begin = next(number for number, line in enumerate(lines) if line.startswith("::group::"))
-        assert len(lines[begin + 1 : lines.index("::endgroup::")]) == 16
-        assert all(f"`k{number}`" in "\n".join(lines) for number in range(25))
-
-    def test_ten_of_each_severity_fit(self, tmp_path: Path) -> None:
-        found = [different(tmp_path, n, severity) for severity in Severity for n in range(10)]
-        assert "::group::" not in as_github(found, tmp_path)
-
-    def test_no_line_of_the_log_is_a_command(self, tmp_path: Path) -> None:
-        found = [different(tmp_path, number) for number in range(12)]
-        found.append(
-            Finding(code="FL110", message="x\n::add-mask::a\r::error::b", file=tmp_path / "z.yaml", line=9)
-        )
-        lines = as_github(found, tmp_path).split("\n")
-        begin = next(number for number, line in enumerate(lines) if line.startswith("::group::"))
-        assert not any("::" in line for line in lines[begin + 1 : lines.index("::endgroup::")])
 
 
 class TestSarif:

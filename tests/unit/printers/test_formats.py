@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet.findings import Finding, Severity
+from fleet.findings import CannotRunError, Finding, Severity
 from fleet.printers.formats import Format, print_findings
 from git_repository import GitRepository
 
@@ -152,3 +152,16 @@ class TestFleetBelowTheTopOfItsRepository:
     ) -> None:
         [said] = json.loads(printed(capsysbinary, Format.JSON, root, at(root, UNKNOWN)))["findings"]
         assert said["file"] == "model_specs/a.yaml"
+
+
+@pytest.mark.parametrize("format", [Format.GITHUB, Format.SARIF])
+def test_paths_are_not_guessed_where_git_refuses_to_name_the_top(
+    tmp_path: Path,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    format: Format,
+) -> None:
+    GitRepository.around(tmp_path)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(CannotRunError, match=r"safe\.directory"):
+        printed(capsysbinary, format, tmp_path, at(tmp_path, UNKNOWN))

@@ -164,6 +164,18 @@ def test_without_a_repository_or_without_git_it_says_so(
     assert problem(fleet.root, "changed:main").problem == "git is not installed"
 
 
+@pytest.mark.parametrize("selector", ["changed:main", "models/zoo", "models/nothing", "profiles/gone.yaml"])
+def test_where_git_refuses_to_answer_nothing_is_guessed(
+    fleet: FleetFolder, repository: GitRepository, monkeypatch: pytest.MonkeyPatch, selector: str
+) -> None:
+    """As in a container whose user does not own the clone."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    found = problem(fleet.root, selector)
+    assert found.problem.startswith(f"git cannot read {fleet.root}: detected dubious ownership")
+    assert found.remedy == f"run `git config --global --add safe.directory {repository.top}`"
+    assert changed(fleet.root, "zoo").endpoints == changed(fleet.root, "z*").endpoints == ["zoo"]
+
+
 def test_a_command_that_takes_no_files_takes_no_changes(fleet: FleetFolder) -> None:
     for argument in ("changed:main", "model_specs/zoo.yaml", "."):
         with pytest.raises(FindingsError):

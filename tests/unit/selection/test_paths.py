@@ -141,6 +141,15 @@ def test_specs_elsewhere_are_drafts_where_a_command_takes_them(fleet: FleetFolde
     assert refusal(fleet, str(outside)).code == "FL126"
 
 
+@pytest.mark.parametrize("path", ["model_specs", "model_specs/search", "."])
+def test_hidden_files_and_folders_of_the_fleet_have_no_drafts(fleet: FleetFolder, path: str) -> None:
+    for file in (".x.yaml", "search/.x.yaml", ".dir/y.yaml", "search/.dir/sub/y.yaml"):
+        fleet.write(f"model_specs/{file}", "endpoint: y\n")
+    found = selection(fleet, path, drafts=True)
+    assert (found.drafts, found.gone) == ([], [])
+    assert found.endpoints == (["bert-large", "bert-small"] if path.endswith("search") else ALL)
+
+
 class TestRepositories:
     def test_a_fleet_below_the_top_takes_paths_from_the_top_and_from_the_working_directory(
         self, fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch

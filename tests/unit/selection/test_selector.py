@@ -201,8 +201,10 @@ class TestConditions:
         fleet.environment("tags: {stage: dev, team: ml platform}\n")
         assert selected(fleet, "tag:team=ml platform") == ALL
 
-    def test_a_change_in_capitals_is_explained(self, fleet: FleetFolder) -> None:
-        assert refusal(fleet, "Changed:HEAD").hint == "write it in lower case: 'changed:HEAD'"
+    @pytest.mark.parametrize("prefix", ["", "owner=search,"])
+    def test_a_change_in_capitals_is_explained(self, fleet: FleetFolder, prefix: str) -> None:
+        found = refusal(fleet, f"{prefix}Changed:HEAD")
+        assert (found.code, found.hint) == ("FL507", f"write it in lower case: '{prefix}changed:HEAD'")
 
     def test_what_a_shell_leaves_of_an_unquoted_condition_is_explained(self, fleet: FleetFolder) -> None:
         assert "quotes" in refusal(fleet, "triton").hint
@@ -241,6 +243,8 @@ class TestHostileArguments:
             "=",
             ",",
             ",".join(["owner=search"] * 3) + ",x",
+            f"a{' ' * 100_000}b",
+            f"owner{' ' * 100_000}={' ' * 100_000}x",
         ],
     )
     def test_each_is_refused_at_once_without_a_traceback(self, fleet: FleetFolder, argument: str) -> None:
