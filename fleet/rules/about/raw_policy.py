@@ -16,7 +16,7 @@ from fleet.endpoint.context.machines import (
     further_variant,
     names_own_model,
 )
-from fleet.endpoint.context.raw import RawProperty, computes, properties_at
+from fleet.endpoint.context.raw import properties_at
 from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
 from fleet.rules.raw import OWN_MODEL_NAME, value_text
 from fleet.rules.rule import Problem, rule
@@ -26,10 +26,14 @@ ROLE = "ExecutionRoleArn"
 IMAGES = (IMAGE, "PrimaryContainer.ModelPackageName", "Containers")
 """What decides which image a Model runs; a model package brings its own."""
 CONFIGURATION = "EndpointConfigName"
+MODEL_NAMES = ("ModelName", "ModelNameOverride")
 MODELS = tuple(
-    f"{variants}.*.{name}" for variants in VARIANTS for name in ("ModelName", f"{POOLS}.*.ModelNameOverride")
+    f"{variants}.*.{name}"
+    for variants in VARIANTS
+    for name in (MODEL_NAMES[0], f"{POOLS}.*.{MODEL_NAMES[1]}")
 )
 """What decides which Model a variant runs."""
+MACRO = "Fn::Transform"
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
@@ -91,21 +95,33 @@ def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Proble
         yield Problem(raw.path, message, "leave it out")
     found = (raw for path in MODELS for raw in properties_at(endpoint.spec, "EndpointConfig", path))
     for raw in {raw.path: raw for raw in found}.values():
-        is_own = raw.value is None or names_own_model(raw.value)
-        if not (is_own or further_variant(raw)):  # one of those is refused as a whole
-            yield Problem(
-                raw.path, f"{raw.name} {_named(raw)}", f"write `{OWN_MODEL_NAME}`, the spec's model"
-            )
+        if further_variant(raw):  # refused as a whole
+            continue
+        value = {raw.parts[-1]: raw.value}
+        for named in [*_named_models(value), *(part for part in raw.parts if part == MACRO)]:
+            if named is not None and not names_own_model(named):
+                message = f"{raw.name} {_reason(named)}"
+                yield Problem(raw.path, message, f"write `{OWN_MODEL_NAME}`, the spec's model")
+                break
 
 
-def _named(raw: RawProperty) -> str:
-    """What it names in place of the spec's model."""
-    if computes(raw):
-        value = raw.value
-        if isinstance(value, Mapping) and value.get("Ref") == OWN_MODEL:
-            return "is the ARN of the spec's Model, not its name"
-        return "does not show that it names the spec's model"
-    return f"names the model {value_text(raw.value)}, which the endpoint's stack does not create"
+def _named_models(value: object) -> Iterator[object]:
+    """What names a Model anywhere in a value; a macro may name any."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from [inner] if key in MODEL_NAMES else _named_models(inner)
+            yield from [key] if key == MACRO else []
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _named_models(inner)
+
+
+def _reason(named: object) -> str:
+    """Why something does not name the spec's model."""
+    if isinstance(named, Mapping) or named == MACRO:
+        is_arn = isinstance(named, Mapping) and named.get("Ref") == OWN_MODEL
+        return "is the ARN of the spec's Model, not its name" if is_arn else "may name another Model"
+    return f"names the model {value_text(named)}, which the endpoint's stack does not create"
 
 
 def _hint(endpoint: EndpointContext, key: str) -> str:

@@ -51,12 +51,12 @@ class TestModels:
     @pytest.mark.parametrize(
         ("value", "why"),
         [
-            ({"Ref": "Other"}, "does not show that it names the spec's model"),
+            ({"Ref": "Other"}, "may name another Model"),
             ({"Ref": OWN_MODEL}, "is the ARN of the spec's Model, not its name"),
-            ({"Fn::GetAtt": [OWN_MODEL, "Id"]}, "does not show that it names the spec's model"),
-            ({"Fn::GetAtt": 7}, "does not show that it names the spec's model"),
-            ({"Fn::ImportValue": "a-model"}, "does not show that it names the spec's model"),
-            ({"Fn::Sub": "${AWS::Region}-model"}, "does not show that it names the spec's model"),
+            ({"Fn::GetAtt": [OWN_MODEL, "Id"]}, "may name another Model"),
+            ({"Fn::GetAtt": 7}, "may name another Model"),
+            ({"Fn::ImportValue": "a-model"}, "may name another Model"),
+            ({"Fn::Sub": "${AWS::Region}-model"}, "may name another Model"),
         ],
     )
     def test_a_reference_leads_to_the_name_of_the_model(self, value: object, why: str) -> None:
@@ -68,7 +68,11 @@ class TestModels:
             {"ProductionVariants.0.ModelName": "theirs"},
             {"ProductionVariants.0": {"ModelName": "theirs"}},
             {"ProductionVariants": [{"ModelName": "theirs"}]},
-            {"ProductionVariants.0": {"Fn::If": ["A", {}, {}]}},
+            {"ProductionVariants.0": {"Fn::If": ["A", {"ModelName": "theirs"}, {}]}},
+            {POOLS: {"Fn::If": ["A", [{**POOL, "ModelNameOverride": "theirs"}], []]}},
+            {f"{POOLS}.Fn::If.1.0.ModelNameOverride": "theirs"},
+            {POOLS: {"Fn::Transform": {"Name": "AWS::Include"}}},
+            {f"{POOLS}.Fn::Transform.Name": "AWS::Include"},
             {"Fn::Transform": {"Name": "AWS::Include"}},
         ],
     )
@@ -76,6 +80,10 @@ class TestModels:
         self, raw: dict[str, Any]
     ) -> None:
         assert len(config("FL560", raw)) == 1
+
+    def test_pools_that_cloudformation_chooses_run_it_too(self) -> None:
+        own = [{**POOL, "ModelNameOverride": OWN}]
+        assert config("FL560", {POOLS: {"Fn::If": ["A", own, [POOL]]}}) == []
 
     @pytest.mark.parametrize("value", ["theirs", {"Ref": "Theirs"}, None])
     def test_an_endpoint_runs_the_configuration_of_its_stack(self, value: object) -> None:
