@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 from fleet.catalog.data_file import data_file
 
 FILE = "properties.json"
-INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+INDEX = re.compile(r"0|[1-9][0-9]*")
+"""JavaScript, and so the CDK, takes numbers up to 4,294,967,294 as one; larger ones are refused like it."""
 LIMITS = {
     "minimum": "least",
     "maximum": "most",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 from fleet.findings import Finding, FindingsError
 from fleet.spec.scalars import plain_value
 from fleet.spec.source import KeyPath, Mark, Source, first_of
+from fleet.spec.values import DYNAMIC
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
@@ -20,6 +22,13 @@ BYTES_OF_A_VALUE = 10
 """A file may have at most one key or value per so many bytes of its limit: each takes time to read."""
 MAX_EXPLAINED_BYTES = 1 << 14
 """The most characters of a text that is not YAML for which a slower parser finds the reason."""
+TOKEN = re.compile(r"[$#]\{Token\[")
+"""How texts that the CDK resolves begin. Source: core/lib/private/encoding.js of aws-cdk-lib."""
+LARGEST = 1e287
+"""From here on the CDK uses numbers as tokens. Source: createTokenDouble of the same file."""
+RESERVED = frozenset({"__proto__", "_children", "_metadata"})
+"""Keys by which the CDK takes a mapping for something else, so that no stack could be synthesised."""
+RENAME = "choose another name"
 NO_TEXT = re.compile(r"[\ud800-\udfff]")
 """What YAML's escapes can write, and no file, variable or message can hold."""
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,7 +40,8 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
 
     Raises:
         FindingsError: it cannot be read, is not YAML, repeats a key, or uses what these files do not need
-            (anchors and aliases, tags, more than `max_bytes`, a value for less than 10 of these, 32 levels).
+            (anchors and aliases, tags, more than `max_bytes`, a value for less than 10 of these, 32 levels),
+            or what CloudFormation or the CDK would put another value in the place of.
     """
     try:
         found = file.stat()
@@ -107,7 +117,10 @@ class _Reader:
         text = event.value
         self.marks[path] = Mark(self.file, *place, text)
         try:
-            return text if event.style else plain_value(text)
+            value = text if event.style else plain_value(text)
+            if isinstance(value, float) and LARGEST <= abs(value) < inf:
+                self._add("FL519", event, f"{text} is not read: the CDK uses so large numbers for itself")
+            return value
         except ValueError as error:
             self._add("FL106", event, str(error), "write a decimal number, or put text in quotes")
             return None
@@ -128,6 +141,8 @@ class _Reader:
                 self._pass_over(next(self.events))
                 continue
             key: KeyPath = (*path, event.value)
+            if event.value in RESERVED:
+                self._add("FL519", event, f"the CDK has a use of its own for the key `{event.value}`", RENAME)
             if event.value in data:
                 first = self.marks[key].line
                 message = f"the key `{event.value}` is given twice; it is already in line {first}"
@@ -163,10 +178,13 @@ def _plain(events: Iterable[yaml.Event], file: Path, most: int) -> Iterator[yaml
             depth += isinstance(event, yaml.CollectionStartEvent)
             values += 1
             problem, hint = _not_plain(event, depth)
+            code = "FL104"
             if values > most:
                 problem, hint = f"the file contains more than {most} keys and values", ""
+            elif not problem and isinstance(event, yaml.ScalarEvent) and "{" in event.value:
+                code, (problem, hint) = "FL519", _expression(event.value)
             if problem:
-                raise FindingsError([_finding("FL104", file, problem, hint, *_place(event))])
+                raise FindingsError([_finding(code, file, problem, hint, *_place(event))])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         yield event
@@ -184,6 +202,16 @@ def _not_plain(event: yaml.NodeEvent, depth: int) -> tuple[str, str]:
         return f"values are nested deeper than {MAX_DEPTH} levels", ""
     if isinstance(event, yaml.ScalarEvent) and event.style == '"' and (found := NO_TEXT.search(event.value)):
         return f"the character {found[0]!r} is not read", "leave it out"
+    return "", ""
+
+
+def _expression(text: str) -> tuple[str, str]:
+    """What CloudFormation or the CDK would put another value in the place of, and what to do instead."""
+    if DYNAMIC in text:
+        message = f"`{DYNAMIC}` is not read: CloudFormation would put a value in its place, a secret perhaps"
+        return message, "pass the ARN, and read the value in the container"
+    if found := TOKEN.search(text):
+        return f"`{found[0]}` is not read: the CDK would put a value of another resource in its place", ""
     return "", ""
 
 

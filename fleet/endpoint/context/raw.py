@@ -57,14 +57,14 @@ def raw_properties(spec: EndpointSpec, resource: str) -> Iterator[RawProperty]:
     The argument of an intrinsic function such as `Ref` is not a property.
     """
     for key, value in spec.cloudformation.get(resource, {}).items():
-        parts = _names(key)
+        parts = path_names(key)
         if len(parts) > DEEPEST:  # no such property: what is below it is none either
             yield RawProperty(("cloudformation", resource, key), parts[: DEEPEST + 1], None)
         else:
             yield from _with_inner(RawProperty(("cloudformation", resource, key), parts, value))
 
 
-def _names(path: str) -> tuple[str, ...]:
+def path_names(path: str) -> tuple[str, ...]:
     """The names of a path as CDK divides it, at periods; a backslash makes the next character part of a name.
 
     Source: splitOnPeriods in core/lib/cfn-resource.js of aws-cdk-lib, compared by a test.

@@ -1,4 +1,4 @@
-"""Rules about a raw role, image, model or configuration, which the product and the environment decide.
+"""Rules about raw roles, images, models and functions, which the product and the environment decide.
 
 None of them can be allowed in a spec, so they also check what other rules refuse only by default.
 """
@@ -16,9 +16,9 @@ from fleet.endpoint.context.machines import (
     further_variant,
     names_own_model,
 )
-from fleet.endpoint.context.raw import properties_at
+from fleet.endpoint.context.raw import path_names, properties_at
 from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
-from fleet.rules.raw import OWN_MODEL_NAME, value_text
+from fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, value_text
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
 
@@ -34,6 +34,9 @@ MODELS = tuple(
 )
 """What decides which Model a variant runs."""
 MACRO = "Fn::Transform"
+SUBSTITUTION = "Fn::Sub"
+FUNCTIONS = ("Ref", "Fn::GetAtt", "Fn::If", SUBSTITUTION)
+"""What leads to values of the same stack and region; `Fn::Sub` with one text alone."""
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
@@ -122,6 +125,40 @@ def _reason(named: object) -> str:
         is_arn = isinstance(named, Mapping) and named.get("Ref") == OWN_MODEL
         return "is the ARN of the spec's Model, not its name" if is_arn else "may name another Model"
     return f"names the model {value_text(named)}, which the endpoint's stack does not create"
+
+
+@rule("FL561", source="docs/security.md", needed=True)
+def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Raw properties use only functions of CloudFormation that lead to values of their own stack.
+
+    Others read what other stacks export, or put together a text such as a reference to a secret, which
+    CloudFormation resolves with the role that deploys.
+    """
+    for resource in RESOURCES:
+        for key, value in endpoint.spec.cloudformation.get(resource, {}).items():
+            used = [*((name, None) for name in path_names(key)), *_keys(value)]
+            if wrong := next((name for name, argument in used if _is_disallowed(name, argument)), None):
+                message = f"{key} of {resource} uses {wrong}"
+                hint = f"write the value itself, or use {', '.join(FUNCTIONS)}"
+                yield Problem(("cloudformation", resource, key), message, hint)
+
+
+def _keys(value: object) -> Iterator[tuple[str, object]]:
+    """All keys in a value, each with what it stands for."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key), inner
+            yield from _keys(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _is_disallowed(name: str, argument: object) -> bool:
+    """Whether it is a function of CloudFormation that may lead to another value than it shows."""
+    if name == SUBSTITUTION:  # a second argument could be half of a reference
+        return not isinstance(argument, str) or "{{" in argument
+    return name.startswith("Fn::") and name not in FUNCTIONS
 
 
 def _hint(endpoint: EndpointContext, key: str) -> str:

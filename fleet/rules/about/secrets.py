@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.rules.rule import Problem, rule
-from fleet.spec.values import DYNAMIC
 
 KNOWN_SECRET = re.compile(
     r"(HF|HUGGING_FACE_HUB|GITHUB|AWS_SESSION|ACCESS|AUTH|API)_TOKEN$|(^|_)(SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY)$",
@@ -35,10 +34,7 @@ def plain_text_secret(endpoint: EndpointContext) -> Iterator[Problem]:
     for name, value in endpoint.spec.environment.items():
         path = ("environment", name)
         is_plain = value.strip() and not value.startswith(("arn:", "/")) and not value.isdecimal()
-        if value.startswith(DYNAMIC) and SECRET_NAME.search(name):
-            message = f"{name} is resolved into the Model, and anyone who may describe the Model can read it"
-            yield Problem(path, message, KEEP_IT, certain=False)
-        elif SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
+        if SECRET_VALUE.search(value) or (is_plain and KNOWN_SECRET.search(name)):
             yield Problem(path, f"{name} contains a secret in plain text", KEEP_IT, confidential=True)
         elif is_plain and SECRET_NAME.search(name):
             message = f"{name} looks like a secret in plain text"

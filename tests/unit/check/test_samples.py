@@ -132,8 +132,8 @@ class TestDataThatDoesNotFit:
         self, folder: FleetFolder, tensors: str, line: int
     ) -> None:
         (finding,) = said(folder, tensors.replace("{REF}", "{{resolve:ssm:/secret}}"))
-        assert finding.startswith(f"sentences.yaml:{line} FL112 "), finding
-        assert "CloudFormation would put a value in place of `{{resolve:`" in finding
+        assert finding.startswith(f"sentences.yaml:{line} FL519 "), finding
+        assert "CloudFormation would put a value in its place, a secret perhaps" in finding
 
     def test_two_samples_have_two_names(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\n  - name: one\n    {INPUT}")

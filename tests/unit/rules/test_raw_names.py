@@ -204,6 +204,12 @@ class TestPoolsAndShadows:
 
 
 class TestLimits:
+    @pytest.mark.parametrize("index", ["1", "999999999", "2000000000", "4294967294", "9" * 30])
+    def test_no_number_is_too_large_for_a_further_variant(self, index: str) -> None:
+        raw = {f"ProductionVariants.{index}.InstanceType": "ml.p4d.24xlarge"}
+        assert config("FL350", raw)
+        assert rules()["FL350"].needed
+
     def test_there_is_one_shadow_variant(self) -> None:
         variants = shadow(ModelName=OWN)["ShadowProductionVariants"] * 2
         assert config("FL350", {"ShadowProductionVariants": variants}) == [

@@ -156,3 +156,33 @@ class TestPulls:
     ) -> None:
         found = case("Model", {"PrimaryContainer.Image": image}, allowed_registries=allowed).context()
         assert pulled_repositories(found) == (Repository("763104351884", "sagemaker-tritonserver"), *more)
+
+
+class TestFunctions:
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            {"PrimaryContainer.Environment.X": {"Fn::Join": ["", ["{{resolve:secretsm", "anager:a}}"]]}},
+            {"PrimaryContainer.Environment.X": {"Fn::ImportValue": "export-of-others"}},
+            {"PrimaryContainer.Environment.X.Fn::ImportValue": "export-of-others"},
+            {"PrimaryContainer.Environment.X": {"Fn::If": ["A", {"Fn::ImportValue": "a"}, ""]}},
+            {"PrimaryContainer.Environment.X": {"Fn::Sub": ["${A}resolve:ssm:a}}", {"A": "{{"}]}},
+            {"PrimaryContainer": {"Environment": [{"Fn::GetStackOutput": {}}]}},
+            {"Fn::Transform": {"Name": "AWS::Include"}},
+        ],
+    )
+    def test_a_function_that_may_lead_elsewhere_is_refused(self, raw: dict[str, Any]) -> None:
+        (message,) = said("FL561", case("Model", raw))
+        assert " of Model uses Fn::" in message
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"Ref": "AWS::Region"},
+            {"Fn::GetAtt": ["Model0301700E", "ModelName"]},
+            {"Fn::Sub": "${AWS::Region}-a"},
+            {"Fn::If": ["A", "a", {"Ref": "AWS::NoValue"}]},
+        ],
+    )
+    def test_one_that_stays_in_the_stack_is_taken(self, value: object) -> None:
+        assert said("FL561", case("Model", {"Tags": [{"Key": "a", "Value": value}]})) == []
