@@ -34,6 +34,7 @@ MODELS = tuple(
 )
 """What decides which Model a variant runs."""
 MACRO = "Fn::Transform"
+PRODUCT_TAG = "triton-fleet:"
 SUBSTITUTION = "Fn::Sub"
 FUNCTIONS = ("Ref", "Fn::GetAtt", "Fn::If", SUBSTITUTION)
 """What leads to values of the same stack and region; `Fn::Sub` with one text alone."""
@@ -141,6 +142,21 @@ def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
                 message = f"{key} of {resource} uses {wrong}"
                 hint = f"write the value itself, or use {', '.join(FUNCTIONS)}"
                 yield Problem(("cloudformation", resource, key), message, hint)
+
+
+@rule("FL562", source="docs/security.md", needed=True)
+def replaced_product_tag(endpoint: EndpointContext) -> Iterator[Problem]:
+    """No raw property sets the tags by which roles know an environment's endpoints.
+
+    A raw list replaces the product's tags: roles of another environment could then call and change the
+    endpoint, and those of its own could not.
+    """
+    for resource in RESOURCES:
+        for raw in properties_at(endpoint.spec, resource, "Tags"):
+            texts = [str(inner) for key, inner in _keys({raw.parts[-1]: raw.value}) if key == "Key"]
+            if resource == "Endpoint" or any(PRODUCT_TAG in each for each in texts):
+                message = f"{raw.name} of {resource} replaces the tags that the product sets"
+                yield Problem(raw.path, message, "write `tags`")
 
 
 def _keys(value: object) -> Iterator[tuple[str, object]]:

@@ -83,7 +83,6 @@ class TestWhatFollowsFromTheSpec:
             ("Model", "PrimaryContainer.ModelDataSource.S3DataSource.S3Uri"),
             ("Model", "PrimaryContainer.ModelDataUrl"),
             ("Model", "Containers"),
-            ("Endpoint", "Tags.0.Value"),
         ],
     )
     def test_a_property_of_the_other_resources_is_not_set(self, resource: str, name: str) -> None:

@@ -186,3 +186,24 @@ class TestFunctions:
     )
     def test_one_that_stays_in_the_stack_is_taken(self, value: object) -> None:
         assert said("FL561", case("Model", {"Tags": [{"Key": "a", "Value": value}]})) == []
+
+
+class TestTags:
+    @pytest.mark.parametrize(
+        ("resource", "raw"),
+        [
+            ("Endpoint", {"Tags": [{"Key": "a", "Value": "b"}]}),
+            ("Endpoint", {"Tags.0.Value": "b"}),
+            ("Endpoint", {"Ta\\gs": None}),
+            ("Model", {"Tags": [{"Key": "triton-fleet:owner", "Value": "b"}]}),
+            ("EndpointConfig", {"Tags.0": {"Key": "triton-fleet:environment", "Value": "b"}}),
+            ("EndpointConfig", {"Tags.0.Key": "triton-fleet:environment"}),
+        ],
+    )
+    def test_tags_of_the_product_cannot_be_replaced(self, resource: str, raw: dict[str, Any]) -> None:
+        (message,) = said("FL562", case(resource, raw))
+        assert f" of {resource} replaces the tags that the product sets" in message
+
+    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
+    def test_other_tags_of_one_resource_are_taken(self, resource: str) -> None:
+        assert said("FL562", case(resource, {"Tags": [{"Key": "team", "Value": "ml"}]})) == []
