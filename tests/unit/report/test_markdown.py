@@ -149,7 +149,7 @@ class TestTextInBackticks:
     ATTACK = "<img src=https://attacker.example/p.png> [x](https://attacker.example) @org/team <!--"
 
     def rendered(self, text: str) -> str:
-        return MarkdownIt("commonmark", {"linkify": False}).render(f"- {inline_code(text)}")
+        return str(MarkdownIt("commonmark").render(f"- {inline_code(text)}"))
 
     @pytest.mark.parametrize(
         "value",
