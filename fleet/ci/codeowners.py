@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from fleet.ci.platform_folders import PlatformFolders
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.layers import Layering, LayerKind, merged
 from fleet.spec.owner import Owner
@@ -17,8 +19,10 @@ from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
 from fleet.spec.spec_files import policy_files, spec_files
+from fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
+_NAME = TypeAdapter[str](Name)
 
 
 class _Parts(BaseModel):
@@ -44,27 +48,29 @@ class _Owned:
 def codeowners(root: Path, top: Path) -> list[str]:
     """The lines for policies, specs, locks and model repositories: of several lines the last one wins.
 
-    A policy whose owner has no contact for such a file has no line.
+    A policy whose owner has no contact for such a file has no line. Policies are the last, so no line of a
+    spec overrides theirs.
 
     Args:
         root: The fleet.
         top: The folder of the Git repository, to which the paths are relative; without links.
 
     Raises:
-        FindingsError: a spec cannot be read, or its owner has no contact that such a file can name.
+        FindingsError: a spec cannot be read, its owner has no contact that such a file can name, or one of
+            its model repositories has something in common with the platform's folders.
     """
     root = root.resolve()
     layering = Layering(root, Source(root, {}))
-    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, top, *item))
+    platform = PlatformFolders(root, top)
+    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, platform, *item))
     owned = [each for each in found if each is not None]
     folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
-    lines = list(_of_policies(root, top))
-    lines += [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
+    lines = [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
     lines += [f"{_pattern(each.file, top)} {each.reviewer}" for each in owned if each.folder is None]
     locks = _pattern(root / "locks", top)
     lines += [f"{locks}/*/{each.name}.*.yaml {each.reviewer}" for each in owned]
     lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
-    return lines
+    return [*lines, *_of_policies(root, top)]
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
@@ -74,17 +80,29 @@ def _of_policies(root: Path, top: Path) -> Iterator[str]:
             yield f"{_pattern(file, top)} {owner.reviewer}"
 
 
-def _owned(layering: Layering, top: Path, name: str, file: Path) -> _Owned | None:
+def _owned(layering: Layering, platform: PlatformFolders, name: str, file: Path) -> _Owned | None:
     source = read_source(file)
     layers = layering.layers(source)
     whole = merged(source, layers)
     parts = validate(_Parts, whole)
     if parts.owner is None:
         return None
+    _check_name(name, file)
     naming = next(each for each in reversed(layers) if "owner" in each.source.data)
     folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
     mark = whole.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
-    return _Owned(name, file, _reviewer(parts.owner, mark), folder, tuple(_folders(parts.models, whole, top)))
+    reviewer = _reviewer(parts.owner, mark)
+    return _Owned(name, file, reviewer, folder, tuple(_folders(parts.models, whole, file, platform)))
+
+
+def _check_name(name: str, file: Path) -> None:
+    """Refuse a name with which the pattern of its locks would match those of other endpoints."""
+    try:
+        _NAME.validate_python(name)
+    except ValidationError:
+        message = f"a CODEOWNERS file cannot have the locks of {name!r}, which is not an endpoint's name"
+        hint = "rename the file: letters, digits and inner hyphens, at most 63, before .yaml"
+        raise FindingsError([Finding(code="FL510", message=message, hint=hint, file=file, line=1)]) from None
 
 
 def _reviewer(owner: Owner, mark: Mark) -> str:
@@ -96,14 +114,33 @@ def _reviewer(owner: Owner, mark: Mark) -> str:
     raise FindingsError([finding_at(mark, "FL510", message, hint)])
 
 
-def _folders(models: object, source: Source, top: Path) -> Iterator[Path]:
-    """The model repositories that are folders of the Git repository."""
-    for index, model in enumerate(models if isinstance(models, list) else ()):
-        repository = model.get("repository") if isinstance(model, dict) else None
-        if isinstance(repository, str) and not repository.startswith("s3://"):
-            folder = (source.mark(("models", index, "repository")).file.parent / repository).resolve()
-            if folder.is_relative_to(top) and folder != top:
-                yield folder
+def _folders(models: object, source: Source, spec: Path, platform: PlatformFolders) -> list[Path]:
+    """The model repositories that are folders of the Git repository; none may be the platform's."""
+    found = all_of(
+        enumerate(models if isinstance(models, list) else ()),
+        lambda item: _folder(*item, source, spec, platform),
+    )
+    return [each for each in found if each is not None]
+
+
+def _folder(index: int, model: object, source: Source, spec: Path, platform: PlatformFolders) -> Path | None:
+    repository = model.get("repository") if isinstance(model, dict) else None
+    if not isinstance(repository, str) or repository.startswith("s3://"):
+        return None
+    mark = source.mark(("models", index, "repository"))
+    try:
+        folder = Path(os.path.realpath(mark.file.parent / repository))
+        problem = platform.overlap(folder, spec)
+    except ValueError:
+        problem = "is not a path"
+    if problem:
+        message = (
+            f"`models[{index}].repository` is {repository!r}, which {problem}: a CODEOWNERS file would make"
+            " the owner of this spec the reviewer of that folder"
+        )
+        hint = "move the models to a folder that holds only model repositories, such as models/"
+        raise FindingsError([finding_at(mark, "FL510", message, hint)])
+    return folder if folder.is_relative_to(platform.top) else None
 
 
 def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:

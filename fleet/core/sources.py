@@ -5,6 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+PRODUCT = (
+    "fleet",
+    "fleet_client",
+    "constructs",
+    "containers",
+    "emulator",
+    "stacks",
+    "lambda",
+    "engine_build",
+    "pyproject.toml",
+)
+"""The folders of the product where it is in the clone of a fleet, as in its own repository."""
 
 
 def source_path(name: str) -> Path:

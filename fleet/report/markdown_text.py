@@ -12,13 +12,20 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 
 
 def inline_code(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """A text whose parts in backticks stay code."""
-    parts = clean(text, limit).split("`")
-    if len(parts) % 2 == 0:
-        return inline(text, limit)
+    """A text whose parts between single backticks stay code; without power over the page elsewhere."""
     return "".join(
-        f"`{part.replace('|', '')}`" if index % 2 else inline(part, limit) for index, part in enumerate(parts)
+        f"`{part.replace('|', '') or ' '}`" if index % 2 else inline(part, limit)
+        for index, part in enumerate(code_parts(clean(text, limit)))
     )
+
+
+def code_parts(text: str) -> list[str]:
+    """A text split at its backticks: every second part is code.
+
+    One part, the whole text, if a backtick has no partner or two are side by side: in Markdown a run of
+    backticks is one delimiter, which only a run of the same length closes.
+    """
+    return [text] if "``" in text or text.count("`") % 2 else text.split("`")
 
 
 def inline(text: str, limit: int = MAX_CHARACTERS) -> str:

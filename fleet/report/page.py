@@ -10,7 +10,7 @@ from fleet.report.charts import cost_chart, rollout_chart
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
-from fleet.report.markdown_text import MAX_LINE, clean
+from fleet.report.markdown_text import MAX_LINE, clean, code_parts
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     detail_lists,
@@ -105,8 +105,8 @@ def _warnings(each: EndpointChange) -> Iterator[str]:
 
 
 def _with_code(text: str) -> str:
-    """A text whose parts in backticks are code."""
-    parts = escape(clean(text)).split("`")
+    """A text whose parts between single backticks are code."""
+    parts = code_parts(escape(clean(text)))
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fleet.core.parallel import all_in_parallel
+from fleet.core.sources import PRODUCT
 from fleet.findings import CannotRunError
 from fleet.report.product_change import ProductChange
 from fleet.review.base_tree import BaseTree, check_out
@@ -22,18 +23,6 @@ from fleet.upgrade.comparison import Change, compare
 from fleet.upgrade.installation import Installation, installation
 from fleet.upgrade.synthesis import THIS, install
 
-PRODUCT = (
-    "fleet",
-    "fleet_client",
-    "constructs",
-    "containers",
-    "emulator",
-    "stacks",
-    "lambda",
-    "engine_build",
-    "pyproject.toml",
-)
-"""The folders of the product where it is in the clone of a fleet, as in its own repository."""
 REQUIREMENTS, CONSTRAINTS = "requirements.txt", "constraints.txt"
 WORK_TREE, SHARED = "the work tree", "the shared stack"
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from fleet.core.sources import PRODUCT
 from fleet.review.base_tree import PARTS
-from fleet.review.product_review import PRODUCT
 from fleet_folder import ROOT
 from git_repository import GitRepository
 

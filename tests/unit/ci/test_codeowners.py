@@ -76,7 +76,7 @@ def test_paths_are_relative_to_the_repository_around_the_fleet(folder: FleetFold
 
 def test_signs_with_a_meaning_are_escaped(folder: FleetFolder) -> None:
     folder.write("model_specs/a b#[c]/_folder.yaml", SEARCH)
-    folder.write("model_specs/a b#[c]/one.yaml", named("one"))
+    folder.write("model_specs/a b#[c]/one.yaml", named("one", repository="../../repository"))
     assert lines(folder)[0] == r"/model_specs/a\ b\#\[c\]/ @example/search"
 
 
@@ -96,7 +96,8 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
         team = "t" + contact.strip("@").replace("/", "-").partition("@")[0]
         folder.write(f"model_specs/{place}_folder.yaml", f'owner:\n  team: {team}\n  contact: "{contact}"\n')
         name = f"s{len(place)}"
-        folder.write(f"model_specs/{place}{name}.yaml", named(name))
+        repository = "../" * place.count("/") + "../repository"
+        folder.write(f"model_specs/{place}{name}.yaml", named(name, repository=repository))
     assert [each for each in lines(folder) if each.startswith("/model_specs") and "repo" not in each] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
 
 from fleet.findings import Finding
 from fleet.report.document import report_document
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import MARKER, markdown
+from fleet.report.markdown_text import inline_code
 from fleet.report.traffic import InstanceNeed, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet_changes import change, cost, fleet
@@ -138,3 +143,45 @@ def test_json_has_money_as_text_and_the_verdict() -> None:
     (endpoint,) = document["environments"][0]["endpoints"]
     assert endpoint["cost"]["max"] == {"before": "2880.00", "after": "14400.00", "difference": "11520.00"}
     assert endpoint["effect"] == "in place"
+
+
+class TestTextInBackticks:
+    ATTACK = "<img src=https://attacker.example/p.png> [x](https://attacker.example) @org/team <!--"
+
+    def rendered(self, text: str) -> str:
+        return str(MarkdownIt("commonmark").render(f"- {inline_code(text)}"))
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            f"``a`b``{ATTACK}`",
+            f"```{ATTACK}```{ATTACK}`",
+            f"`a``b`{ATTACK}``",
+            f"``{ATTACK}",
+            f"`{ATTACK}",
+            f"`a` {ATTACK} `b`",
+            f"`a\\` {ATTACK} \\`b`",
+            f"\\`a` {ATTACK} `b\\`",
+            f"`\0`a` {ATTACK}",
+            f"a`{ATTACK}` {ATTACK}",
+            f"`a` `b {ATTACK}{'x' * 400}`",
+        ],
+    )
+    def test_has_no_html_no_link_and_no_mention_outside_code(self, value: str) -> None:
+        html = self.rendered(f"`environment.B1`: none → {value}")
+        assert not re.search(r"<(?!/?(?:ul|li|code)>)", html)
+        assert "@org" not in re.sub(r"<code>.*?</code>", "", html)
+
+    def test_is_code_between_single_backticks(self) -> None:
+        assert "<li><code>a.b</code>: 1 &lt; 2, then <code>c &lt; d</code></li>" in self.rendered(
+            "`a.b`: 1 < 2, then `c < d`"
+        )
+
+    def test_code_of_nothing_but_a_pipe_does_not_become_two_backticks(self) -> None:
+        assert self.rendered("`|` a `b` `|`").count("<code>") == 3
+
+    @pytest.mark.parametrize("text", ["`a", "``a``", "`a` ``", "``", "`a``b`", "`a` `b` `"])
+    def test_is_plain_where_backticks_are_not_in_single_pairs(self, text: str) -> None:
+        html = self.rendered(text)
+        assert "<code>" not in html
+        assert text in html

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+import pytest
+
 from fleet.findings import Finding
 from fleet.report.page import page
 from fleet.report.traffic import Phase, Traffic
@@ -30,6 +32,18 @@ def test_what_others_wrote_is_escaped() -> None:
     text = page(fleet(change(changes=("tags.a <b> → </td>",)), new=(wrong,)))
     assert "<script>" not in text
     assert "tags.a &lt;b&gt; → &lt;/td&gt;" in text
+
+
+@pytest.mark.parametrize("value", ["``a`b``{}`", "`a` {}", "`{}`", "`{}", "``` {}"])
+def test_backticks_in_what_others_wrote_do_not_end_its_escaping(value: str) -> None:
+    text = page(fleet(change(warnings=(value.format("<img src=x> </code><b>&"),))))
+    assert "&lt;img src=x&gt; &lt;/code&gt;&lt;b&gt;&amp;" in text
+    assert "<img" not in text
+    assert text.count("<code>") == text.count("</code>")
+
+
+def test_one_backtick_alone_starts_no_code() -> None:
+    assert "a ` b</p>" in page(fleet(change(warnings=("a ` b",))))
 
 
 def test_bars_are_as_long_as_the_costs() -> None:

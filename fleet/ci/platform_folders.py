@@ -1,0 +1,116 @@
+"""What of a Git repository only the platform reviews, so that no spec gives it to its owner."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fleet.core.project_root import is_project_root, project_roots
+from fleet.core.sources import PRODUCT
+from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
+
+_LINKED = ("environments", POLICIES, PROFILES)
+"""The folders in which a file may be a link to a file of the platform."""
+_OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")
+_IN_CLONE = Path("fleet/core/sources.py")
+
+
+@dataclass(frozen=True)
+class PlatformFolders:
+    """The folders of the platform: of the fleet, of other fleets of the repository, of CI, of the product.
+
+    `root` is the fleet and `top` the folder of the Git repository, both without links.
+    """
+
+    root: Path
+    top: Path
+
+    def overlap(self, folder: Path, spec: Path) -> str | None:
+        """What a model repository has in common with the platform: "is policies/"; None for nothing.
+
+        Args:
+            folder: The model repository, without links.
+            spec: The file of its spec.
+        """
+        if self.root.is_relative_to(folder):
+            return "contains the fleet"
+        if not folder.is_relative_to(self.top):
+            return None
+        if folder.is_relative_to(self._specs):
+            return self._among_specs(folder, spec.parent.resolve())
+        return next(self._overlaps(folder), None)
+
+    def _overlaps(self, folder: Path) -> Iterator[str]:
+        for place, name in self._own.items():
+            yield from _overlap(folder, place, name)
+        for base in (self.top, self.root):
+            hidden = folder.relative_to(base).parts[0] if folder.is_relative_to(base) else ""
+            if hidden.startswith("."):
+                yield from _overlap(folder, base / hidden, self._shown(base / hidden))
+        for fleet in project_roots(folder):
+            if fleet != self.root and fleet.is_relative_to(self.top):
+                if fleet == folder:
+                    yield f"contains the fleet {self._shown(fleet)}"
+                for place, name in self._of_fleet(fleet):
+                    yield from _overlap(folder, place, name)
+        for inner in folder.rglob(SPECS):
+            if is_project_root(inner.parent):
+                yield f"contains the fleet {self._shown(inner.parent)}"
+
+    def _among_specs(self, folder: Path, own: Path) -> str | None:
+        if folder == own or not folder.is_relative_to(own):
+            return f"is in {SPECS}/, but not below the folder of its spec"
+        for other in sorted(self._spec_folders):
+            if (
+                other != own
+                and other.is_relative_to(own)
+                and (folder.is_relative_to(other) or other.is_relative_to(folder))
+            ):
+                return f"overlaps {self._shown(other)}/, the folder of other specs"
+        return None
+
+    @cached_property
+    def _specs(self) -> Path:
+        return (self.root / SPECS).resolve()
+
+    @cached_property
+    def _spec_folders(self) -> frozenset[Path]:
+        """The folders in which specs are, or what holds for specs."""
+        files = (*spec_files(self.root).by_endpoint.values(), *(self.root / SPECS).rglob(FOLDER))
+        return frozenset(file.parent.resolve() for file in files)
+
+    @cached_property
+    def _own(self) -> dict[Path, str]:
+        """The platform's folders and files without links, with the names by which people know them."""
+        named = [self.top / each for each in _OF_REPOSITORY]
+        if (self.root / _IN_CLONE).is_file():
+            named += [self.root / each for each in PRODUCT]
+        found = {path: self._shown(each) for each in named for path in _with_target(each)}
+        return {**found, **dict(self._of_fleet(self.root))}
+
+    def _of_fleet(self, fleet: Path) -> Iterator[tuple[Path, str]]:
+        for name in (*_LINKED, "locks", SPECS):
+            folder = fleet / name
+            yield from ((path, self._shown(folder)) for path in _with_target(folder))
+            for link in folder.rglob("*") if name in _LINKED else ():
+                if link.is_symlink():
+                    yield Path(os.path.realpath(link)), self._shown(link)
+
+    def _shown(self, path: Path) -> str:
+        return path.relative_to(self.top).as_posix()
+
+
+def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:
+    if folder == place:
+        yield f"is {name}/"
+    elif folder.is_relative_to(place):
+        yield f"is inside {name}/"
+    elif place.is_relative_to(folder):
+        yield f"contains {name}"
+
+
+def _with_target(path: Path) -> set[Path]:
+    return {path, Path(os.path.realpath(path))}
