@@ -162,7 +162,7 @@ class TestWhichChangesMakeAnotherConfiguration:
             (ROLLOUT, f"{ROLLOUT}tags: {{team: search}}\n"),
             (ROLLOUT, f"{ROLLOUT}logs: {{retention_days: 90}}\n"),
             (SCALING, SCALING.replace("max: 4", "max: 8")),
-            (RAW, RAW.replace("true", "true, Tags.0.Key: team, Tags.0.Value: search")),
+            (RAW, f"{RAW}tags: {{team: search}}\n"),
         ],
     )
     def test_what_is_no_update_of_the_endpoint_makes_none(

@@ -21,7 +21,7 @@ from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import endpoint_names, environment_names, open_project
-from fleet.spec.reader import read_source
+from fleet.spec.reader import RESERVED, read_source
 from fleet_folder import ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
@@ -54,6 +54,9 @@ def comments(folder: FleetFolder) -> dict[str, str]:
     lines = spec_of(shown(folder.root, "sentences", "--env", "dev")).splitlines()
     pairs = [line.partition("# ") for line in lines]
     return {line.strip(" -"): comment for line, _, comment in pairs}
+
+
+KEYS = st.text(min_size=1).filter(lambda text: text not in RESERVED)
 
 
 class TestEffectiveSpec:
@@ -149,10 +152,10 @@ class TestEffectiveSpec:
     @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.dictionaries(
-            st.text(min_size=1),
+            KEYS,
             st.recursive(
-                st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False),
-                lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner),
+                st.text() | st.integers() | st.booleans() | st.floats(-1e286, 1e286),  # the reader's range
+                lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
                 max_leaves=6,
             ),
             min_size=1,
