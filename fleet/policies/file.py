@@ -68,10 +68,11 @@ def _read(path: Path, root: Path) -> PolicyFile:
 
 def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
     """Names of environments and profiles that have no file: a statement would be about less than it seems."""
+    environments = environment_names(project.root)
     for who, path, patterns in _names(file.policy):
         is_environment = path[-1] == "environment"
         for pattern in patterns or ():
-            known = environment_names(project.root) if is_environment else project.layering.profile_names()
+            known = environments if is_environment else project.layering.profile_names()
             if any(matches((pattern,), each) for each in known):
                 continue
             message, mark = f"{who} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)

@@ -176,8 +176,7 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
     allowed, release = statement.triton.releases, subject.loaded.spec.triton
     yield from _of_release(allowed, release, today, ("triton",), f"`triton` is {release}")
     rule = f"allows {listed(list(allowed))}"
-    raws = (raw for each in IMAGES if (raw := subject.raw_property("Model", each)))
-    for raw in {raw.path: raw for raw in raws}.values():
+    for raw in subject.raw_properties("Model", *IMAGES):
         found = f"the raw property {raw.name} replaces the image of `triton`"
         yield Breach(key=RELEASES, code="FL956", path=raw.path, found=found, rule=rule, remedy="leave it out")
     image = subject.loaded.spec.own_image

@@ -53,7 +53,7 @@ def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
             remedy = f"write `tags: {{{tag}: VALUE}}`"
             yield Breach(key="tags", code="FL959", path=path, found=found, rule=rule, remedy=remedy)
     for resource in TAGGED:
-        if raw := subject.raw_property(resource, "Tags"):
+        for raw in subject.raw_properties(resource, "Tags"):
             yield Breach(
                 key="tags",
                 code="FL959",
@@ -161,8 +161,7 @@ def _replaced(
     subject: Subject, key: str, own: str, resource: str, properties: Sequence[str], remedy: str = ""
 ) -> Iterator[Breach]:
     """Raw properties that replace a key which the policy looks at."""
-    found = {raw.path: raw for each in properties if (raw := subject.raw_property(resource, each))}
-    for raw in found.values():
+    for raw in subject.raw_properties(resource, *properties):
         what = f"the raw property {raw.name} replaces `{own}`"
         yield _unmet(key, raw.path, what, f"accepts only `{own}`", remedy or f"write `{own}` instead")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
@@ -126,9 +126,10 @@ class Subject:
             return None
         return image.facts.triton if image and image.facts else None
 
-    def raw_property(self, resource: str, path: str) -> RawProperty | None:
-        """A raw property that decides what is at a path of the template, whatever the spec's own key is."""
-        return next(properties_at(self.loaded.spec, resource, path), None)
+    def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:
+        """What decides the value at each path of the template, whatever the spec's keys are; each once."""
+        found = (next(properties_at(self.loaded.spec, resource, path), None) for path in paths)
+        return {each.path: each for each in found if each}.values()
 
     @cached_property
     def most(self) -> InstanceCount:

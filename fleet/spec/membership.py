@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -138,19 +140,13 @@ def _live_profiles(source: Source) -> Iterator[Finding]:
     overrides = source.data.get("overrides")
     places: list[KeyPath] = [("defaults",)]
     places += (("overrides", str(each)) for each in (overrides if isinstance(overrides, dict) else {}))
+    data: Any = source.data
     for place in places:
         for path in source.marks:
-            if path[: len(place)] == place and path[-1] == "profile" and _value(source, path):
+            if path[: len(place)] == place and path[-1] == "profile" and reduce(getitem, path, data):
                 message = "a change to this profile would reach the environment without a promotion"
                 hint = "write its keys here, or name it in the spec: `overrides: {ENV: {profile: …}}`"
                 yield finding_at(source.mark(path), "FL512", message, hint)
-
-
-def _value(source: Source, path: KeyPath) -> object:
-    found: Any = source.data
-    for part in path:
-        found = found[part]
-    return found
 
 
 def _not_selected(

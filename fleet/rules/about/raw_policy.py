@@ -101,23 +101,12 @@ def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Proble
     for raw in {raw.path: raw for raw in found}.values():
         if further_variant(raw):  # refused as a whole
             continue
-        value = {raw.parts[-1]: raw.value}
-        for named in [*_named_models(value), *(part for part in raw.parts if part == MACRO)]:
+        used = [*((part, None) for part in raw.parts[:-1]), *_keys({raw.parts[-1]: raw.value})]
+        for named in (key if key == MACRO else inner for key, inner in used if key in (MACRO, *MODEL_NAMES)):
             if named is not None and not names_own_model(named):
                 message = f"{raw.name} {_reason(named)}"
                 yield Problem(raw.path, message, f"write `{OWN_MODEL_NAME}`, the spec's model")
                 break
-
-
-def _named_models(value: object) -> Iterator[object]:
-    """What names a Model anywhere in a value; a macro may name any."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from [inner] if key in MODEL_NAMES else _named_models(inner)
-            yield from [key] if key == MACRO else []
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _named_models(inner)
 
 
 def _reason(named: object) -> str:
