@@ -101,12 +101,12 @@ def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Proble
     for raw in {raw.path: raw for raw in found}.values():
         if further_variant(raw):  # refused as a whole
             continue
-        used = [*((part, None) for part in raw.parts[:-1]), *_keys({raw.parts[-1]: raw.value})]
-        for named in (key if key == MACRO else inner for key, inner in used if key in (MACRO, *MODEL_NAMES)):
-            if named is not None and not names_own_model(named):
-                message = f"{raw.name} {_reason(named)}"
-                yield Problem(raw.path, message, f"write `{OWN_MODEL_NAME}`, the spec's model")
-                break
+        last = {raw.parts[-1]: raw.value}
+        keys = [*((part, last) for part in raw.parts[:-1]), *_keys(last)]
+        named = [MACRO if key == MACRO else inner for key, inner in keys if key in (MACRO, *MODEL_NAMES)]
+        if foreign := [each for each in named if each is not None and not names_own_model(each)]:
+            message = f"{raw.name} {_reason(foreign[0])}"
+            yield Problem(raw.path, message, f"write `{OWN_MODEL_NAME}`, the spec's model")
 
 
 def _reason(named: object) -> str:
@@ -137,8 +137,8 @@ def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
 def replaced_product_tag(endpoint: EndpointContext) -> Iterator[Problem]:
     """No raw property sets the tags by which roles know an environment's endpoints.
 
-    A raw list replaces the product's tags: roles of another environment could then call and change the
-    endpoint, and those of its own could not.
+    A raw list replaces the product's tags. Then roles of another environment could call and change the
+    endpoint, but the roles of its own could not.
     """
     for resource in RESOURCES:
         for raw in properties_at(endpoint.spec, resource, "Tags"):

@@ -66,6 +66,7 @@ class TestModels:
         "raw",
         [
             {"ProductionVariants.0.ModelName": "theirs"},
+            {"ProductionVariants.0.ModelName.Ref": "Theirs"},
             {"ProductionVariants.0": {"ModelName": "theirs"}},
             {"ProductionVariants": [{"ModelName": "theirs"}]},
             {"ProductionVariants.0": {"Fn::If": ["A", {"ModelName": "theirs"}, {}]}},
