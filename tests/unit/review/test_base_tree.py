@@ -40,7 +40,7 @@ def test_it_has_the_files_of_the_merge_base_and_no_repository(repository: GitRep
         assert "retention_days" not in (base.root / "model_specs/sentences.yaml").read_text()
         assert sorted(each.name for each in base.root.iterdir()) == ["environments", "locks", "model_specs"]
         assert [each.name for each in (base.root / "environments").iterdir()] == ["dev.yaml"]
-        assert work_trees(repository) == 2
+        assert work_trees(repository) == 1
 
 
 def test_it_is_removed_whatever_happens_meanwhile(repository: GitRepository) -> None:
