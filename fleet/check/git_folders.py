@@ -1,4 +1,4 @@
-"""Folders below a fleet that Git would take for a repository of their own, and run what they name.
+"""Folders below a fleet that Git would mistake for repositories, and whose programs it would run.
 
 Nothing of ours does (`fleet.selection.work_tree`); whoever types `git status` there, or has a prompt or an
 editor that does, is not protected. Source: is_git_directory in setup.c of Git.

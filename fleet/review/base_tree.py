@@ -32,7 +32,7 @@ class BaseTree:
     root: Path
     place: Path
     tree: WorkTree
-    """Of the fleet, from whose commits the files come."""
+    """The fleet's work tree, from whose commits the files come."""
 
 
 @contextmanager

@@ -36,14 +36,14 @@ _SETTINGS = (
     "protocol.allow=never",
     "submodule.recurse=false",
 )
-"""What holds against the settings of the user and the machine, too."""
+"""Settings that overrule those of the user and the machine."""
 _OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
 """What a hook gets, and Git would believe more than the folder that it is run in.
 
 The index stays: it is where `git commit FILE` has what it commits.
 """
 _NOT_A_REPOSITORY = b"not a git repository"
-"""How Git reports that nothing is there; after any other failure something may be."""
+"""How Git reports that no repository exists; after any other failure one may."""
 _COMMON = ("objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow")
 """What linked worktrees share and Git reads; not `config` and `hooks`. Source: gitrepository-layout(5)."""
 _OWN_SCOPES = frozenset({b"local", b"worktree"})
