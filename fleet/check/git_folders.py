@@ -80,8 +80,9 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
 
 
 def _is_bare(folder: Path) -> bool:
-    shared = (folder / "commondir").is_file() or all((folder / each).is_dir() for each in ("objects", "refs"))
-    return shared and os.path.lexists(folder / "HEAD")
+    if not os.path.lexists(folder / "HEAD"):
+        return False
+    return (folder / "commondir").is_file() or all((folder / each).is_dir() for each in ("objects", "refs"))
 
 
 def _bare(folder: Path) -> Finding:

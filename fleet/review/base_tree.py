@@ -82,13 +82,21 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
     for (mode, *_, name), content in sorted(
         zip(kept, contents, strict=True), key=lambda each: each[0][0] == _LINK
     ):
-        file = base.place / _path(name)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if mode == _LINK:
-            file.symlink_to(os.fsdecode(content))
-        else:
-            file.write_bytes(content)
-            file.chmod(0o755 if mode == _PROGRAM else 0o644)
+        try:
+            _write(base.place / _path(name), mode, content)
+        except (OSError, ValueError) as error:  # too long a name; a target with a zero byte
+            reason = getattr(error, "strerror", None) or error
+            problem = f"a file of the base cannot be written: {reason}: {os.fsdecode(name)!r}"
+            raise CannotRunError(problem, "run `git fsck`, or free disk space") from error
+
+
+def _write(file: Path, mode: bytes, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if mode == _LINK:
+        file.symlink_to(os.fsdecode(content))
+    else:
+        file.write_bytes(content)
+        file.chmod(0o755 if mode == _PROGRAM else 0o644)
 
 
 def _parted(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
