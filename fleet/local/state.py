@@ -113,8 +113,11 @@ class LocalState:
         The function returns whether the lock file still exists: without it no command finds this process.
 
         Raises:
-            CannotRunError: another process keeps the lock for more than a few seconds, or `stop` was set.
+            CannotRunError: another process keeps the lock for more than a few seconds, `stop` was set, or a
+                folder of the state is a link.
         """
+        for each in (*self.folder.glob("*"), *self.cache.glob("*")):
+            require_no_link(self.root, each)
         with _lock_file(self.root, self._lock) as lock:
             # Whoever looks whether the fleet runs holds the lock for a moment.
             tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,16 @@ def test_no_lock_of_the_local_fleet_is_a_link(fleet: FleetFolder, outside: Path,
         state.is_running()
         with state.deploying():
             pass
+
+
+@pytest.mark.parametrize("path", [".fleet/local/endpoints", ".fleet/cache", ".fleet/cache/triton"])
+def test_no_local_fleet_unpacks_through_a_link(fleet: FleetFolder, outside: Path, path: str) -> None:
+    link(fleet.root / path, outside)
+    with (
+        pytest.raises(CannotRunError, match="is a link"),
+        LocalState(fleet.root).supervised(threading.Event()),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("path", [".fleet", ".fleet/deploy/dev", ".fleet/deploy/dev/deploy.lock"])
