@@ -12,7 +12,7 @@ from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
-from fleet.core.files import is_up_to_date, write_atomically
+from fleet.core.files import is_up_to_date, require_no_link, write_atomically
 from fleet.findings import CannotRunError, FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
@@ -53,28 +53,29 @@ def write_locks(
         return measured_lock(loaded, project.environment, s3, held, image=image)
 
     locks = all_of(project.endpoints, measured, project.findings)
-    return [file for lock in locks if write_lock(file := project.lock_file(lock.endpoint), lock)]
+    files = [project.lock_file(lock.endpoint) for lock in locks]
+    return [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
 
 
-def write_lock(file: Path, lock: Lock) -> bool:
+def write_lock(file: Path, lock: Lock, root: Path) -> bool:
     """Write a lock; return whether that changed the file.
 
     Raises:
-        CannotRunError: it cannot be written; the previous file is unchanged.
+        CannotRunError: it cannot be written, or is or is in a link below `root`; what exists is unchanged.
     """
-    return write_text(file, lock_text(lock))
+    return write_text(file, lock_text(lock), root)
 
 
-def write_text(file: Path, text: str) -> bool:
+def write_text(file: Path, text: str, root: Path) -> bool:
     """Write a file beside a lock; return whether that changed it.
 
     Raises:
-        CannotRunError: it cannot be written; the previous file is unchanged.
+        CannotRunError: it cannot be written, or is or is in a link below `root`; what exists is unchanged.
     """
     try:
-        if is_up_to_date(file, text):
+        if is_up_to_date(require_no_link(root, file), text):
             return False
-        write_atomically(file, text)
+        write_atomically(file, text, root=root)
     except OSError as error:
         raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
     return True

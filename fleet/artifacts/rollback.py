@@ -130,18 +130,18 @@ def changed_keys(project: Project, release: EarlierRelease) -> list[KeyChange]:
         return []
 
 
-def write_release(release: EarlierRelease) -> list[Path]:
+def write_release(release: EarlierRelease, root: Path) -> list[Path]:
     """Write the files of a release, the lock last; return those that changed.
 
     Raises:
-        CannotRunError: a file cannot be written.
+        CannotRunError: a file cannot be written, or is or is in a link below `root`.
     """
     changed = list[Path]()
     for file, content in reversed(release.contents.items()):
         try:
             if file.is_file() and file.read_bytes() == content:
                 continue
-            write_atomically(file, content)
+            write_atomically(file, content, root=root)
         except OSError as error:
             raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
         changed.append(file)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from fleet.check.git_folders import own_git_findings
 from fleet.check.idle_notifications import idle_notifications
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
@@ -97,7 +98,7 @@ def all_findings(
         today: The day on which policies are checked; None: they are not.
     """
     findings, drafted = [*project.findings, *environment_findings(project)], list[tuple[Path, LoadedSpec]]()
-    findings += orphan_locks(project)
+    findings += [*own_git_findings(project.root), *orphan_locks(project)]
     specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:
         with _place_findings(found.setdefault(name, [])):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fleet.artifacts.sources.spec_sources import built_models, real_folder, repository_of
 from fleet.check.engines import engine_findings
+from fleet.check.git_folders import input_git_findings
 from fleet.check.samples import sample_findings
 from fleet.core.look import read_once
 from fleet.engines.endpoint_engines import spec_engines
@@ -39,7 +40,7 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
     Folders that cannot be read, and what is in S3, are left out.
     """
-    found = [*_outside(loaded), *_of_folders(loaded)]
+    found = [*_outside(loaded), *input_git_findings(loaded), *_of_folders(loaded)]
     allowed = allowed_codes(loaded.spec.allow)
     yield from (each for each in found if each.code not in allowed)
     codes = {each.code for each in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from fleet.ci import gitlab as of_gitlab
 from fleet.ci.codeowners import codeowners as lines_of
 from fleet.ci.marked_block import has_block, missing_fleet, with_block
 from fleet.cli.output import say
-from fleet.core.files import write_atomically
+from fleet.core.files import require_no_link, write_atomically
 from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -57,6 +58,9 @@ def codeowners(
     top = _top(root)
     fleet = root.resolve().relative_to(top).as_posix()
     places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
+    if file is None:
+        for each in PLACES:
+            require_no_link(top, top / each)
     texts = {each: _text(each, newline="") for each in places or [top / PLACES[0]]}
     if gone := [found for each, text in texts.items() if (found := missing_fleet(each, text, top))]:
         raise FindingsError(gone)
@@ -73,7 +77,7 @@ def codeowners(
             [Finding(code="FL501", message=message, hint="run `fleet ci codeowners`", file=place)]
         )
     else:
-        write_atomically(place, text)
+        write_atomically(place, text, root=None if file else top)
         say(f"wrote {_shown(place)}")
 
 
@@ -85,6 +89,7 @@ def github(check: Check = False, locked: Locked = False) -> None:
     """
     root = project_root(Path.cwd())
     top = _top(root)
+    require_no_link(top, top / of_github.FOLDER)
     made = of_github.workflows(root, top, locked=locked)
     stale = [
         file
@@ -92,7 +97,8 @@ def github(check: Check = False, locked: Locked = False) -> None:
         if file.relative_to(top).as_posix() not in made and _text(file).startswith(of_github.HEAD)
     ]
     command = "fleet ci github --locked" if locked else "fleet ci github"
-    _write({top / path: text for path, text in made.items()}, stale, of_github.HEAD, command, check=check)
+    texts = {top / path: text for path, text in made.items()}
+    _write(top, texts, stale, of_github.HEAD, command, check=check)
     for line in of_github.omissions(root):
         say(line)
 
@@ -114,25 +120,28 @@ def gitlab(
     """
     root = project_root(Path.cwd())
     top = _top(root)
-    place = (file or top / of_gitlab.FILE).resolve()
+    place = Path(os.path.normpath((file or top / of_gitlab.FILE).absolute()))
     if not place.is_relative_to(top):
         raise CannotRunError(f"{place} is outside the repository at {top}", "name a file in it")
     named = place.relative_to(top).as_posix()
     text = of_gitlab.pipeline(root, top, locked=locked, file=named)
     options = [*(["--file", str(_shown(place))] if file else []), *(["--locked"] if locked else [])]
-    _write({place: text}, [], of_gitlab.HEAD, shlex.join(["fleet", "ci", "gitlab", *options]), check=check)
+    command = shlex.join(["fleet", "ci", "gitlab", *options])
+    _write(top, {place: text}, [], of_gitlab.HEAD, command, check=check)
     for line in of_gitlab.omissions(root):
         say(line)
 
 
-def _write(texts: Mapping[Path, str], stale: Sequence[Path], head: str, command: str, *, check: bool) -> None:
+def _write(
+    top: Path, texts: Mapping[Path, str], stale: Sequence[Path], head: str, command: str, *, check: bool
+) -> None:
     """Write files and delete those that are stale; a file that begins with another line is its author's.
 
     Raises:
-        CannotRunError: somebody else wrote a file, or it cannot be read.
+        CannotRunError: somebody else wrote a file, it cannot be read, or is or is in a link below `top`.
         FindingsError: with `check`, every file that differs.
     """
-    before = {file: _text(file) for file in texts}
+    before = {file: _text(require_no_link(top, file)) for file in texts}
     for file, text in before.items():
         if text and not text.startswith(head):
             raise CannotRunError(
@@ -148,8 +157,7 @@ def _write(texts: Mapping[Path, str], stale: Sequence[Path], head: str, command:
         ]
         raise FindingsError(found)
     for file in differing:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, texts[file])
+        write_atomically(file, texts[file], root=top)
         say(f"wrote {_shown(file)}")
     for file in stale:
         file.unlink()

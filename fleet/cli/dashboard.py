@@ -54,5 +54,5 @@ def dashboard(
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
     written = root / ".fleet" / env / "dashboards" / f"{endpoint}.html" if file is None else file
-    write_atomically(written, page)
+    write_atomically(written, page, root=root if file is None else None)
     say(str(written))

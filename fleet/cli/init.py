@@ -80,7 +80,7 @@ def _create(folder: Path, fleet: NewFleet) -> None:
             kept += 1
             say(f"kept  {folder / path}{', which differs' if path in differing else ''}")
         else:
-            write_atomically(folder / path, text)
+            write_atomically(folder / path, text, root=folder)
     say(f"wrote {len(contents) - kept} files to {folder}")
     if "requirements.txt" in differing and PACKAGE not in _text(folder / "requirements.txt"):
         say(f"next: add to requirements.txt: {own_requirement(EXTRAS)}")
@@ -111,7 +111,7 @@ def _upgrade(root: Path, *, yes: bool) -> None:
         for line in unified_diff(before.splitlines(), contents[path].splitlines(), path, path, lineterm=""):
             say(line)
         if ask_consent(f"Write {path}?", yes=yes):
-            write_atomically(root / path, contents[path])
+            write_atomically(root / path, contents[path], root=root)
             say(f"wrote {path}")
         else:
             kept += 1

@@ -52,7 +52,7 @@ def rollback(
     access = connect(root, place_of(project.environment), profile)
     require_stored(project, release, access.client("s3"), access.client("ecr"))
     changes, others = changed_keys(project, release), _others(project, endpoint)
-    files = write_release(release)
+    files = write_release(release, root)
     say(f"{endpoint} in {env} as in {release.commit}")
     for change in changes:
         say(f"  {change}")

@@ -10,14 +10,48 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
+from fleet.findings import CannotRunError
+
 DRAFT = ".draft"
+NO_LINK = "replace the link with what it leads to, if that belongs here, or remove it"
 
 
-def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> None:
+def require_no_link(root: Path, path: Path) -> Path:
+    """The path, of which no part below the root is a link: a stranger's clone may have one to any place.
+
+    Raises:
+        CannotRunError: one is; or the path is outside of the root.
+    """
+    try:
+        parts = path.relative_to(root).parts
+    except ValueError as error:
+        raise CannotRunError(f"{path} is outside of {root}", f"name a file in {root}") from error
+    for count in range(len(parts)):
+        place = root.joinpath(*parts[: count + 1])
+        if place.is_symlink():
+            raise CannotRunError(f"{place} is a link, and nothing is read or written through it", NO_LINK)
+    return path
+
+
+def write_atomically(
+    file: Path, content: str | bytes, *, mode: int = 0o644, root: Path | None = None
+) -> None:
     """Write a file, text as UTF-8, so that a reader or a crash never sees half of it, or another mode.
 
     What a writer leaves that is killed in the middle, the next one of the same file removes.
+
+    Args:
+        file: The file; folders that it needs are made.
+        content: What it is to hold.
+        mode: Its permissions.
+        root: The folder of the fleet or the clone that the file belongs to, below which no link is followed;
+            None for a file that the user names.
+
+    Raises:
+        CannotRunError: a part of the path below `root` is a link.
     """
+    if root is not None:
+        require_no_link(root, file)
     file.parent.mkdir(parents=True, exist_ok=True)
     _remove_drafts(file)
     with _draft(file) as (handle, draft):

@@ -14,7 +14,7 @@ from pathlib import Path
 import urllib3
 
 from fleet.aws.api.emulator import Keys, ask
-from fleet.core.files import write_atomically
+from fleet.core.files import require_no_link, write_atomically
 from fleet.findings import CannotRunError
 
 SECONDS_A_TRY, TRIES = 0.1, 50
@@ -62,15 +62,15 @@ class LocalState:
 
     def log(self, name: str) -> Path:
         """The log of one part: `supervisor`, `aws` or `cdk`."""
-        return _log_file(self.folder / "logs", name)
+        return _log_file(self.root, self.folder / "logs", name)
 
     def deploy_log(self, endpoint: str) -> Path:
         """The CDK CLI's output in the last deploy of an endpoint's stack."""
-        return _log_file(self.folder / "logs" / "cdk", endpoint)
+        return _log_file(self.root, self.folder / "logs" / "cdk", endpoint)
 
     def endpoint_log(self, endpoint: str) -> Path:
         """The log of an endpoint's Triton."""
-        return _log_file(self.folder / "logs" / "endpoints", endpoint)
+        return _log_file(self.root, self.folder / "logs" / "endpoints", endpoint)
 
     def logs(self) -> dict[str, Path]:
         """All logs there are, by the name of the part or the endpoint, or by `cdk/ENDPOINT`."""
@@ -82,7 +82,7 @@ class LocalState:
         """Whether a process runs the local fleet: it keeps the lock as long as it lives."""
         if not self._lock.exists():
             return False
-        with _lock_file(self._lock) as lock:
+        with _lock_file(self.root, self._lock) as lock:
             return not _try_lock(lock, fcntl.LOCK_SH)
 
     def supervisor(self) -> Supervisor | None:
@@ -113,9 +113,12 @@ class LocalState:
         The function returns whether the lock file still exists: without it no command finds this process.
 
         Raises:
-            CannotRunError: another process keeps the lock for more than a few seconds, or `stop` was set.
+            CannotRunError: another process keeps the lock for more than a few seconds, `stop` was set, or a
+                folder of the state is a link.
         """
-        with _lock_file(self._lock) as lock:
+        for each in (*self.folder.glob("*"), *self.cache.glob("*")):
+            require_no_link(self.root, each)
+        with _lock_file(self.root, self._lock) as lock:
             # Whoever looks whether the fleet runs holds the lock for a moment.
             tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))
             if not any(tries) or stop.is_set():
@@ -137,7 +140,7 @@ class LocalState:
         Raises:
             CannotRunError: another process does.
         """
-        with _lock_file(self.folder / "up.lock") as lock:
+        with _lock_file(self.root, self.folder / "up.lock") as lock:
             if not _try_lock(lock, fcntl.LOCK_EX):
                 raise CannotRunError("another `fleet local up` is running here", "wait until it has ended")
             yield
@@ -145,8 +148,8 @@ class LocalState:
     def announce(self, supervisor: Supervisor) -> None:
         """Write who runs the local fleet; its keys in a file that only this user can read."""
         fields = asdict(supervisor)
-        write_atomically(self.keys_file, json.dumps(fields.pop("keys")) + "\n", mode=0o600)
-        write_atomically(self.supervisor_file, json.dumps(fields) + "\n")
+        write_atomically(self.keys_file, json.dumps(fields.pop("keys")) + "\n", mode=0o600, root=self.root)
+        write_atomically(self.supervisor_file, json.dumps(fields) + "\n", root=self.root)
 
     @property
     def supervisor_file(self) -> Path:
@@ -164,7 +167,8 @@ class LocalState:
 
 
 @contextmanager
-def _lock_file(file: Path) -> Iterator[int]:
+def _lock_file(root: Path, file: Path) -> Iterator[int]:
+    require_no_link(root, file)
     file.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -188,6 +192,7 @@ def _try_lock(handle: int, kind: int) -> bool:
     return True
 
 
-def _log_file(folder: Path, name: str) -> Path:
+def _log_file(root: Path, folder: Path, name: str) -> Path:
+    file = require_no_link(root, folder / f"{name}.log")
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{name}.log"
+    return file

@@ -15,8 +15,11 @@ MODULE = "fleet.local"
 
 
 def supervisor_command(root: Path, announce: int) -> list[str]:
-    """What starts the background process, which announces itself on a file descriptor."""
-    return [sys.executable, "-m", MODULE, str(root), str(announce)]
+    """What starts the background process, which announces itself on a file descriptor.
+
+    It imports no module that is beside the fleet, in whose folder it runs.
+    """
+    return [sys.executable, "-P", "-m", MODULE, str(root), str(announce)]
 
 
 def supervisor_process(pid: int, root: Path) -> psutil.Process | None:

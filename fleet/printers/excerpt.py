@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Excerpts:
         """What to show of a finding's file.
 
         None where the finding has no line and column; the line is blank, beyond the first MiB or
-        confidential; or the file is gone, no regular file, or not UTF-8.
+        confidential; or the file is gone, no regular file, reached by a link, or not UTF-8.
         """
         if finding.file is None or finding.line is None or finding.column is None:
             return None
@@ -63,6 +64,10 @@ class Excerpts:
 def _lines(file: Path) -> Sequence[str]:
     try:
         if not file.is_file():  # a pipe or a device might never end
+            return ()
+        if os.path.realpath(file) != os.path.normpath(
+            file.absolute()
+        ):  # a link may lead to what is not of the fleet
             return ()
         with file.open(encoding="utf-8-sig", newline="") as stream:
             text = stream.read(MAX_BYTES + 1)

@@ -16,7 +16,7 @@ from fleet.printers.sanitizer import printable_json, visible
 from fleet.rules.docs import link_to
 from fleet.rules.names import name_of
 from fleet.rules.registry import rules
-from fleet.selection.git import work_tree
+from fleet.selection.work_tree import work_tree
 
 
 class Format(StrEnum):
@@ -48,12 +48,17 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.SARIF:
             from fleet.printers.sarif import as_sarif
 
-            top, shown = work_tree(root) or root, [outside(each) for each in findings]
-            _write(printable_json(_unicode(as_sarif(shown, top, root))))
+            shown = [outside(each) for each in findings]
+            _write(printable_json(_unicode(as_sarif(shown, _top(root), root))))
         case Format.GITHUB:
-            top = work_tree(root) or root
-            lines = _unicode(as_github([outside(each) for each in findings], top)).split("\n")
+            lines = _unicode(as_github([outside(each) for each in findings], _top(root))).split("\n")
             _write("\n".join(map(visible, lines)))
+
+
+def _top(root: Path) -> Path:
+    """The folder to which forges have paths relative."""
+    tree = work_tree(root)
+    return tree.top if tree else root
 
 
 def _unicode(text: str) -> str:

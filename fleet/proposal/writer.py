@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from fleet.check.run import draft_findings
+from fleet.core.files import require_no_link
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import refusals
 from fleet.spec.problems import validate
@@ -78,7 +79,9 @@ def write_spec(
 
     Raises:
         FindingsError: the rules find errors in an environment, or the file exists by now.
+        CannotRunError: its folder is, or is in, a link.
     """
+    require_no_link(projects[0].root, file.absolute())
     with _beside(file, text) as written:
         findings = [each for project in projects for each in _findings(project, written)]
         if any(each.severity is Severity.ERROR for each in findings):

@@ -1,4 +1,4 @@
-"""The files of a fleet as the base of a change has them, in a work tree that is always removed."""
+"""The files of a fleet as the base of a change has them, in a temporary folder that is always removed."""
 
 from __future__ import annotations
 
@@ -6,30 +6,38 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError
-from fleet.selection.git import merge_base, run_git, work_tree
+from fleet.selection.git import merge_base
+from fleet.selection.work_tree import ENTRY, IN_CLONE, WorkTree, first_line, required_work_tree
 
 PARTS = ("model_specs", "locks", "environments", "profiles", "policies", "cdk.json", "requirements.txt")
 """What a synthesis reads; model repositories, with their weights, are not among it."""
-NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
+MAX_BYTES = 1 << 28
+"""Of all files that are brought at one time: the product itself has some 10 MB."""
+WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
+_LACKING = b"BAD"
+"""How `ls-tree` prints the size of what a partial clone has not fetched."""
+_FILE, _PROGRAM, _LINK = b"100644", b"100755", b"120000"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaseTree:
-    """Where the base is: its commit, and the fleet's folder in its work tree."""
+    """Where the base is: its commit, the fleet's folder, and what corresponds to the top of the work tree."""
 
     commit: str
     root: Path
     place: Path
-    """The top of the work tree."""
+    tree: WorkTree
+    """The fleet's work tree, from whose commits the files come."""
 
 
 @contextmanager
 def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
-    """Check out the fleet's own files as they are where HEAD left a reference.
+    """Write the fleet's own files as they are where HEAD left a reference; the clone stays as it is.
 
     Args:
         root: The fleet.
@@ -38,46 +46,82 @@ def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
     Raises:
         CannotRunError: Git is missing, the fleet is in no clone, or the clone lacks such history.
     """
-    top = work_tree(root)
-    if top is None:
-        run_git(root, "--version")
-        raise CannotRunError(f"{root} is not in a Git work tree", "run it in a clone of the fleet")
-    commit = merge_base(top, reference)
-    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(top))
+    tree = required_work_tree(root)
+    commit = merge_base(tree, reference)
+    below = Path(os.path.realpath(root)).relative_to(tree.top)
     with TemporaryDirectory(prefix="fleet-report-") as folder:
-        place = Path(folder) / "base"
-        try:
-            _git(
-                top, *NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--no-checkout", str(place), commit
-            )
-            found = BaseTree(commit=commit, root=place / below, place=place)
-            check_out(found, PARTS)
-            found.root.mkdir(parents=True, exist_ok=True)
-            yield found
-        finally:
-            run_git(top, "worktree", "remove", "--force", str(place))
-            run_git(top, "worktree", "prune")
+        place = Path(os.path.realpath(folder))
+        base = BaseTree(commit=commit, root=place / below, place=place, tree=tree)
+        base.root.mkdir(parents=True, exist_ok=True)
+        check_out(base, PARTS)
+        yield base
 
 
 def check_out(base: BaseTree, parts: Sequence[str]) -> None:
-    """Bring those of some files and folders of the fleet that the base has.
+    """Write those of some files and folders of the fleet that the base has, as they are in the commit.
+
+    Git itself would run hooks and filters for it. Submodules are left out.
 
     Raises:
-        CannotRunError: Git failed.
+        CannotRunError: Git failed, or a commit has what Git would not write either.
     """
     below = base.root.relative_to(base.place)
-    wanted = [(below / each).as_posix() for each in parts]
-    listed = _git(base.place, "ls-tree", "-z", "--name-only", base.commit, "--", *wanted)
-    paths = [f":(literal){os.fsdecode(each)}" for each in listed.split(b"\0") if each]
-    if paths:
-        _git(base.place, *NO_HOOKS, "checkout", "--quiet", base.commit, "--", *paths)
+    paths = [f":(top,literal){(below / each).as_posix()}" for each in parts]
+    listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *paths)
+    entries = [(*facts.split(), name) for facts, _, name in _parted(listed)]
+    if any(size == _LACKING for _, _, _, size, _ in entries):
+        raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
+    kept = [each for each in entries if each[0] in {_FILE, _PROGRAM, _LINK}]
+    if (total := sum(int(size) for _, _, _, size, _ in kept)) > MAX_BYTES:
+        problem = f"the base has {format_size(total)} in {', '.join(parts)}"
+        raise CannotRunError(
+            f"{problem}, more than {format_size(MAX_BYTES)}", "remove what is not the fleet's"
+        )
+    contents = _contents(base.tree, [identity for _, _, identity, _, _ in kept])
+    # Links come last, so that no file is written through one.
+    for (mode, *_, name), content in sorted(
+        zip(kept, contents, strict=True), key=lambda each: each[0][0] == _LINK
+    ):
+        try:
+            _write(base.place / _path(name), mode, content)
+        except (OSError, ValueError) as error:  # too long a name; a target with a zero byte
+            reason = getattr(error, "strerror", None) or error
+            problem = f"a file of the base cannot be written: {reason}: {os.fsdecode(name)!r}"
+            raise CannotRunError(problem, "run `git fsck`, or free disk space") from error
 
 
-def _git(folder: Path, *command: str) -> bytes:
-    done = run_git(folder, *command)
+def _write(file: Path, mode: bytes, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if mode == _LINK:
+        file.symlink_to(os.fsdecode(content))
+    else:
+        file.write_bytes(content)
+        file.chmod(0o755 if mode == _PROGRAM else 0o644)
+
+
+def _parted(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    yield from (each.partition(b"\t") for each in listed.split(b"\0") if each)
+
+
+def _path(name: bytes) -> PurePosixPath:
+    path = PurePosixPath(os.fsdecode(name))
+    if path.is_absolute() or {"..", ENTRY} & {part.lower() for part in path.parts}:
+        raise CannotRunError(f"the base has a file {str(path)!r}, which Git does not write", "run `git fsck`")
+    return path
+
+
+def _contents(tree: WorkTree, identities: Sequence[bytes]) -> Iterator[bytes]:
+    """The content of each object: `cat-file` prints a line with its size, the content and a line end."""
+    found, start = _git(tree, "cat-file", "--batch", given=b"".join(each + b"\n" for each in identities)), 0
+    for _ in identities:
+        end = found.index(b"\n", start)
+        facts = found[start:end].split()
+        start = end + 2 + int(facts[2])
+        yield found[end + 1 : start - 1]
+
+
+def _git(tree: WorkTree, *command: str, given: bytes = b"") -> bytes:
+    done = tree.run(*command, given=given)
     if done.returncode != 0:
-        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [
-            f"exit {done.returncode}"
-        ]
-        raise CannotRunError(f"git cannot check the base out: {reason[0]}", "run it in a clone of the fleet")
+        raise CannotRunError(f"git cannot read the base: {first_line(done)}", IN_CLONE)
     return done.stdout

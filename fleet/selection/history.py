@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.findings import CannotRunError
-from fleet.selection.git import FULL_HISTORY, is_commit, is_shallow, run_git, work_tree
+from fleet.selection.git import FULL_HISTORY, is_commit, is_shallow
+from fleet.selection.work_tree import required_work_tree
 
 _FORM = "%H%x1f%cs%x1f%s"
 
@@ -35,11 +36,7 @@ class History:
         Raises:
             CannotRunError: Git is missing, or the fleet is in no clone.
         """
-        top = work_tree(root)
-        if top is None:
-            run_git(root, "--version")
-            raise CannotRunError(f"{root} is not in a Git work tree", "run it in a clone of the fleet")
-        self._top = top
+        self._tree = required_work_tree(root)
 
     def commits(self, files: Sequence[Path]) -> Iterator[Commit]:
         """The commits before and at HEAD that changed one of the files, the newest first."""
@@ -54,27 +51,27 @@ class History:
         Raises:
             CannotRunError: there is none of that name.
         """
-        if not is_commit(self._top, reference):
+        if not is_commit(self._tree, reference):
             remedy = "name a branch, a tag or a commit, as `git log` shows them"
             problem = f"git knows no commit {reference[:80]!r}"
-            raise CannotRunError(problem, FULL_HISTORY if is_shallow(self._top) else remedy)
+            raise CannotRunError(problem, FULL_HISTORY if is_shallow(self._tree) else remedy)
         found = self._log("-1", "--end-of-options", reference, "--")
         return Commit(*found.rstrip("\0").split("\x1f", 2))
 
     def content(self, commit: Commit, file: Path) -> bytes | None:
         """A file's content in a commit; None where the commit does not have it."""
-        done = run_git(self._top, "cat-file", "blob", f"{commit.id}:{self._path(file)}")
+        done = self._tree.run("cat-file", "blob", f"{commit.id}:{self._path(file)}")
         return done.stdout if done.returncode == 0 else None
 
     @property
     def is_shallow(self) -> bool:
         """Whether the clone lacks a part of its history."""
-        return is_shallow(self._top)
+        return is_shallow(self._tree)
 
     def _log(self, *arguments: str) -> str:
-        done = run_git(self._top, "log", "-z", "--no-show-signature", f"--format={_FORM}", *arguments)
+        done = self._tree.run("log", "-z", "--no-show-signature", f"--format={_FORM}", *arguments)
         return done.stdout.decode("utf-8", "replace")
 
     def _path(self, file: Path) -> str:
         real = Path(os.path.realpath(file.parent)) / file.name
-        return real.relative_to(os.path.realpath(self._top)).as_posix()
+        return real.relative_to(self._tree.top).as_posix()

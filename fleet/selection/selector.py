@@ -22,9 +22,10 @@ from fleet.selection.condition import (
     wrong_selector,
 )
 from fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
-from fleet.selection.git import changed_files, deleted_files, is_shallow, run_git, unquoted, work_tree
+from fleet.selection.git import changed_files, deleted_files, is_shallow, unquoted
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import UNUSED, FleetPaths, Selection
+from fleet.selection.work_tree import require_git, work_tree
 from fleet.spec.membership import SPEC_END, locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, open_project
@@ -191,16 +192,16 @@ class Selector:
         Raises:
             CannotRunError: Git is not installed, and only it can know the path.
         """
-        is_path, top = bool({*"/."} & {*argument}), work_tree(self._root)
-        if top is None and is_path:
-            run_git(self._root, "--version")
-        if top is None or not argument.isprintable():
+        is_path, tree = bool({*"/."} & {*argument}), work_tree(self._root)
+        if tree is None and is_path:
+            require_git()
+        if tree is None or not argument.isprintable():
             return None
-        places = [each for each in self._places(argument) if each.is_relative_to(top)]
+        places = [each for each in self._places(argument) if each.is_relative_to(tree.top)]
         for place in places:
-            if files := deleted_files(top, place):
+            if files := deleted_files(tree, place):
                 return self._paths.of_deleted(place, files)
-        return self._paths.of_file(places[0]) if places and is_path and is_shallow(top) else None
+        return self._paths.of_file(places[0]) if places and is_path and is_shallow(tree) else None
 
     def _places(self, argument: str) -> list[Path]:
         """Where a path may lead."""
@@ -242,7 +243,8 @@ class Selector:
 
     @cached_property
     def _tree(self) -> Path:
-        return work_tree(self._root) or self._root
+        tree = work_tree(self._root)
+        return tree.top if tree else self._root
 
     @cached_property
     def _project(self) -> Project:

@@ -17,7 +17,7 @@ from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
-from fleet.spec.spec_files import PROFILES, spec_files, yaml_stems
+from fleet.spec.spec_files import PROFILES, require_own_folders, spec_files, yaml_stems
 
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
@@ -132,6 +132,7 @@ def open_project(
         FindingsError: a name has no file, the environment does not have an endpoint that is named, or it is
             wrong; then what is wrong with the specs is reported as well.
     """
+    require_own_folders(root, environment)
     environments = environment_names(root)
     file = root / "environments" / f"{require_known(environment, environments, 'environment')}.yaml"
     specs = spec_files(root)

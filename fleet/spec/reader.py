@@ -14,6 +14,7 @@ import yaml
 from fleet.findings import Finding, FindingsError
 from fleet.spec.scalars import plain_value
 from fleet.spec.source import KeyPath, Mark, Source, first_of
+from fleet.spec.spec_files import linked_file
 from fleet.spec.values import DYNAMIC
 
 MAX_BYTES = 1 << 20
@@ -44,6 +45,8 @@ def read_source(file: Path, max_bytes: int = MAX_BYTES) -> Source:
             or what CloudFormation or the CDK would put another value in the place of.
     """
     try:
+        if file.is_symlink():
+            raise FindingsError([linked_file(file)])
         found = file.stat()
         if not S_ISREG(found.st_mode):
             raise FindingsError([_finding("FL101", file, "this is not a regular file")])

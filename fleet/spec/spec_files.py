@@ -57,7 +57,8 @@ def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
     """The files of one folder without `.yaml`, sorted; and those that would be overlooked."""
     files = list(_yaml_files(folder, deep=False))
     stems = sorted(file.stem for file in files if file.suffix == ".yaml")
-    return stems, [_overlooked(file) for file in files if file.suffix != ".yaml"]
+    overlooked = [_overlooked(file) for file in files if file.suffix != ".yaml"]
+    return stems, [*overlooked, *(linked_file(each) for each in files if each.is_symlink())]
 
 
 def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
@@ -89,8 +90,27 @@ def folder_files(root: Path, spec: Path) -> Iterator[Path]:
     yield from (file for folder in reversed(folders) if os.path.lexists(file := folder / FOLDER))
 
 
+def linked_file(file: Path) -> Finding:
+    """The error for a file that is a link: its content may be anything that this machine has."""
+    message = "this file is a link, and no file of a fleet is read through one"
+    return Finding(code="FL105", message=message, file=file, hint="replace the link with the file")
+
+
+def require_own_folders(root: Path, environment: str) -> None:
+    """Refuse folders of a fleet that are links.
+
+    Raises:
+        FindingsError: with each of them.
+    """
+    folders = (SPECS, "environments", PROFILES, POLICIES, "locks", f"locks/{environment}")
+    if linked := [_linked(root / each, "file") for each in folders if (root / each).is_symlink()]:
+        raise FindingsError(linked)
+
+
 def _yaml_files(folder: Path, *, deep: bool = True, linked: list[Path] | None = None) -> Iterator[Path]:
     """The files of a folder, and with `deep` of those in it; folders that are links go into the list."""
+    if folder.is_symlink():
+        raise FindingsError([_linked(folder, "file")])
     for place, folders, names in os.walk(folder, onerror=_raise_unreadable):
         folders[:] = sorted(name for name in folders if deep and not name.startswith("."))
         if linked is not None:

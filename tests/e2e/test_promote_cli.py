@@ -139,10 +139,10 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     repository = GitRepository.around(promotion.folder.root)
 
     older = lock.model_copy(update={"product": "0.1.0"})
-    write_lock(file, older)
+    write_lock(file, older, promotion.folder.root)
     app(["check", "--env", "prod"], standalone_mode=False)
     assert capsys.readouterr().out == "prod: no findings in sentences\n"
-    write_lock(file, older.model_copy(update={"template": f"sha256:{0:064}"}))
+    write_lock(file, older.model_copy(update={"template": f"sha256:{0:064}"}), promotion.folder.root)
     app(["check", "--env", "prod"], standalone_mode=False)
     assert "another template of sentences than 0.1.0 did" in capsys.readouterr().err
     repository.commit()

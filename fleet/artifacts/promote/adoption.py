@@ -84,7 +84,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     adopted = [each for each in lacking if each not in barred]
     texts = all_of(adopted, lambda each: _unchanged_text(main, target, each))
     files = [promoted_spec(root, name, each) for each in adopted]
-    return [file for file, text in zip(files, texts, strict=True) if write_text(file, text)]
+    return [file for file, text in zip(files, texts, strict=True) if write_text(file, text, root)]
 
 
 def _unchanged_text(main: Project, target: Project, endpoint: str) -> str:

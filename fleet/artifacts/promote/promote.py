@@ -152,7 +152,7 @@ def _write(
     texts |= {target.lock_file(name): lock_text(lock) for name, lock in locks.items()}
     before = {file: file.read_text("utf-8") if file.is_file() else None for file in texts}
     for file, text in texts.items():
-        write_text(file, text)
+        write_text(file, text, target.root)
     if is_promoted and templates is not None:
         try:
             product, digests = templates(target, list(locks))  # they are made of files
@@ -161,12 +161,12 @@ def _write(
                 if earlier is None:
                     file.unlink(missing_ok=True)
                 else:
-                    write_text(file, earlier)
+                    write_text(file, earlier, target.root)
             raise
         for name, lock in locks.items():
             update = {"product": product, "template": digests[name]}
             texts[target.lock_file(name)] = lock_text(lock.model_copy(update=update))
-            write_text(target.lock_file(name), texts[target.lock_file(name)])
+            write_text(target.lock_file(name), texts[target.lock_file(name)], target.root)
     return tuple(file for file, text in texts.items() if before[file] != text)
 
 

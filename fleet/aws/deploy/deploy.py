@@ -24,6 +24,7 @@ from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_roll
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
+from fleet.core.files import require_no_link
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, one_failure
@@ -243,7 +244,7 @@ class DeployFolder:
 
     def endpoint_log(self, endpoint: str) -> Path:
         """The full output of the CDK CLI in the last deploy of an endpoint's stack."""
-        return self.folder / "endpoints" / f"{endpoint}.log"
+        return require_no_link(self.root, self.folder / "endpoints" / f"{endpoint}.log")
 
     def where(self, log: Path) -> str:
         """A sentence that names a log."""
@@ -254,8 +255,10 @@ class DeployFolder:
         """Lock the folder for one deploy; the lock is released however the process ends.
 
         Raises:
-            CannotRunError: another deploy has it.
+            CannotRunError: another deploy has it, or a part of its path is a link.
         """
+        for each in (self.folder / "deploy.lock", self.log, self.assembly):
+            require_no_link(self.root, each)
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "deploy.lock").open("w") as lock:
             try:

@@ -53,6 +53,7 @@ def shared_command(runtime: TritonRuntime, repository: Path, shm_prefix: str) ->
     )
     return [
         sys.executable,
+        "-P",
         "-m",
         PROGRAM,
         "serve",

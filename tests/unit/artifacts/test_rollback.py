@@ -56,7 +56,10 @@ def test_the_release_before_the_last_change_comes_back_whole(
     project = open_project(root, "prod")
     (change,) = changed_keys(project, found)
     assert change.key == "scaling"
-    assert [file.name for file in write_release(found)] == ["sentences.spec.yaml", "sentences.lock.yaml"]
+    assert [file.name for file in write_release(found, promotion.folder.root)] == [
+        "sentences.spec.yaml",
+        "sentences.lock.yaml",
+    ]
     assert not [each for each in repository.diff("main~1") if each.startswith("locks/prod/")]
     assert promotion.folder.findings("prod") == []
 
@@ -67,7 +70,7 @@ def test_what_is_not_committed_yet_is_taken_back_to_the_last_commit(
     lock = promotion.folder.root / "locks/prod/sentences.lock.yaml"
     committed = load_lock(lock)
     lock.write_text(lock.read_text().replace("promoted_from: staging", "promoted_from: qa"))
-    write_release(release(promotion))
+    write_release(release(promotion), promotion.folder.root)
     assert load_lock(lock) == committed
 
 
@@ -122,14 +125,17 @@ def test_an_environment_that_follows_main_gets_its_lock_and_the_spec(
     promotion: Promotion, repository: GitRepository
 ) -> None:
     found = release(promotion, environment="staging")
-    assert [file.name for file in write_release(found)] == ["sentences.yaml", "sentences.lock.yaml"]
+    assert [file.name for file in write_release(found, promotion.folder.root)] == [
+        "sentences.yaml",
+        "sentences.lock.yaml",
+    ]
     assert (promotion.folder.root / "model_specs/sentences.yaml").read_text() == SPEC
 
 
 def test_an_endpoint_that_was_removed_comes_back(promotion: Promotion, repository: GitRepository) -> None:
     repository.git("rm", "--quiet", "-r", "locks/prod")
     repository.commit()
-    write_release(release(promotion))
+    write_release(release(promotion), promotion.folder.root)
     assert open_project(promotion.folder.root, "prod").endpoints == (ENDPOINT,)
 
 

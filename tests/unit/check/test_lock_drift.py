@@ -111,7 +111,7 @@ def test_a_promoted_lock_is_not_held_against_the_repositories_here(
     folder: FleetFolder, repository: Path
 ) -> None:
     file = folder.root / "locks/dev/sentences.lock.yaml"
-    write_lock(file, load_lock(file).model_copy(update={"promoted_from": "staging"}))
+    write_lock(file, load_lock(file).model_copy(update={"promoted_from": "staging"}), folder.root)
     (repository / MODEL).write_text("class TritonPythonModel: x = 2\n")
     assert stale(folder) == []
 

@@ -60,7 +60,7 @@ def test_a_mistake_is_told_once_and_where_it_stands(folder: FleetFolder) -> None
 
 def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: FleetFolder) -> None:
     folder.write("repository/.ipynb_checkpoints/x.py", "")
-    folder.write("repository/embed/.git/a\x01b", "")
+    folder.write("repository/embed/.cache/a\x01b", "")
     folder.lock()
     assert findings(folder) == []
 

@@ -134,21 +134,19 @@ def test_a_folder_without_any_contact_is_reported_at_its_own_owner(folder: Fleet
     assert (found.file, found.line) == (folder.root / "model_specs/search/_folder.yaml", 1)
 
 
-def test_a_spec_that_is_a_link_has_the_path_of_the_link(folder: FleetFolder, tmp_path: Path) -> None:
+def test_a_spec_that_is_a_link_is_refused_and_a_fleet_that_is_reached_by_one_is_not(
+    folder: FleetFolder, tmp_path: Path
+) -> None:
     folder.spec(SEARCH)
+    linked = folder.root.parent / "linked"
+    linked.symlink_to(folder.root)
+    assert codeowners(linked, folder.root) == lines(folder)
     file = folder.root / "model_specs/sentences.yaml"
     outside = folder.root.parent / "outside.yaml"
     file.rename(outside)
     file.symlink_to(outside)
-    linked = folder.root.parent / "linked"
-    linked.symlink_to(folder.root)
-    expected = [
-        "/model_specs/sentences.yaml @example/search",
-        "/locks/*/sentences.*.yaml @example/search",
-        "/repository/ @example/search",
-    ]
-    assert lines(folder) == expected
-    assert codeowners(linked, folder.root) == expected
+    with pytest.raises(FindingsError, match="FL105"):
+        lines(folder)
 
 
 FILE = Path("CODEOWNERS")

@@ -40,7 +40,7 @@ def test_it_has_the_files_of_the_merge_base_and_no_repository(repository: GitRep
         assert "retention_days" not in (base.root / "model_specs/sentences.yaml").read_text()
         assert sorted(each.name for each in base.root.iterdir()) == ["environments", "locks", "model_specs"]
         assert [each.name for each in (base.root / "environments").iterdir()] == ["dev.yaml"]
-        assert work_trees(repository) == 2
+        assert work_trees(repository) == 1
 
 
 def test_it_is_removed_whatever_happens_meanwhile(repository: GitRepository) -> None:
@@ -94,4 +94,64 @@ def test_a_shallow_clone_is_told_how_to_fetch(repository: GitRepository, tmp_pat
 
 def test_a_folder_outside_of_git_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotRunError, match="not in a Git work tree"), base_tree(tmp_path, "main"):
+        pass
+
+
+def planted(repository: GitRepository, tree: bytes) -> None:
+    """A commit on main whose model_specs is a tree that Git itself would not write."""
+    command = ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"]
+    done = subprocess.run(command, cwd=repository.top, input=tree, capture_output=True, check=True)
+    listed = f"040000 tree {done.stdout.decode().strip()}\tmodel_specs\n"
+    done = subprocess.run(
+        ["git", "mktree"], cwd=repository.top, input=listed.encode(), capture_output=True, check=True
+    )
+    above = f"040000 tree {done.stdout.decode().strip()}\tfleet\n"
+    done = subprocess.run(
+        ["git", "mktree"], cwd=repository.top, input=above.encode(), capture_output=True, check=True
+    )
+    commit = repository.git("commit-tree", done.stdout.decode().strip(), "-m", "planted").strip()
+    repository.git("update-ref", "refs/heads/main", commit)
+    repository.git("reset", "--quiet", "--soft", commit)
+
+
+@pytest.mark.parametrize("name", ["..", ".git", ".GIT"])
+def test_a_name_that_leads_out_of_the_base_is_refused(repository: GitRepository, name: str) -> None:
+    blob = repository.git("rev-parse", "HEAD:fleet/model_specs/sentences.yaml").strip()
+    entry = f"100644 {name}".encode() + b"\0" + bytes.fromhex(blob)
+    planted(repository, entry)
+    with (
+        pytest.raises(CannotRunError, match="which Git does not write"),
+        base_tree(repository.top / "fleet", "main"),
+    ):
+        pass
+
+
+def test_no_file_is_written_through_a_link_of_the_base(repository: GitRepository, tmp_path: Path) -> None:
+    """A tree may have a name twice: as a link, and as a folder with a file."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    blob = bytes.fromhex(repository.git("rev-parse", "HEAD:fleet/model_specs/sentences.yaml").strip())
+    tree = bytes.fromhex(repository.git("rev-parse", "HEAD:fleet/model_specs").strip())
+    command = ["git", "hash-object", "-w", "--stdin"]
+    done = subprocess.run(
+        command, cwd=repository.top, input=str(outside).encode(), capture_output=True, check=True
+    )
+    link = bytes.fromhex(done.stdout.decode().strip())
+    planted(repository, b"120000 x\0" + link + b"40000 x\0" + tree + b"100644 y\0" + blob)
+    with (
+        pytest.raises(CannotRunError, match="cannot be written"),
+        base_tree(repository.top / "fleet", "main"),
+    ):
+        pass
+    assert list(outside.iterdir()) == []
+
+
+def test_more_than_a_fleet_can_have_is_not_read(
+    repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fleet.review.base_tree.MAX_BYTES", 10)
+    with (
+        pytest.raises(CannotRunError, match="more than 10 B"),
+        base_tree(repository.top / "fleet", "main"),
+    ):
         pass

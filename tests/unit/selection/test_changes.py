@@ -159,7 +159,7 @@ def test_branches_without_a_common_commit_cannot_be_compared(
 def test_without_a_repository_or_without_git_it_says_so(
     fleet: FleetFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "not a git repository" in problem(fleet.root, "changed:main").problem
+    assert "not in a Git work tree" in problem(fleet.root, "changed:main").problem
     monkeypatch.setenv("PATH", "")
     assert problem(fleet.root, "changed:main").problem == "git is not installed"
 

@@ -55,8 +55,8 @@ class TestFolders:
             file.symlink_to("nowhere.yaml")
         else:
             file.mkdir()
-        problem = {"link": "the file cannot be read", "folder": "this is not a regular file"}[kind]
-        assert f"_folder.yaml:None FL101 {problem}" in folder.said()[0]
+        problem = {"link": "FL105 this file is a link", "folder": "FL101 this is not a regular file"}[kind]
+        assert f"_folder.yaml:None {problem}" in folder.said()[0]
 
     def test_a_folder_that_is_a_link_is_reported_and_not_read(self, folder: FleetFolder) -> None:
         outside = folder.root.parent / "outside"

@@ -1,0 +1,111 @@
+"""Folders below a fleet that Git would mistake for repositories, and whose programs it would run.
+
+Nothing of ours does (`fleet.selection.work_tree`); whoever types `git status` there, or has a prompt or an
+editor that does, is not protected. Source: is_git_directory in setup.c of Git.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+from fleet.artifacts.sources.spec_sources import real_folder
+from fleet.core.look import read_once
+from fleet.findings import CannotRunError, Finding
+from fleet.repository.contents import EntryKind
+from fleet.repository.folder_entries import folder_entries
+from fleet.selection.work_tree import ENTRY, common_folder, work_tree
+from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3
+from fleet.spec.source import KeyPath
+from fleet.spec.spec_files import POLICIES, PROFILES, SPECS
+
+BARE, NESTED = "FL751", "FL752"
+MAX_FOLDERS = 20_000
+"""So many folders of a repository are looked into; no model has more."""
+MAX_ENTRY_BYTES = 4096
+"""Of a `.git` file: one line with a path."""
+_OWN = (SPECS, "environments", PROFILES, POLICIES, "locks")
+
+
+def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
+    """Those in the model repositories and the build folder of an endpoint, hidden folders too."""
+    named: list[tuple[KeyPath, str]] = [
+        (("models", index, "repository"), model.repository)
+        for index, model in enumerate(loaded.spec.models)
+        if not in_s3(model)
+    ]
+    if loaded.spec.image is not None and loaded.spec.image.build is not None:
+        named.append((("image", "build"), loaded.spec.image.build))
+    for path, name in named:
+        above = loaded.source.mark(path).file.parent
+        try:
+            folder, is_folder = real_folder(above, name)
+        except (OSError, RuntimeError, ValueError):  # reported where it is read
+            continue
+        if is_folder:
+            yield from read_once(_findings_below, folder, above)
+
+
+def own_git_findings(root: Path) -> Iterator[Finding]:
+    """Those among a fleet's own folders, and between it and the top of its clone."""
+    below_top = list(takewhile(lambda each: not os.path.lexists(each / ENTRY), (root, *root.parents)))
+    in_clone = len(below_top) <= len(root.parents)
+    yield from (_bare(each) for each in below_top[: None if in_clone else 1] if _is_bare(each))
+    for name in _OWN:
+        if (root / name).is_dir():
+            yield from _findings_below(root / name, root)
+
+
+def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
+    """The findings in a folder; `fleet` is one of the fleet's, by which its clone is found."""
+    found, waiting, count = list[Finding](), [folder], 0
+    while waiting and count < MAX_FOLDERS:
+        here, count = waiting.pop(), count + 1
+        try:
+            entries = folder_entries(str(here))
+        except OSError:  # reported where it is read
+            continue
+        if _is_bare(here):
+            found.append(_bare(here))
+        if any(each.name == ENTRY for each in entries) and not _is_of_clone(here / ENTRY, fleet):
+            message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
+            hint = "remove it, or make the folder a submodule: `git submodule add`"
+            found.append(Finding(code=NESTED, message=message, hint=hint, file=here / ENTRY))
+        folders = (each.name for each in entries if each.kind is EntryKind.FOLDER)
+        waiting += [here / name for name in folders if name != ENTRY]
+    return found
+
+
+def _is_bare(folder: Path) -> bool:
+    if not os.path.lexists(folder / "HEAD"):
+        return False
+    return (folder / "commondir").is_file() or all((folder / each).is_dir() for each in ("objects", "refs"))
+
+
+def _bare(folder: Path) -> Finding:
+    message = (
+        "Git takes the folder of this file for a repository, and runs the programs that its `config` names"
+    )
+    hint = "rename HEAD, or the folders objects/ and refs/; or remove them"
+    return Finding(code=BARE, message=message, hint=hint, file=folder / "HEAD")
+
+
+def _is_of_clone(entry: Path, fleet: Path) -> bool:
+    """Whether a `.git` is that of the fleet's clone, or of one of its submodules."""
+    try:
+        tree = work_tree(fleet)
+    except CannotRunError:  # reported where Git is needed
+        return False
+    if tree is None:
+        return False
+    if entry.is_symlink() or not entry.is_file():
+        return entry == tree.top / ENTRY
+    with entry.open("rb") as opened:
+        named = os.fsdecode(opened.read(MAX_ENTRY_BYTES)).removeprefix("gitdir:").strip()
+    leads_to = Path(os.path.realpath(entry.parent / named))
+    clones = (tree.folder, common_folder(tree.folder))  # a linked worktree has submodules of its own
+    is_submodule = any(leads_to.is_relative_to(os.path.realpath(each / "modules")) for each in clones)
+    return entry == tree.top / ENTRY or is_submodule

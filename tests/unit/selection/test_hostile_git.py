@@ -1,0 +1,229 @@
+"""Nothing that a folder of others holds for Git is run, whichever command of ours has Git read it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from fleet.artifacts.lock import write_locks
+from fleet.check.run import all_findings
+from fleet.findings import CannotRunError, FindingsError
+from fleet.printers.formats import Format, print_findings
+from fleet.review.base_tree import base_tree, check_out
+from fleet.review.fleet_review import fleet_review
+from fleet.selection.history import History
+from fleet.selection.selector import Selector
+from fleet.selection.work_tree import work_tree
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+from hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
+
+SPEC = "model_specs/sentences.yaml"
+SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}
+EACH_SETTING = [
+    pytest.param(each, marks=() if each in SHORT else pytest.mark.nightly, id=each) for each in SETTINGS
+]
+
+
+def check(root: Path) -> None:
+    all_findings(open_project(root, "dev"))
+
+
+def lock(root: Path) -> None:
+    write_locks(open_project(root, "dev"))
+
+
+def check_changed(root: Path) -> None:
+    Selector(root, "dev").select(["changed:main"])
+
+
+def check_deleted(root: Path) -> None:
+    Selector(root, "dev").select(["gone.yaml"])
+
+
+def report(root: Path) -> None:
+    fleet_review(root, "main", ["dev"], date(2026, 1, 1))
+
+
+def base(root: Path) -> None:
+    with base_tree(root, "main") as found:
+        assert (found.root / SPEC).is_file()
+        check_out(found, ["repository"])
+
+
+def history(root: Path) -> None:
+    found, files = History(root), [root / SPEC, root / "locks/dev/sentences.lock.yaml"]
+    assert found.content(found.commit("main"), files[0])
+    assert list(found.commits(files))
+
+
+def sarif(root: Path) -> None:
+    print_findings([], Format.SARIF, root)
+
+
+COMMANDS: tuple[Callable[[Path], None], ...] = (
+    check,
+    lock,
+    check_changed,
+    check_deleted,
+    report,
+    base,
+    history,
+    sarif,
+)
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Marks:
+    (tmp_path / "marks").mkdir()
+    return marks(tmp_path / "marks")
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> FleetFolder:
+    """A fleet below the top of its clone, with weights that Git ignores and the clone lacks."""
+    folder = FleetFolder(tmp_path / "top" / "fleet")
+    folder.spec()
+    folder.environment()
+    folder.write(".gitignore", "*.bin\n")
+    folder.write(".gitattributes", ATTRIBUTES)
+    folder.write("repository/embed/1/weights.bin", "x" * 1000)
+    folder.lock()
+    GitRepository.around(tmp_path / "top")
+    (folder.root / "repository/embed/1/weights.bin").unlink()
+    return folder
+
+
+def add_submodule(fleet: FleetFolder, origin: Path) -> None:
+    """Replace the model repository by a submodule with the same content, and commit that."""
+    shutil.copytree(fleet.root / "repository", origin)
+    (origin / ".gitattributes").write_text(ATTRIBUTES)
+    GitRepository.around(origin)
+    repository = GitRepository(fleet.root.parent)
+    repository.git("rm", "-r", "--quiet", "fleet/repository")
+    options = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", "--force")
+    repository.git(*options, str(origin), "fleet/repository")
+    repository.commit()
+
+
+def run_all(root: Path, marked: Marks) -> Iterator[str]:
+    """What each command has run; it may fail, as long as that is a message."""
+    for command in COMMANDS:
+        for file in (root / SPEC, root / "repository/embed/config.pbtxt"):
+            os.utime(file)  # so that Git compares the content
+        with suppress(FindingsError, CannotRunError):
+            command(root)
+        yield from (f"{command.__name__}: {each}" for each in marked.found)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_settings_and_hooks_of_a_clone_run_nothing(
+    fleet: FleetFolder, marked: Marks, setting: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked.write(fleet.root.parent / ".git", setting)
+    assert list(run_all(fleet.root, marked)) == []
+
+
+@pytest.mark.parametrize("setting", EACH_SETTING)
+def test_a_model_repository_that_git_takes_for_its_own_runs_nothing(
+    fleet: FleetFolder, marked: Marks, setting: str
+) -> None:
+    write_bare(fleet.root / "repository", marked, setting)
+    assert list(run_all(fleet.root, marked)) == []
+
+
+@pytest.mark.parametrize("setting", EACH_SETTING)
+def test_a_fleet_that_git_takes_for_its_own_folder_runs_nothing(
+    fleet: FleetFolder, marked: Marks, setting: str
+) -> None:
+    write_bare(fleet.root, marked, setting, objects=fleet.root.parent / ".git/objects")
+    head = subprocess.check_output(["git", "-C", str(fleet.root.parent), "rev-parse", "HEAD"], text=True)
+    FleetFolder(fleet.root).write("refs/heads/main", head)
+    assert list(run_all(fleet.root, marked)) == []
+
+
+@pytest.mark.parametrize("setting", EACH_SETTING)
+def test_a_submodule_runs_nothing(fleet: FleetFolder, marked: Marks, tmp_path: Path, setting: str) -> None:
+    add_submodule(fleet, tmp_path / "other")
+    git = fleet.root.parent / ".git/modules/fleet/repository"
+    marked.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
+    assert list(run_all(fleet.root, marked)) == []
+
+
+@pytest.mark.parametrize("setting", ["core.fsmonitor", "filter.clean", "include.path", "core.hooksPath"])
+def test_git_itself_runs_them(fleet: FleetFolder, marked: Marks, setting: str) -> None:
+    """So that the tests above show something."""
+    marked.write(fleet.root.parent / ".git", setting)
+    os.utime(fleet.root / SPEC)
+    subprocess.run(["git", "-C", str(fleet.root), "status"], capture_output=True, check=False)
+    assert marked.found
+
+
+def test_git_itself_runs_what_a_bare_repository_names(fleet: FleetFolder, marked: Marks) -> None:
+    write_bare(fleet.root / "repository", marked)
+    command = ["git", "-C", str(fleet.root / "repository"), "check-ignore", "embed/1/weights.bin"]
+    subprocess.run(command, capture_output=True, check=False)
+    assert marked.found
+
+
+def test_a_folder_in_a_bare_repository_alone_is_in_no_work_tree(tmp_path: Path, marked: Marks) -> None:
+    (tmp_path / "alone").mkdir()
+    write_bare(tmp_path / "alone", marked)
+    assert work_tree(tmp_path / "alone") is None
+    assert marked.found == []
+
+
+@pytest.mark.parametrize("content", [None, "gitdir: nowhere\n"])
+def test_an_entry_that_git_does_not_take_hides_no_clone(fleet: FleetFolder, content: str | None) -> None:
+    entry = fleet.root / ".git"
+    if content is None:
+        entry.mkdir()
+    else:
+        entry.write_text(content)
+    found = work_tree(fleet.root)
+    assert found is not None
+    assert found.top == fleet.root.parent
+
+
+def test_what_a_submodule_changed_counts_as_the_submodule(fleet: FleetFolder, tmp_path: Path) -> None:
+    add_submodule(fleet, tmp_path / "other")
+    assert Selector(fleet.root, "dev").select(["changed:HEAD"]).endpoints == []
+    fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 3\n")
+    assert Selector(fleet.root, "dev").select(["changed:HEAD"]).endpoints == ["sentences"]
+
+
+def test_the_upstream_of_a_branch_is_a_reference(fleet: FleetFolder, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    GitRepository(fleet.root.parent).git("clone", "--quiet", str(fleet.root.parent), str(clone))
+    for reference in ("changed:@{upstream}", "changed:origin/main", "changed:HEAD@{0}"):
+        assert Selector(clone / "fleet", "dev").select([reference]).endpoints == []
+
+
+@pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",)])
+def test_clones_of_another_format_are_read(tmp_path: Path, options: tuple[str, ...]) -> None:
+    folder = FleetFolder(tmp_path / "fleet")
+    folder.spec()
+    folder.environment()
+    folder.lock()
+    repository = GitRepository(folder.root)
+    try:
+        repository.git("init", "--quiet", *options)
+    except subprocess.CalledProcessError:
+        pytest.skip(f"this Git does not have {options[0]}")
+    repository.commit()
+    linked = tmp_path / "linked"
+    repository.git("worktree", "add", "--quiet", str(linked), "-b", "work")
+    for root in (folder.root, linked):
+        folder.write("model_specs/sentences.yaml", (root / SPEC).read_text())
+        (root / "repository/embed/1/model.py").write_text("class TritonPythonModel: x = 4\n")
+        assert Selector(root, "dev").select(["changed:main"]).endpoints == ["sentences"]
+        with base_tree(root, "main") as found:
+            assert (found.root / SPEC).is_file()
