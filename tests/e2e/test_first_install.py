@@ -129,7 +129,7 @@ def test_the_commands_of_the_guide_lead_from_a_wheel_to_a_green_check(wheel: Pat
     locks = "".join(
         (ROOT / f"requirements{name}.txt").read_text() for name in ("-local", "-triton", "-payload")
     )
-    own = ("pip==", "setuptools==", "triton-fleet @")
+    own = ("pip==", "setuptools==", "triton-fleet==")
     listed = {_normal(each) for each in re.findall(r"^[\w.-]+==[\w.+!]+", locks, re.MULTILINE)}
     assert [each for each in installed if not each.startswith(own) and _normal(each) not in listed] == []
     assert shlex.split(typed[0])[0] == "python3"
