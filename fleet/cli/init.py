@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,14 @@ from fleet.cli.output import ask_consent, say
 from fleet.core.files import write_atomically
 from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
-from fleet.scaffold.files import EXAMPLES, EXTRAS, NONE, SENTENCES, NewFleet, generated_files, own_files
-from fleet.scaffold.pin import PACKAGE, own_requirement
-from fleet.scaffold.validation import require_valid, require_writable
+from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from fleet.scaffold.pin import VENDOR, Wheel, own_wheel, product_line
+from fleet.scaffold.setup_files import EXTRAS, LOCAL, REQUIREMENTS
+from fleet.scaffold.validation import require_valid
+from fleet.scaffold.writable import require_writable
+
+_EARLIER = ("constraints.txt", "examples/payload.txt")
+"""What earlier versions wrote in place of hashes."""
 
 
 def init(
@@ -34,6 +40,13 @@ def init(
     example: Annotated[
         str, typer.Option(help=f"A first endpoint that runs on this machine: {' or '.join(EXAMPLES)}.")
     ] = SENTENCES,
+    wheel: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The wheel of this version, which the fleet keeps. Default: the one that was installed.",
+        ),
+    ] = None,
     upgrade: Annotated[
         bool,
         typer.Option(
@@ -51,9 +64,10 @@ def init(
     """
     above = _fleet_at(folder.absolute())
     if upgrade:
-        _upgrade(above or project_root(folder.absolute()), yes=yes)
+        root = above or project_root(folder.absolute())
+        _upgrade(root, own_wheel(wheel), yes=yes)
     elif above and (folder == Path() or above == folder.absolute()):
-        _compare(above)
+        _compare(above, own_wheel(wheel))
     elif above:
         raise CannotRunError(f"{folder} is inside the fleet at {above}", "name a folder outside it")
     else:
@@ -62,7 +76,8 @@ def init(
                 f"{example!r}: write one of {', '.join(EXAMPLES)}", param_hint="--example"
             )
         names = tuple(dict.fromkeys(name.strip() for name in environments.split(",")))
-        _create(folder, NewFleet(environments=names, account=account, region=region, example=example))
+        fleet = NewFleet(environments=names, account=account, region=region, example=example)
+        _create(folder, fleet, own_wheel(wheel))
 
 
 def _fleet_at(folder: Path) -> Path | None:
@@ -70,20 +85,18 @@ def _fleet_at(folder: Path) -> Path | None:
     return next((each for each in project_roots(folder) if any((each / "environments").glob("*.yaml"))), None)
 
 
-def _create(folder: Path, fleet: NewFleet) -> None:
+def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
     require_valid(folder, fleet)
-    contents = {**generated_files(folder), **own_files(fleet)}
+    contents = {**generated_files(folder, wheel), **own_files(fleet)}
     require_writable(folder, contents)
-    differing, kept = {file for file, _ in _differences(folder, contents)}, 0
-    for path, text in contents.items():
-        if (folder / path).exists():
-            kept += 1
-            say(f"kept  {folder / path}{', which differs' if path in differing else ''}")
-        else:
-            write_atomically(folder / path, text, root=folder)
-    say(f"wrote {len(contents) - kept} files to {folder}")
-    if "requirements.txt" in differing and PACKAGE not in _text(folder / "requirements.txt"):
-        say(f"next: add to requirements.txt: {own_requirement(EXTRAS)}")
+    missing = {path: content for path, content in contents.items() if not (folder / path).exists()}
+    for path, _ in _differences(folder, {path: contents[path] for path in contents.keys() - missing.keys()}):
+        say(f"kept  {folder / path}, which differs")
+    for path, content in missing.items():
+        write_atomically(folder / path, content, root=folder)
+    say(f"wrote {len(missing)} files to {folder}")
+    if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
+        say(f"next: add to requirements.txt: {wheel.requirement(EXTRAS)}")
     if not fleet.account:
         say("next: write your accounts into environments/*.yaml")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
@@ -93,38 +106,51 @@ def _create(folder: Path, fleet: NewFleet) -> None:
         say(f"      make weights && fleet local up {fleet.example}")
 
 
-def _compare(root: Path) -> None:
+def _compare(root: Path, wheel: Wheel) -> None:
     """List the generated files that differ, and write nothing."""
-    differing = list(_differences(root, generated_files(root)))
+    contents = generated_files(root, wheel)
+    differing = list(_differences(root, contents))
     for path, exists in differing:
         say(f"{path} {'differs from the file of this version' if exists else 'does not exist'}")
     if differing:
         say("run `fleet init --upgrade` to see each difference and write the files")
     else:
         say(f"the generated files of {root} are up to date")
+    _name_obsolete(root, contents)
 
 
-def _upgrade(root: Path, *, yes: bool) -> None:
-    contents, kept = generated_files(root), 0
+def _upgrade(root: Path, wheel: Wheel, *, yes: bool) -> None:
+    contents, kept = generated_files(root, wheel), 0
     for path, exists in list(_differences(root, contents)):
-        before = _text(root / path) if exists else ""
-        for line in unified_diff(before.splitlines(), contents[path].splitlines(), path, path, lineterm=""):
-            say(line)
+        content = contents[path]
+        if isinstance(content, str):
+            before = (root / path).read_text("utf-8", "replace") if exists else ""
+            for line in unified_diff(before.splitlines(), content.splitlines(), path, path, lineterm=""):
+                say(line)
+        else:
+            say(f"{path}: {len(content):,} bytes, sha256 {sha256(content).hexdigest()}")
         if ask_consent(f"Write {path}?", yes=yes):
-            write_atomically(root / path, contents[path], root=root)
+            write_atomically(root / path, content, root=root)
             say(f"wrote {path}")
         else:
             kept += 1
     say(f"kept {kept} files as they are" if kept else "the generated files are up to date; run `make setup`")
+    _name_obsolete(root, contents)
 
 
-def _differences(root: Path, contents: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+def _differences(root: Path, contents: Mapping[str, str | bytes]) -> Iterator[tuple[str, bool]]:
     """The paths of files that differ, and whether each exists."""
-    for path, text in contents.items():
+    for path, content in contents.items():
         exists = (root / path).exists()
-        if not exists or _text(root / path) != text:
+        if not exists or (root / path).read_bytes() != (
+            content.encode() if isinstance(content, str) else content
+        ):
             yield path, exists
 
 
-def _text(file: Path) -> str:
-    return file.read_text("utf-8", errors="replace")
+def _name_obsolete(root: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Name the files of an earlier version or choice."""
+    wheels = sorted((root / VENDOR).glob("triton_fleet-*.whl"))
+    for path in (*_EARLIER, LOCAL, *(f"{VENDOR}/{wheel.name}" for wheel in wheels)):
+        if path not in contents and (root / path).is_file():
+            say(f"delete {path}: these files do without it")

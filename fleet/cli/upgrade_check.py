@@ -15,19 +15,18 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
 from fleet.upgrade.comparison import Change, compare
-from fleet.upgrade.installation import Installation, installation, require_distinct
-from fleet.upgrade.requirement import requirement
-from fleet.upgrade.synthesis import THIS, install, settings, synthesise, upgraded
+from fleet.upgrade.installation import installation, require_distinct
+from fleet.upgrade.synthesis import THIS, install_wheel, settings, synthesise, upgraded
 
 
 def upgrade_check(
-    version: Annotated[
-        str | None,
-        typer.Argument(metavar="VERSION", help="A version such as 0.3.0, or the path or URL of a wheel."),
+    wheel: Annotated[
+        Path | None,
+        typer.Argument(metavar="WHEEL", help="The wheel of the other version."),
     ] = None,
     python: Annotated[
         Path | None,
-        typer.Option(help="The Python of an environment that has the other version, instead of VERSION."),
+        typer.Option(help="The Python of an environment that has the other version, instead of WHEEL."),
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -46,10 +45,15 @@ def upgrade_check(
     Deploys nothing, and installs the other version in a separate folder. Exit code 1: a resource would be
     removed or unexpectedly replaced, or a change is unsafe.
     """
-    if (version is None) == (python is None):
-        raise typer.BadParameter("pass a version, or a Python that has one", param_hint="VERSION, --python")
     root = project_root(Path.cwd())
-    this, other = _versions(root, version, python)
+    if wheel is not None and python is None:
+        python = install_wheel(root / ".fleet" / "upgrade", wheel)
+    elif python is None or wheel is not None:
+        raise typer.BadParameter(
+            "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"
+        )
+    this, other = installation(THIS), installation(python.absolute())
+    require_distinct(this, other)
     say(f"{this} compared with {other}")
     context = settings(root)
     sides = ((this, context), (other, upgraded(context, this, other)))
@@ -68,19 +72,6 @@ def upgrade_check(
             "where a replacement is intended: --expect TYPE"
         )
         sys.exit(INPUT_IS_WRONG)
-
-
-def _versions(root: Path, version: str | None, python: Path | None) -> tuple[Installation, Installation]:
-    """This version and the other one, which is installed where only its name was given."""
-    if python is None:
-        try:
-            wanted = requirement(version or "")
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="VERSION") from error
-        python = install(root / ".fleet" / "upgrade", wanted)
-    this, other = installation(THIS), installation(python.absolute())
-    require_distinct(this, other)
-    return this, other
 
 
 def _lines(environment: str, changes: dict[str, list[Change]]) -> Iterator[str]:

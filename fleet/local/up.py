@@ -19,7 +19,7 @@ from fleet.check.run import judged_fleet
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
 from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
 from fleet.local.limitations import servable
-from fleet.local.packages import GET_LOCAL
+from fleet.local.packages import get_local
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
@@ -158,4 +158,4 @@ def check_embedded_aws() -> None:
     """
     for package in EMBEDDED_AWS:
         if importlib.util.find_spec(package) is None:
-            raise CannotRunError(f"{package}, which the embedded AWS needs, is not installed", GET_LOCAL)
+            raise CannotRunError(f"{package}, which the embedded AWS needs, is not installed", get_local())

@@ -18,12 +18,12 @@ from fleet.findings import CannotRunError
 from fleet.report.product_change import ProductChange
 from fleet.review.base_tree import BaseTree, check_out
 from fleet.review.environment_side import base_side
-from fleet.scaffold.pin import PACKAGE
+from fleet.scaffold.pin import VENDOR, product_line
+from fleet.scaffold.setup_files import DEPENDENCIES, REQUIREMENTS
 from fleet.upgrade.comparison import Change, compare
 from fleet.upgrade.installation import Installation, installation
 from fleet.upgrade.synthesis import THIS, install
 
-REQUIREMENTS, CONSTRAINTS = "requirements.txt", "constraints.txt"
 WORK_TREE, SHARED = "the work tree", "the shared stack"
 
 
@@ -61,9 +61,9 @@ def product_change(
 def pinned(root: Path) -> str:
     """The requirement by which a fleet depends on this product; "" without one."""
     file = root / REQUIREMENTS
-    lines = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
-    found = next((each for each in lines if re.match(rf"\s*{PACKAGE}(?![\w.-])", each)), "")
-    return re.sub(r"\s+(#.*|\\\s*)$", "", found).strip()
+    line = product_line(file.read_text("utf-8", "replace")) if file.is_file() else None
+    requirement = re.sub(r"\s+(#.*|\\\s*)$", "", line[0]) if line else ""
+    return re.sub(r" --hash=sha256:(\w{12})\w*", r" (sha256 \1)", requirement).strip()
 
 
 @contextmanager
@@ -79,13 +79,11 @@ def _product_in(base: BaseTree) -> Iterator[Installation]:
 
 @contextmanager
 def _product_installed(base: BaseTree) -> Iterator[Installation]:
-    """The product that the base's `make setup` installs: from its index, with its hashes and constraints."""
-    check_out(base, [CONSTRAINTS])
-    wanted = ["--requirement", str(base.root / REQUIREMENTS)]
-    if (constraints := base.root / CONSTRAINTS).is_file():
-        wanted += ["--constraint", str(constraints)]
+    """The product that the base's `make setup` installs, by the wheel and the hashes that it has."""
+    check_out(base, [VENDOR])
     with TemporaryDirectory(prefix="fleet-product-") as folder:
-        yield installation(install(Path(os.path.realpath(folder)) / "venv", *wanted))
+        python = install(Path(os.path.realpath(folder)) / "venv", base.root, REQUIREMENTS, DEPENDENCIES)
+        yield installation(python)
 
 
 def _differing_stacks(

@@ -10,25 +10,32 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
+from fleet.core.files import write_atomically
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
+from fleet.scaffold.pin import Wheel
+from fleet.scaffold.setup_files import REQUIREMENTS
 from fleet.spec.project import Project
 from fleet.upgrade.installation import Installation, isolated
 
 THIS = Path(sys.executable)
+BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")
+"""What pip installs as `make setup` does."""
 _SUFFIX = ".template.json"
 _APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(sys.argv[1]))"
 """What the app.py of a fleet runs; app.py itself would import the packages beside it."""
 
 
-def install(folder: Path, *wanted: str) -> Path:
-    """A Python that has another version, in a virtual environment.
+def install(folder: Path, fleet: Path, *requirements: str) -> Path:
+    """A Python that has what a fleet's requirements list, each by its hash, in a virtual environment.
 
     Args:
         folder: Where the environment is made, in place of one that exists.
-        wanted: What pip installs, such as "triton-fleet==0.2.0".
+        fleet: The folder that paths in requirements are relative to.
+        requirements: The names of the files in it.
 
     Raises:
         CannotRunError: pip cannot install it.
@@ -36,16 +43,40 @@ def install(folder: Path, *wanted: str) -> Path:
     python = folder / "bin" / "python"
     for command in (
         [str(THIS), "-P", "-m", "venv", "--clear", str(folder)],
-        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
+        [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *BY_HASH]
+        + [f"--requirement={name}" for name in requirements],
     ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=isolated(os.environ))
+        variables = isolated(os.environ)
+        done = subprocess.run(command, cwd=fleet, capture_output=True, text=True, check=False, env=variables)
         if done.returncode:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise CannotRunError(
-                f"{' '.join(wanted)} cannot be installed: {''.join(reason)}",
-                "name a version that pip finds, or a wheel",
+                f"{', '.join(requirements)} cannot be installed: {''.join(reason)}",
+                "each line of these files needs a version, or a wheel, and its hash",
             )
     return python
+
+
+def install_wheel(folder: Path, file: Path) -> Path:
+    """A Python that has a wheel of triton-fleet, with the dependencies that this lists by their hashes.
+
+    Raises:
+        CannotRunError: it is no such wheel, or pip cannot install it.
+    """
+    try:
+        with ZipFile(file) as packed:
+            locked = packed.read("fleet/sources/requirements.txt").decode()
+    except (OSError, BadZipFile, KeyError, ValueError) as error:
+        raise CannotRunError(
+            f"{file} is no wheel of triton-fleet: {error}",
+            "name one, such as dist/triton_fleet-0.3.0-py3-none-any.whl",
+        ) from error
+    wheel = Wheel(name=file.name, content=file.read_bytes())
+    with tempfile.TemporaryDirectory() as name:
+        fleet = Path(name)
+        write_atomically(fleet / wheel.path, wheel.content)
+        write_atomically(fleet / REQUIREMENTS, f"{wheel.requirement('')}\n{locked}")
+        return install(folder, fleet, REQUIREMENTS)
 
 
 def settings(root: Path) -> Mapping[str, Any]:

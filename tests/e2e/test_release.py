@@ -18,7 +18,11 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PERMISSIONS = {
     "ci.yml": {"test": {"contents": "read"}},
     "nightly.yml": {"test": {"contents": "read"}},
-    "release.yml": {"build": {"contents": "read"}, "publish": {"id-token": "write"}},
+    "release.yml": {
+        "test": {"contents": "read"},
+        "build": {"contents": "read"},
+        "publish": {"id-token": "write"},
+    },
 }
 PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

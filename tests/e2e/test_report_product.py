@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +17,11 @@ from fleet.core.sources import PRODUCT
 from fleet.review.base_tree import PARTS
 from fleet_folder import ROOT
 from git_repository import GitRepository
+from wheels import older_wheel
 
 pytestmark = pytest.mark.nightly
 ENDPOINT = "resnet50"
 RUN = "from fleet.cli.main import run; run()"
-OLDER = {
-    "fleet/__init__.py": "",
-    "fleet/core/__init__.py": "",
-    "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
-    "triton_endpoints/__init__.py": "",
-    "fleet_stacks/__init__.py": "",
-    "fleet_stacks/app.py": """
-import json, os, pathlib
-
-def run(root):
-    stacks = "triton-fleet-staging", "triton-fleet-staging-resnet50"
-    for stack in stacks:
-        template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
-        pathlib.Path(os.environ["CDK_OUTDIR"], f"{stack}.template.json").write_text(json.dumps(template))
-""",
-    "triton_fleet-0.0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: triton-fleet\nVersion: 0.0.1\n",
-    "triton_fleet-0.0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    "triton_fleet-0.0.1.dist-info/RECORD": "",
-}
-"""The files of a wheel of another version, whose app makes stacks of a queue."""
 
 
 class Clone:
@@ -126,24 +107,22 @@ def test_a_base_whose_product_cannot_synthesise_is_named_and_the_rest_is_reporte
     assert f"| {ENDPOINT} | scaling.max 6 → 5 | in place: " in text
 
 
-def test_the_version_that_the_base_pins_is_installed_as_its_own_files_say_and_compared(
-    tmp_path: Path,
-) -> None:
-    with zipfile.ZipFile(tmp_path / "triton_fleet-0.0.1-py3-none-any.whl", "w") as wheel:
-        for name, text in OLDER.items():
-            wheel.writestr(name, text)
+def test_the_wheel_that_the_base_has_is_installed_by_its_hash_and_compared(tmp_path: Path) -> None:
     fleet = Clone(tmp_path, product=".venv/product")
     (fleet.root / ".gitignore").write_text(".venv\n")
-    requirements = f"--no-index\n--find-links {tmp_path}\ntriton-fleet==0.0.%s\n"
-    (fleet.root / "constraints.txt").write_text("triton-fleet<0.0.2\n")
-    (fleet.root / "requirements.txt").write_text(requirements % 1)
+    vendor = fleet.root / "vendor"
+    vendor.mkdir()
+    (vendor / "dependencies.txt").write_text("")
+    digest = sha256(older_wheel(vendor).read_bytes()).hexdigest()
+    pin = "./vendor/triton_fleet-0.0.%s-py3-none-any.whl --hash=sha256:%s\n"
+    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (1, digest))
     fleet.repository.commit()
     fleet.repository.git("branch", "--force", "main")
-    (fleet.root / "requirements.txt").write_text(requirements % 2)
+    (fleet.root / "requirements.txt").write_text("--no-index\n" + pin % (2, "00" * 32))
     product = json.loads(fleet.report("--with-upgrade", "--format", "json"))["product"]
     assert (product["before"], product["after"], product["problem"]) == (
-        "triton-fleet==0.0.1",
-        "triton-fleet==0.0.2",
+        f"./vendor/triton_fleet-0.0.1-py3-none-any.whl (sha256 {digest[:12]})",
+        "./vendor/triton_fleet-0.0.2-py3-none-any.whl (sha256 000000000000)",
         None,
     )
     removed = {

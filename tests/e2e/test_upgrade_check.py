@@ -123,11 +123,12 @@ def test_a_python_with_the_same_files_is_refused(folder: Path) -> None:
     assert lines[0].endswith("one version would be compared with itself")
 
 
-def test_a_version_that_is_the_name_of_a_package_is_refused(folder: Path) -> None:
-    command = [str(Path(sys.executable).with_name("fleet")), "upgrade-check", "latest"]
+@pytest.mark.parametrize("name", ["0.3.0", "latest", "triton-fleet", "--pre"])
+def test_a_version_or_a_name_that_an_index_would_resolve_is_refused(folder: Path, name: str) -> None:
+    command = [str(Path(sys.executable).with_name("fleet")), "upgrade-check", "--", name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode in {1, 2}
-    assert '"latest" is not a version' in done.stderr
+    assert done.returncode == 2
+    assert f"{name} is no wheel of triton-fleet" in done.stderr
     assert not (folder / ".fleet/upgrade").exists()
 
 

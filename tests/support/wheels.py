@@ -6,12 +6,39 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 from fleet_folder import ROOT
 
+VERSION = version("triton-fleet")
 _FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json", "profiles")
 """What a fleet's folder holds."""
+
+
+_OLDER = {
+    "fleet/__init__.py": "",
+    "fleet/core/__init__.py": "",
+    "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
+    "triton_endpoints/__init__.py": "",
+    "fleet_stacks/__init__.py": "",
+    "fleet_stacks/app.py": """
+import json, os, pathlib
+
+def run(root):
+    stacks = "triton-fleet-staging", "triton-fleet-staging-resnet50"
+    for stack in stacks:
+        template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
+        pathlib.Path(os.environ["CDK_OUTDIR"], f"{stack}.template.json").write_text(json.dumps(template))
+""",
+    "fleet/sources/requirements.txt": "",
+    "fleet/sources/cdk.json": "{}",
+    "triton_fleet-0.0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: triton-fleet\nVersion: 0.0.1\n",
+    "triton_fleet-0.0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "triton_fleet-0.0.1.dist-info/RECORD": "",
+}
+"""The files of a wheel of another version, whose app makes stacks of a queue."""
 
 
 def copy_fleet(folder: Path) -> Path:
@@ -27,6 +54,24 @@ def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
     [file] = folder.iterdir()
+    return file
+
+
+def empty_wheel(folder: Path, version: str = VERSION) -> Path:
+    """A wheel of a version that holds nothing but its metadata, for what only keeps it."""
+    file = folder / f"triton_fleet-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(file, "w") as wheel:
+        metadata = zipfile.ZipInfo(f"triton_fleet-{version}.dist-info/METADATA")
+        wheel.writestr(metadata, f"Metadata-Version: 2.1\nName: triton-fleet\nVersion: {version}\n")
+    return file
+
+
+def older_wheel(folder: Path) -> Path:
+    """A wheel of version 0.0.1, which needs nothing."""
+    file = folder / "triton_fleet-0.0.1-py3-none-any.whl"
+    with zipfile.ZipFile(file, "w") as wheel:
+        for name, text in _OLDER.items():
+            wheel.writestr(zipfile.ZipInfo(name), text)
     return file
 
 

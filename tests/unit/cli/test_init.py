@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from fleet.cli.commands import app
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import CannotRunError, FindingsError
-from fleet.scaffold.files import NewFleet, generated_files, own_files
-from fleet.scaffold.pin import own_requirement
 from fleet_folder import ROOT
+from new_fleet import files, fleet_init, init
+from wheels import VERSION
 
 GENERATED = {
     ".gitattributes",
@@ -25,7 +22,6 @@ GENERATED = {
     "Makefile",
     "app.py",
     "cdk.json",
-    "constraints.txt",
     "environments/environment.schema.json",
     "model_specs/endpoint.schema.json",
     "model_specs/partial.schema.json",
@@ -33,15 +29,10 @@ GENERATED = {
     "package.json",
     "policies/policy.schema.json",
     "requirements.txt",
+    "vendor/dependencies.txt",
+    "vendor/local.txt",
+    f"vendor/triton_fleet-{VERSION}-py3-none-any.whl",
 }
-
-
-def init(folder: Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["init", str(folder), *options], catch_exceptions=False)
-
-
-def files(folder: Path) -> set[str]:
-    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
 
 
 @pytest.fixture
@@ -150,7 +141,7 @@ def test_an_upgrade_shows_each_difference_and_writes_generated_files_alone(folde
 def test_an_upgrade_works_from_a_folder_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "Makefile").unlink()
     monkeypatch.chdir(folder / "model_specs")
-    assert CliRunner().invoke(app, ["init", "--upgrade", "--yes"], catch_exceptions=False).exit_code == 0
+    assert fleet_init("--upgrade", "--yes").exit_code == 0
     assert (folder / "Makefile").exists()
 
 
@@ -167,35 +158,12 @@ def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_pat
     assert error.value.remedy == "change into the folder of a fleet, or write a new one: fleet init DIR"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # old\npandas\n",
-            "# ours\nboto3==1.44.5\nFLEET[local]\npandas\n",
-        ),
-        ("Triton_Fleet==0.0.1\n", "FLEET\n"),
-        ("triton-fleet-extras==1\n", "triton-fleet-extras==1\nFLEET[local]\n"),
-        ("pandas\n", "pandas\nFLEET[local]\n"),
-        (
-            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
-            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
-        ),
-    ],
-    ids=["among others", "another spelling", "another package", "no line", "a line with hashes"],
-)
-def test_an_upgrade_changes_one_line_of_requirements(folder: Path, before: str, after: str) -> None:
-    (folder / "requirements.txt").write_text(before)
-    init(folder, "--upgrade", "--yes")
-    pinned = re.sub(r"FLEET(\S*)", rf"triton-fleet\1=={version('triton-fleet')}", after)
-    assert (folder / "requirements.txt").read_text() == pinned
-
-
 def test_requirements_that_exist_stay_and_the_line_to_add_is_named(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("pandas\n")
     done = init(tmp_path)
     assert (tmp_path / "requirements.txt").read_text() == "pandas\n"
-    assert f"next: add to requirements.txt: triton-fleet[local]=={version('triton-fleet')}\n" in done.stdout
+    line = f"./vendor/triton_fleet-{VERSION}-py3-none-any.whl[local] --hash=sha256:"
+    assert f"next: add to requirements.txt: {line}" in done.stdout
 
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
@@ -217,10 +185,10 @@ def test_below_a_fleet_it_lists_what_differs_there_and_writes_no_second_one(
 ) -> None:
     before = files(folder)
     monkeypatch.chdir(folder / "model_specs")
-    done = CliRunner().invoke(app, ["init"], catch_exceptions=False)
+    done = fleet_init()
     assert done.stdout == f"the generated files of {folder} are up to date\n"
     with pytest.raises(CannotRunError, match="inside the fleet at"):
-        CliRunner().invoke(app, ["init", "another"], catch_exceptions=False)
+        fleet_init("another")
     assert files(folder) == before
 
 
@@ -231,64 +199,13 @@ def test_a_name_that_leads_elsewhere_writes_no_file(tmp_path: Path, name: str) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_make_setup_takes_the_tested_versions(folder: Path) -> None:
-    constraints = (folder / "constraints.txt").read_text()
-    locked = (ROOT / "requirements.txt").read_text()
-    pins = {
-        line.split(" \\")[0].split(" ;")[0] for line in locked.splitlines() if re.match(r"^[\w.-]+==", line)
-    }
-    assert "aws-cdk-lib" in {pin.partition("==")[0] for pin in pins}
-    assert [pin for pin in pins if pin not in constraints] == []
-    assert "--constraint constraints.txt" in (folder / "Makefile").read_text()
-
-
-class TestPin:
-    """How requirements.txt names the version."""
-
-    class Installed:
-        """A distribution of version 1.2.3 with a record of where it came from."""
-
-        version = "1.2.3"
-
-        def __init__(self, origin: object) -> None:
-            self._origin = origin
-
-        def read_text(self, name: str) -> str | None:
-            return json.dumps(self._origin) if name == "direct_url.json" and self._origin else None
-
-    def test_a_version_of_an_index_is_pinned_by_its_number(self) -> None:
-        assert own_requirement("[local]", self.Installed(None)) == "triton-fleet[local]==1.2.3"
-
-    def test_a_version_of_git_is_pinned_by_its_commit(self) -> None:
-        origin = {"url": "https://example.com/fleet", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
-        pinned = "triton-fleet[local] @ git+https://example.com/fleet@abc123"
-        assert own_requirement("[local]", self.Installed(origin)) == pinned
-
-    def test_a_folder_or_a_file_of_this_machine_is_not_named(self) -> None:
-        origin = {"url": "file:///home/me/fleet", "dir_info": {"editable": True}}
-        assert own_requirement("", self.Installed(origin)) == "triton-fleet==1.2.3"
-
-
-def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
-    choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
-    [shipped], [written] = (
-        choice.findall(text)
-        for text in ((ROOT / "Makefile").read_text(), generated_files(tmp_path)["Makefile"])
+def test_without_a_wheel_nothing_is_written_and_the_folder_that_was_installed_is_named(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(CannotRunError) as error:
+        CliRunner().invoke(app, ["init", str(tmp_path / "fleet")], catch_exceptions=False)
+    assert error.value.problem == (
+        f"a fleet has the wheel of triton-fleet, and this one was installed from {ROOT}"
     )
-    assert written == shipped
-
-
-def test_what_npm_installs_and_the_example_are_pinned_as_in_the_clone(tmp_path: Path) -> None:
-    generated = generated_files(tmp_path)
-    shipped, written = json.loads((ROOT / "package.json").read_text()), json.loads(generated["package.json"])
-    names = ("aws-cdk", "plotly.js-basic-dist-min")
-    assert written["devDependencies"] == {name: shipped["devDependencies"][name] for name in names}
-    locks = json.loads((ROOT / "package-lock.json").read_text()), json.loads(generated["package-lock.json"])
-    for name in (f"node_modules/{each}" for each in names):
-        assert locks[0]["packages"][name] == locks[1]["packages"][name]
-    own = own_files(
-        NewFleet(environments=(), account=None, region="us-east-1", example="sentence-embeddings")
-    )
-    pins = f"{own['examples/payload.txt']}{own['examples/requirements.txt']}".splitlines()
-    locked = (ROOT / "requirements-payload.txt").read_text() + (ROOT / "requirements-dev.txt").read_text()
-    assert [pin for pin in pins if pin[0] != "#" and f"{pin} \\\n" not in locked] == []
+    assert error.value.remedy == f"build it with `make wheel` in {ROOT}, and name it: --wheel FILE"
+    assert not (tmp_path / "fleet").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,7 +73,11 @@ def test_imports_run_one_way(root: Path) -> None:
         "requirements-dev.txt",
         "requirements-audit.txt",
         "requirements-catalog.txt",
+        "requirements-checkov.txt",
+        "requirements-docs.txt",
+        "requirements-local.txt",
         "requirements-payload.txt",
+        "requirements-release.txt",
         "requirements-triton.txt",
     ],
 )
@@ -81,6 +86,31 @@ def test_every_requirement_is_pinned_with_hashes(root: Path, file: str) -> None:
     names = [index for index, line in enumerate(pinned) if line and line[0].isalnum()]
     assert names
     assert all("==" in pinned[index] and "--hash=sha256:" in pinned[index + 1] for index in names)
+
+
+def test_make_installs_by_hash_and_runs_no_script_of_a_package(root: Path) -> None:
+    """The clone itself is the one exception: it has no hash, and no dependency of it is installed with it."""
+    makefile = (root / "Makefile").read_text().replace("\\\n", " ")
+    installs = re.findall(r"\$\(call INSTALL,[\w.-]+,(.*)\)|-m pip .*? install\s+(--req.*)", makefile)
+    options = [first or second for first, second in installs]
+    assert len(options) == 9
+    unhashed = [each for each in options if not each.startswith("--require-hashes ")]
+    assert unhashed == ["--no-deps --no-build-isolation --editable ."]
+    assert re.findall(r"npm (?:ci|install).*", makefile) == ["npm ci --ignore-scripts --silent"]
+
+
+def test_nothing_names_this_product_as_if_an_index_had_it(root: Path) -> None:
+    """The name is free there: what asks an index for it runs the code of whoever registers it."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    names = [name for name in listed.decode().split("\0") if name and (root / name).is_file()]
+    said = ("CHANGELOG.md", "docs/decisions/", "tests/")
+    asked = re.compile(
+        r"(pip|pipx|uv tool|uv) (install|download)[^`\n]*\btriton[-_]fleet(?!-\d|_fleet|[\w.-]*\.whl)(?!\S* @)"
+        r"|triton-fleet(\[\w+\])?[=<>~]=|pypi\.org/project/triton-fleet",
+    )
+    texts = {name: (root / name).read_bytes() for name in names if not name.startswith(said)}
+    assert len(texts) > 500
+    assert [name for name, text in texts.items() if asked.search(text.decode("utf-8", "replace"))] == []
 
 
 def test_no_lock_file_names_where_packages_come_from(root: Path) -> None:

@@ -16,6 +16,10 @@ from fleet.review.product_review import pinned
         ("triton-fleet==0.2.0 \\\n    --hash=sha256:00\n", "triton-fleet==0.2.0"),
         ("triton-fleet @ git+https://example.com/t@0123\n", "triton-fleet @ git+https://example.com/t@0123"),
         ("triton-fleet-tools==9\ntriton-fleet==0.2.0\n", "triton-fleet==0.2.0"),
+        (
+            f"numpy==2\n./vendor/triton_fleet-0.2.0-py3-none-any.whl[local] --hash=sha256:{'0123456789abcdef' * 4}\n",
+            "./vendor/triton_fleet-0.2.0-py3-none-any.whl[local] (sha256 0123456789ab)",
+        ),
         ("--requirement triton-fleet.txt\n# triton-fleet==1\n", ""),
     ],
 )

@@ -1,0 +1,55 @@
+"""A wheel that installs itself: it writes what `make setup` reads; the installed command writes the rest."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.core.files import write_atomically
+from fleet.findings import CannotRunError
+from fleet.scaffold.pin import Wheel, product_line
+from fleet.scaffold.setup_files import EXTRAS, REQUIREMENTS, setup_files
+from fleet.scaffold.writable import require_writable
+
+
+def first_install(file: Path, arguments: Sequence[str]) -> int:
+    """Set up the fleet that is named, and run `fleet init` in it; no file is overwritten.
+
+    Only the standard library is needed.
+
+    Args:
+        file: The wheel.
+        arguments: Those of the command: `init`, the folder, options.
+
+    Returns:
+        The exit code of `fleet init`.
+
+    Raises:
+        CannotRunError: the arguments are others, or a file or an installation is in the way.
+    """
+    if len(arguments) < 2 or arguments[0] != "init" or arguments[1].startswith("-"):
+        raise CannotRunError(
+            f"{file.name} only sets up a fleet",
+            f"python3 {file.name}/fleet init DIR, then the options of `fleet init`",
+        )
+    folder = Path(arguments[1])
+    wheel = Wheel(name=file.name, content=file.read_bytes())
+    contents = setup_files(folder, wheel)
+    require_writable(folder, contents)
+    for path, content in contents.items():
+        if not (folder / path).exists():
+            write_atomically(folder / path, content)
+    if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
+        line = wheel.requirement(EXTRAS)
+        raise CannotRunError(
+            f"{folder / REQUIREMENTS} exists, without triton-fleet", f"add this line: {line}"
+        )
+    try:
+        done = subprocess.run(["make", "--no-print-directory", "-C", str(folder), "setup"], check=False)
+    except FileNotFoundError as error:
+        raise CannotRunError("make is not installed", "install it, and run this command again") from error
+    if done.returncode:
+        raise CannotRunError(f"`make setup` in {folder} failed", "run this command again to continue")
+    command = [str(folder / ".venv" / "bin" / "fleet"), *arguments]
+    return subprocess.run(command, check=False).returncode

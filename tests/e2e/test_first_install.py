@@ -1,0 +1,140 @@
+"""From a wheel in hand to the first green check, by the commands of the guide."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from fleet_folder import ROOT
+from wheels import build
+
+GUIDE = (ROOT / "docs/guides/start-a-fleet.md").read_text()
+FIRST = "python3 triton_fleet-0.2.0.dev0-py3-none-any.whl/fleet init my-fleet"
+VARIABLES = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, env=VARIABLES, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("hand"))
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Path:
+    """A folder whose locks are empty but for a package with a script; its Python has all that is needed."""
+    folder = tmp_path / "my-fleet"
+    (folder / "vendor").mkdir(parents=True)
+    for name in ("dependencies.txt", "local.txt"):
+        (folder / "vendor" / name).write_text("")
+    (folder / "curious").mkdir()
+    curious = {"name": "curious", "version": "1.0.0", "scripts": {"postinstall": f"touch {folder}/ran"}}
+    (folder / "curious/package.json").write_text(json.dumps(curious))
+    manifest = {"name": "fleet", "dependencies": {"curious": "file:curious"}}
+    (folder / "package.json").write_text(json.dumps(manifest))
+    packages = {
+        "": manifest,
+        "curious": {"version": "1.0.0", "hasInstallScript": True},
+        "node_modules/curious": {"resolved": "curious", "link": True},
+    }
+    lock = {"name": "fleet", "lockfileVersion": 3, "requires": True, "packages": packages}
+    (folder / "package-lock.json").write_text(json.dumps(lock))
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
+    [site] = folder.glob(".venv/lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    for name in ("node", "npm"):
+        (folder / ".venv/bin" / name).symlink_to(Path(sys.executable).with_name(name))
+    return folder
+
+
+def options(folder: Path) -> list[str]:
+    return ["init", str(folder), "--account", "123456789012", "--example", "none"]
+
+
+def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path, prepared: Path) -> None:
+    done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"next: cd {prepared} && make setup" in done.stdout
+    [record] = prepared.glob(".venv/lib/python*/site-packages/triton_fleet-*/direct_url.json")
+    assert f'"file://{prepared}/vendor/{wheel.name}"' in record.read_text()
+    assert "Nothing to be done" in run(prepared, "make", "setup").stdout
+    assert (prepared / "node_modules/curious/package.json").is_file()
+    assert not (prepared / "ran").exists()
+    checked = run(prepared, ".venv/bin/fleet", "check", "--env", "dev")
+    assert (checked.returncode, checked.stdout) == (
+        0,
+        "dev: no findings in model_specs/, which has no specs\n",
+    )
+    compared = run(prepared, ".venv/bin/fleet", "init")
+    assert "vendor/triton_fleet" not in compared.stdout
+    assert "requirements.txt" not in compared.stdout
+
+
+def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared: Path) -> None:
+    shutil.copy(wheel, prepared / "vendor")
+    with (prepared / "vendor" / wheel.name).open("ab") as stream:
+        stream.write(b"\0")
+    done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
+    assert done.returncode == 2
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in done.stderr
+    assert "run this command again to continue" in done.stderr
+    assert not (prepared / ".venv/bin/fleet").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["init"], ["init", "--account", "1"], ["deploy", "x"], ["--help"]])
+def test_a_wheel_does_nothing_else_and_says_what_it_does(wheel: Path, arguments: list[str]) -> None:
+    done = run(wheel.parent, sys.executable, "-S", f"{wheel.name}/fleet", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"remedy: python3 {wheel.name}/fleet init DIR" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_are_named(
+    wheel: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "Makefile").mkdir()
+    command = (sys.executable, "-S", f"{wheel.name}/fleet", "init", str(tmp_path))
+    assert f"{tmp_path}/Makefile is a folder" in run(wheel.parent, *command).stderr
+    (tmp_path / "Makefile").rmdir()
+    (tmp_path / "requirements.txt").write_text("numpy==2\n")
+    done = run(wheel.parent, *command)
+    assert done.returncode == 2
+    assert f"remedy: add this line: ./vendor/{wheel.name}[local] --hash=sha256:" in done.stderr
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="minutes, and an index: FLEET_SLOW=1 runs it")
+def test_the_commands_of_the_guide_lead_from_a_wheel_to_a_green_check(wheel: Path, tmp_path: Path) -> None:
+    shutil.copy(wheel, tmp_path / "triton_fleet-0.2.0.dev0-py3-none-any.whl")
+    blocks = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
+    [first] = [each for each in blocks if each.startswith(FIRST)]
+    [after] = [each for each in blocks if each.startswith("cd my-fleet\n")]
+    typed = [line.partition("#")[0].strip() for line in f"{first}{after}".splitlines()]
+    assert typed[-1].startswith("fleet local up ")
+    script = "\n".join(["set -e", *typed[:-1], "python -m pip list --format freeze"])
+    done = run(tmp_path, "bash", "-c", script)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 errors" in done.stdout + done.stderr
+    installed = [line for line in done.stdout.splitlines() if "==" in line]
+    locks = "".join(
+        (ROOT / f"requirements{name}.txt").read_text() for name in ("-local", "-triton", "-payload")
+    )
+    own = ("pip==", "setuptools==", "triton-fleet==")
+    listed = {_normal(each) for each in re.findall(r"^[\w.-]+==[\w.+!]+", locks, re.MULTILINE)}
+    assert [each for each in installed if not each.startswith(own) and _normal(each) not in listed] == []
+    assert shlex.split(typed[0])[0] == "python3"
+
+
+def _normal(pin: str) -> str:
+    name, _, version = pin.partition("==")
+    return f"{re.sub('[-_.]+', '-', name).lower()}=={version}"

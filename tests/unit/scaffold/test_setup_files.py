@@ -1,0 +1,172 @@
+"""What `make setup` of a new fleet installs: the wheel and its dependencies, by hashes that the fleet has itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from fleet.scaffold.pin import Wheel
+from fleet.scaffold.setup_files import setup_files
+from fleet_folder import ROOT
+from new_fleet import files, init
+from wheels import VERSION, empty_wheel
+
+WHEEL = Wheel(name=f"triton_fleet-{VERSION}-py3-none-any.whl", content=b"")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A new fleet without an example."""
+    done = init(tmp_path / "fleet", "--account", "123456789012", "--example", "none")
+    assert done.exit_code == 0
+    return tmp_path / "fleet"
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """A new fleet with the example."""
+    assert init(tmp_path / "example").exit_code == 0
+    return tmp_path / "example"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # old\npandas\n",
+            "# ours\nboto3==1.44.5\nFLEET[local]\npandas\n",
+        ),
+        ("Triton_Fleet==0.0.1\n", "FLEET\n"),
+        ("./vendor/triton_fleet-0.0.1-py3-none-any.whl --hash=sha256:ab\nboto3==1\n", "FLEET\nboto3==1\n"),
+        ("triton-fleet-extras==1\n", "triton-fleet-extras==1\nFLEET[local]\n"),
+        ("pandas\n", "pandas\nFLEET[local]\n"),
+        (
+            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
+            "triton-fleet==0.0.1 \\\n    --hash=sha256:abc\n",
+        ),
+    ],
+    ids=[
+        "among others",
+        "another spelling",
+        "another wheel",
+        "another package",
+        "no line",
+        "a line with hashes",
+    ],
+)
+def test_an_upgrade_changes_one_line_of_requirements(folder: Path, before: str, after: str) -> None:
+    (folder / "requirements.txt").write_text(before)
+    init(folder, "--upgrade", "--yes")
+    [wheel] = (folder / "vendor").glob("*.whl")
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    pinned = re.sub(r"FLEET(\S*)", rf"./vendor/{wheel.name}\1 --hash=sha256:{digest}", after)
+    assert (folder / "requirements.txt").read_text() == pinned
+
+
+def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
+    choice = re.compile(r"^HAS_TRITON := .*?^PYTHON \?= .*?echo python3\)$", re.MULTILINE | re.DOTALL)
+    [shipped], [written] = (
+        choice.findall(text) for text in ((ROOT / "Makefile").read_text(), generated(tmp_path, "Makefile"))
+    )
+    assert written == shipped
+
+
+def generated(root: Path, name: str) -> str:
+    """One of the generated files of a folder."""
+    return str(setup_files(root, WHEEL)[name])
+
+
+def test_what_npm_installs_is_pinned_as_in_the_clone(tmp_path: Path) -> None:
+    shipped, written = (
+        json.loads((ROOT / "package.json").read_text()),
+        json.loads(generated(tmp_path, "package.json")),
+    )
+    names = ("aws-cdk", "plotly.js-basic-dist-min")
+    assert written["devDependencies"] == {name: shipped["devDependencies"][name] for name in names}
+    locks = [
+        json.loads(text)["packages"]
+        for text in ((ROOT / "package-lock.json").read_text(), generated(tmp_path, "package-lock.json"))
+    ]
+    assert locks[1].keys() == {"", *(f"node_modules/{each}" for each in names)}
+    for name in (f"node_modules/{each}" for each in names):
+        assert locks[0][name] == locks[1][name]
+        assert locks[1][name]["integrity"].startswith("sha512-")
+        assert "hasInstallScript" not in locks[1][name]
+
+
+def pins(text: str) -> dict[str, bool]:
+    """The requirements of a lock as pip has them, each with whether it has a hash."""
+    lines = [line for line in text.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    return {line.partition(" --hash")[0]: "--hash=sha256:" in line for line in lines}
+
+
+def shipped_pins(locks: str) -> dict[str, bool]:
+    """Those of locks of the clone, which have comments among them."""
+    text = "".join((ROOT / lock).read_text() for lock in locks.split())
+    return pins(re.sub(r"(?m)^ *#.*\n", "", text))
+
+
+@pytest.mark.parametrize(
+    ("file", "lock"),
+    [
+        ("vendor/dependencies.txt", "requirements.txt"),
+        ("vendor/local.txt", "requirements-local.txt requirements-triton.txt"),
+        ("examples/requirements.txt", "requirements-payload.txt"),
+    ],
+)
+def test_a_fleet_installs_the_tested_versions_each_by_its_hash(example: Path, file: str, lock: str) -> None:
+    written = pins((example / file).read_text())
+    assert written and all(written.values())
+    assert written == shipped_pins(lock)
+
+
+def test_the_wheel_is_in_the_fleet_and_pinned_by_its_digest(folder: Path) -> None:
+    [wheel] = (folder / "vendor").glob("*.whl")
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    line = f"./vendor/{wheel.name}[local] --hash=sha256:{digest}"
+    assert (folder / "requirements.txt").read_text().splitlines()[-1] == line
+
+
+def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_one(example: Path) -> None:
+    texts = {file: (example / file).read_bytes().decode("utf-8", "replace") for file in files(example)}
+    named = re.compile(r"triton-fleet(\[\w+\])?\s*==|pypi\.org/project/triton-fleet|--index|--find-links")
+    assert [file for file, text in texts.items() if named.search(text)] == []
+
+
+def test_make_setup_installs_by_hash_and_runs_no_script(folder: Path) -> None:
+    makefile = (folder / "Makefile").read_text()
+    assert re.findall(r"^.*PIP\) install(.*)", makefile, re.MULTILINE) == [
+        " --require-hashes --no-deps --only-binary :all:"
+    ]
+    assert "pip install" not in makefile
+    assert re.findall(r"npm ci(.*)", makefile) == [" --ignore-scripts --silent"]
+
+
+def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(folder: Path) -> None:
+    file = folder / "requirements.txt"
+    file.write_text(file.read_text().replace("[local] --", " --"))
+    done = init(folder, "--upgrade", "--yes")
+    assert "[local] --" not in file.read_text()
+    assert "delete vendor/local.txt: these files do without it\n" in done.stdout
+    (folder / "vendor/local.txt").unlink()
+    assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
+
+
+def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(folder: Path) -> None:
+    [wheel] = (folder / "vendor").glob(f"triton_fleet-{VERSION}-*.whl")
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    old = empty_wheel(folder / "vendor", "0.0.1").name
+    wheel.write_bytes(b"another build")
+    (folder / "constraints.txt").write_text("boto3==1\n")
+    lines = init(folder, "--upgrade", "--yes").stdout.splitlines()
+    assert any(
+        line.startswith(f"vendor/{wheel.name}: ") and line.endswith(f"sha256 {digest}") for line in lines
+    )
+    assert lines[-2:] == [
+        "delete constraints.txt: these files do without it",
+        f"delete vendor/{old}: these files do without it",
+    ]
