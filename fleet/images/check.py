@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from fleet.findings import Finding
+from fleet.findings import Finding, Severity
 from fleet.images.bases import check_bases
 from fleet.images.buildkit import check_access, check_arguments, check_frontend
 from fleet.images.context import changed_file
@@ -28,8 +28,12 @@ CHECKS = (
 )
 
 
+MAX_JUDGED = 2000
+"""Findings of one check after which nothing further is looked at."""
+
+
 def check_image(inputs: ImageInputs) -> list[Finding]:
-    """The findings of an image, sorted: at most MAX_FINDINGS of each check."""
+    """The findings of an image, sorted: at most MAX_FINDINGS errors and as many warnings of each check."""
     found = chain(inputs.dockerfile.findings, inputs.context.findings, _change(inputs), _checks(inputs))
     return sorted(dict.fromkeys(found), key=lambda finding: finding.sort_key)
 
@@ -42,5 +46,14 @@ def _change(inputs: ImageInputs) -> Iterator[Finding]:
 
 
 def _checks(inputs: ImageInputs) -> Iterator[Finding]:
+    """Of each check some errors and some warnings: many warnings hide no error."""
     for check in CHECKS:
-        yield from islice(check(inputs), MAX_FINDINGS)
+        found = list(islice(check(inputs), MAX_JUDGED))
+        errors = [each for each in found if each.severity is Severity.ERROR]
+        if len(found) == MAX_JUDGED and not errors:
+            message = (
+                f"the Dockerfile has more than {MAX_JUDGED} doubtful instructions, and is not read to its end"
+            )
+            errors.append(Finding(code="FL921", message=message, file=inputs.dockerfile.file))
+        yield from errors[:MAX_FINDINGS]
+        yield from [each for each in found if each.severity is not Severity.ERROR][:MAX_FINDINGS]

@@ -167,3 +167,11 @@ def test_no_build_argument_replaces_a_value_of_buildkit_in_a_from(tmp_path: Path
 def test_a_frontend_that_reads_here_documents_may_have_them(tmp_path: Path, tag: str) -> None:
     text = f"# syntax=docker/dockerfile:{tag}\n{START}RUN <<EOF\ntrue\nEOF\n"
     assert errors(tmp_path, text) == set()
+
+
+@pytest.mark.parametrize("count", [150, 3000])
+def test_no_number_of_warnings_hides_one(tmp_path: Path, count: int) -> None:
+    doubtful = "ADD https://example.com/a /a\n" * count
+    assert errors(tmp_path, f"{START}{doubtful}COPY --from={EVIL} / /\n")
+    stages = f"FROM {TRITON}-cpu AS data\n" * count
+    assert errors(tmp_path, f"{ABOVE}{stages}FROM {EVIL} AS evil\n{FROM}")
