@@ -128,10 +128,10 @@ def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: ImageFleet
 def test_a_push_that_does_not_say_what_it_contains_is_told_with_its_remedy(fleet: ImageFleet) -> None:
     fleet.dockerfile(f"{DOCKERFILE}ENV FORGOTTEN=yes\n")
     fleet.succeed("images", "build", "--env", "dev")
-    s3 = client(fleet.aws, "s3")
-    for key in keys(s3, "images/built/"):
-        if key.endswith(("manifest.json", "draft.json")):
-            s3.delete_object(Bucket=PLACE.bucket, Key=key)
+    fleet.succeed("lock", "--env", "dev")
+    s3, image = client(fleet.aws, "s3"), fleet.lock["image"]["key"].removeprefix("sha256:")
+    for name in ("manifest.json", "draft.json"):
+        s3.delete_object(Bucket=PLACE.bucket, Key=f"images/built/{image}/{name}")
     built = fleet("images", "build", "--env", "dev")
     assert built.returncode == 1
     assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in built.stderr
