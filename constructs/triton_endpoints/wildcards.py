@@ -159,7 +159,7 @@ WILDCARDS = (
         "build contexts and requests of images, which are named by their content",
     ),
     Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/images/built/\*/(manifest|failure)\.json",
+        r"arn:[^:]+:s3:::[^/]+/images/built/\*/(manifest|failure|draft)\.json",
         frozenset({"s3:PutObject"}),
         "records of builds, named by the image's key; a manifest that exists stays as it is",
     ),
@@ -217,6 +217,16 @@ WILDCARDS = (
         ),
         "what is published, for the roles of the environment's repository: objects named by their content and"
         " by endpoints; the bucket keeps versions, and captured calls are not among them",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/uploads/\*",
+        frozenset({"s3:GetObject"}),
+        "what people upload for the environment's endpoints: a job that publishes reads it, by the specs",
+    ),
+    Wildcard(
+        r"arn:[^:]+:ecr:[^:]+:\d+:repository/\*",
+        frozenset({"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}),
+        "accounts whose images the environment allows in Dockerfiles, not its own; their policies decide too",
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:/triton-fleet/[a-z0-9]+/(engines|images):log-stream:\*",

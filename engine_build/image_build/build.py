@@ -41,21 +41,26 @@ def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
         print(f"{bucket.url(request.manifest)} exists already: nothing to do.")
         return
     docker, ecr = Docker(deadline), client("ecr")
-    _log_in(docker, ecr, request)
     pushed = _pushed(ecr, request)
     if pushed:
         # An earlier build ended between its push and its manifest; the tag can never move.
-        docker.call("pull", request.name)
+        draft = _earlier_draft(bucket, request)
     else:
+        _log_in(docker, ecr, request)
         _build(docker, request, bucket)
-    found = docker.inspect(request.name)
-    _require_platform(found, request)
-    paths = docker.paths(request.name, request.paths)
-    if not pushed:
+        found = docker.inspect(request.name)
+        _require_platform(found, request)
+        draft = _draft(request, found, docker.paths(request.name, request.paths), started)
+        bucket.write(request.draft, json.dumps(draft, indent=2).encode())
         docker.call("push", request.name)
         pushed = _pushed(ecr, request)
     _require_manifest(pushed, request)
-    document = _manifest(request, found, paths, pushed, started)
+    document = {
+        **draft,
+        "digest": pushed["imageDigest"],
+        "media_type": pushed.get("imageManifestMediaType"),
+        "ended": now(),
+    }
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
     except TakenError:
@@ -67,7 +72,8 @@ def _log_in(docker: Docker, ecr: Any, request: ImageRequest) -> None:
     """To the registries of ECR; NVIDIA's needs no login for images of Triton."""
     token = ecr.get_authorization_token()["authorizationData"][0]["authorizationToken"]
     password = b64decode(token).decode().partition(":")[2]
-    for registry in dict.fromkeys((request.registry, request.base.partition("/")[0])):
+    registries = (request.registry, request.base.partition("/")[0], *request.registries)
+    for registry in dict.fromkeys(registries):
         if ECR.match(registry):
             docker.log_in(registry, password)
 
@@ -124,15 +130,11 @@ def _require_manifest(pushed: Any, request: ImageRequest) -> None:
         )
 
 
-def _manifest(
-    request: ImageRequest, found: dict[str, Any], paths: list[str], pushed: Any, started: str
-) -> dict[str, Any]:
-    """What manifest.json holds: the image, and what its facts are read from."""
+def _draft(request: ImageRequest, found: dict[str, Any], paths: list[str], started: str) -> dict[str, Any]:
+    """What manifest.json holds beside the digest: the image, and what its facts are read from."""
     return {
         "key": request.key,
         "repository": request.repository,
-        "digest": pushed["imageDigest"],
-        "media_type": pushed.get("imageManifestMediaType"),
         "base": request.base,
         "arguments": sorted(request.arguments),
         "size": found.get("Size"),
@@ -147,5 +149,23 @@ def _manifest(
         "script": request.script_digest,
         "by": builder(),
         "started": started,
-        "ended": now(),
     }
+
+
+def _earlier_draft(bucket: Bucket, request: ImageRequest) -> dict[str, Any]:
+    """What the build that pushed the image has written before: no build may read an image that is pushed.
+
+    Raises:
+        BuildError: there is none, or it is of another repository.
+    """
+    draft: dict[str, Any] = json.loads(bucket.read(request.draft) or b"{}")
+    if (draft.get("key"), draft.get("repository")) == (request.key, request.repository):
+        return draft
+    raise BuildError(
+        REFUSED,
+        f"{request.name} is pushed, but {bucket.url(request.draft)} does not say what it contains",
+        remedy=(
+            f"run `aws ecr batch-delete-image --repository-name {request.repository}"
+            f" --image-ids imageTag={request.tag}`, then `fleet images build` again"
+        ),
+    )

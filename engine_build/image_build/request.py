@@ -26,6 +26,8 @@ class ImageRequest:
     tag: str
     paths: tuple[str, ...]
     script: str
+    registries: tuple[str, ...]
+    draft: str
     manifest: str
     failure: str
     seconds: int
@@ -39,7 +41,8 @@ class ImageRequest:
         """
         try:
             document: dict[str, Any] = json.loads(text)
-            return cls(**{**document, "paths": tuple(document["paths"])})
+            lists = {key: tuple(document[key]) for key in ("paths", "registries")}
+            return cls(**{**document, **lists})
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BuildError(
                 REFUSED,

@@ -13,6 +13,7 @@ from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.core.files import is_up_to_date, require_no_link, write_atomically
+from fleet.endpoint.fleet_buckets import source_findings
 from fleet.findings import CannotRunError, FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
@@ -36,14 +37,16 @@ def write_locks(
     With `drop_missing`, files that a lock lists may be missing.
 
     Raises:
-        FindingsError: a model repository is missing or cannot be packed, or lacks files that its lock lists,
-            such as weights that git does not keep; no lock is written then.
+        FindingsError: a model repository is missing, cannot be packed, is another endpoint's, or lacks files
+            that its lock lists, such as weights that git does not keep; no lock is written then.
         CannotRunError: S3 is needed and cannot be read, or a lock cannot be written.
     """
     clients = ImageClients(s3, ecr)
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
+        if foreign := list(source_findings(project, loaded)):
+            raise FindingsError(foreign)
         if not drop_missing:
             _require_files(project, loaded)
         held = _read_usable(loaded.spec, project.lock_file(name))

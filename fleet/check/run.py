@@ -18,6 +18,7 @@ from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.fleet_buckets import source_findings
 from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
@@ -184,7 +185,7 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
             ]
         return [*wrong, *draft_findings(project, loaded)]
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
-    found = [*wrong, *rule_findings(decided)]
+    found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]
     if locked or project.is_promoted:
         return found
     return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
@@ -194,6 +195,7 @@ def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     """What is wrong or doubtful with a spec that has no lock, by its repositories as they are."""
     lock, refused = draft_lock(loaded)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
-    found = [*(each for error in refused for each in error.findings), *rule_findings(decided)]
+    found = [*source_findings(project, loaded), *rule_findings(decided)]
+    found += (each for error in refused for each in error.findings)
     found += image_findings(project, loaded, None)
     return without_repeats(found, repository_findings(loaded))

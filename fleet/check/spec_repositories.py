@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
-from fleet.artifacts.sources.spec_sources import built_models, real_folder, repository_of
+from fleet.artifacts.sources.spec_sources import built_models, repository_of
 from fleet.check.engines import engine_findings
 from fleet.check.git_folders import input_git_findings
 from fleet.check.samples import sample_findings
-from fleet.core.look import read_once
-from fleet.engines.endpoint_engines import spec_engines
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.layout import model_names
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.folder import read_folder
-from fleet.rules.names import allowed_codes, code_of, name_of
+from fleet.rules.names import allowed_codes, code_of
 from fleet.rules.other_codes import allowable_codes
 from fleet.spec.endpoint import Archive, Mode
 from fleet.spec.project import LoadedSpec
-from fleet.spec.s3_repository import in_s3, onnx_in_s3
-from fleet.spec.source import KeyPath, finding_at
+from fleet.spec.s3_repository import in_s3
+from fleet.spec.source import finding_at
 
-OUTSIDE = "FL471"
-FOLDERS = ("model_specs", "environments")
-"""What makes a folder a fleet."""
 LOAD, NOT_NAMED = "--load-model", "FL460"
 SUPERSEDED_BY = {"FL255": "FL415", "FL289": "FL411", "FL247": "FL435"}
 """Rules that go by a lock, and the code of the same mistake where the repository itself is read."""
@@ -40,7 +33,7 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
     Folders that cannot be read, and what is in S3, are left out.
     """
-    found = [*_outside(loaded), *input_git_findings(loaded), *_of_folders(loaded)]
+    found = [*input_git_findings(loaded), *_of_folders(loaded)]
     allowed = allowed_codes(loaded.spec.allow)
     yield from (each for each in found if each.code not in allowed)
     codes = {each.code for each in found}
@@ -51,42 +44,6 @@ def repository_findings(loaded: LoadedSpec) -> Iterator[Finding]:
                 mark, "FL130", f"`allow` names {word}, which finds nothing here", "leave it out"
             )
             yield replace(unused, severity=Severity.WARNING)
-
-
-def _outside(loaded: LoadedSpec) -> Iterator[Finding]:
-    """Folders and ONNX models outside of the tree that is reviewed with the spec, links followed."""
-    named: list[tuple[KeyPath, str]] = [
-        (("models", index, "repository"), model.repository)
-        for index, model in enumerate(loaded.spec.models)
-        if not in_s3(model)
-    ]
-    named += [
-        ((*path, "onnx"), engine.onnx)
-        for path, _, engine in spec_engines(loaded.spec)
-        if not onnx_in_s3(engine)
-    ]
-    for path, name in named:
-        mark = loaded.source.mark(path)
-        tree = read_once(_tree, mark.file.parent)
-        try:
-            real, _ = real_folder(mark.file.parent, name)
-        except (OSError, RuntimeError):  # reported where it is read
-            continue
-        if tree is not None and not real.is_relative_to(tree):
-            message = f"{name} leads to {real}, outside of {tree}: that place changes without a review"
-            hint = f'move it there, or write `allow: {{{name_of(OUTSIDE)}: "WHY"}}`'
-            found = finding_at(mark, OUTSIDE, message, hint)
-            yield replace(found, severity=Severity.WARNING)
-
-
-def _tree(folder: Path) -> Path | None:
-    """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
-    real = Path(os.path.realpath(folder))
-    above = (real, *real.parents)
-    for each in above:
-        if (each / ".git").exists():
-            return each
-    return next((each for each in above if all((each / name).is_dir() for name in FOLDERS)), None)
 
 
 def _of_folders(loaded: LoadedSpec) -> Iterator[Finding]:

@@ -12,13 +12,14 @@ from fleet.endpoint.alarms import resolved_alarms
 from fleet.endpoint.archives import counted_models, place_archives
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.log_groups import log_groups
-from fleet.endpoint.context.registries import pulled_repositories
+from fleet.endpoint.context.registries import allowed_accounts, pulled_repositories
 from fleet.endpoint.context.tags import endpoint_tags, environment_tags
 from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.context.volume_key import volume_key
 from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.fleet_buckets import source_findings
 from fleet.endpoint.locks import read_lock
 from fleet.endpoint.resolved_endpoint import (
     Deployment,
@@ -95,6 +96,7 @@ def place_of(environment: Environment) -> Deployment:
         engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
         given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
         access=trusts_of(environment),
+        allowed_accounts=allowed_accounts(environment),
     )
 
 
@@ -156,4 +158,4 @@ def _resolve(
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     lock, wrong_lock = read_lock(project, loaded.spec)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
-    return resolve_endpoint(place, decided, wrong_lock)
+    return resolve_endpoint(place, decided, [*wrong_lock, *source_findings(project, loaded)])

@@ -45,6 +45,7 @@ class Deployment:
     `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
     an image may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
     the bucket whose name follows from the environment. `access` is which jobs take on its roles.
+    `allowed_accounts` are others whose images its builds of images may read.
     """
 
     environment: str
@@ -61,6 +62,7 @@ class Deployment:
     engine_gpus: bool = False
     given_bucket: GivenBucket | None = None
     access: tuple[Trust, ...] = ()
+    allowed_accounts: tuple[str, ...] = ()
 
     @property
     def bucket(self) -> str:

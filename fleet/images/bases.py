@@ -1,10 +1,21 @@
-"""The base images of a Dockerfile: Triton of the spec's release, the right platform, a digest."""
+"""The images that a build reads: from registries that are allowed, by their digest, for the right platform.
+
+The last stage is based on Triton of the spec's release.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from fleet.endpoint.context.registries import (
+    NVIDIA,
+    SAGEMAKER,
+    build_place,
+    ecr_account,
+    is_allowed_in_build,
+    is_fleet_repository,
+)
 from fleet.findings import Finding, Severity
 from fleet.images.dockerfile import Stage
 from fleet.images.inputs import ImageInputs
@@ -12,8 +23,6 @@ from fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
 from fleet.spec.image import PLATFORM, TRITON_IMAGE
 from fleet.spec.image_name import ImageName, image_name
 
-NVIDIA = "nvcr.io/nvidia/tritonserver"
-SAGEMAKER = "sagemaker-tritonserver"
 WITHOUT_SERVER = ("-sdk", "-min")
 """Tags of NVIDIA's repository that hold clients or the base of a build, and no server."""
 SERVER_FOLDER = "/opt/tritonserver"
@@ -36,7 +45,7 @@ def check_bases(inputs: ImageInputs) -> Iterator[Finding]:
         elif stage.image and stage.below is None and stage.image != inputs.dockerfile.triton_image:
             if lineage and stage.index == lineage[0].index:
                 yield from _check_final(inputs, stage, stage.image)
-            yield from check_digest(inputs, stage.image, line)
+            yield from check_image_name(inputs, stage.image, line)
         if stage.platform and stage.platform != PLATFORM:
             yield _platform_finding(inputs, stage, is_inherited=stage.index in inherited)
 
@@ -49,6 +58,31 @@ def _platform_finding(inputs: ImageInputs, stage: Stage, *, is_inherited: bool) 
         return inputs.finding("FL927", message, stage.start.line, hint)
     message = f"the stage is for {named}: copy data from it, as its programs do not run on {PLATFORM}"
     return inputs.finding("FL927", message, stage.start.line, hint, Severity.WARNING)
+
+
+def check_image_name(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding]:
+    """An image that the build reads: its place is allowed, and its tag cannot move."""
+    if image in (SCRATCH, inputs.dockerfile.triton_image):
+        return
+    name = image_name(image)
+    if name is None:
+        message = f"{shown(image)} does not show which registry the image is from"
+        yield inputs.finding("FL944", message, line, "write REGISTRY/NAME:TAG@sha256:..., without variables")
+    elif is_fleet_repository(name.repository):
+        message = f"{shown(image)} is in a repository of images that a fleet has built for its endpoints"
+        hint = f"copy the files into {inputs.folder}: no environment can allow such a repository"
+        yield inputs.finding("FL943", message, line, hint)
+    elif not is_allowed_in_build(name, inputs.environment):
+        place, environment = build_place(name), inputs.environment
+        account = ecr_account(place.partition("/")[0], environment.region)
+        message = f"{shown(image)} is at {place[:MAX_SHOWN_CHARACTERS]}, which the environment does not allow"
+        entry = f'"{account}"' if account else place.rpartition("/")[0][:MAX_SHOWN_CHARACTERS]
+        file = f"environments/{environment.environment}.yaml"
+        hint = f"`allowed_registries: [{entry}]` in {file} allows it, no spec can"
+        if account == environment.account:
+            hint = f"copy the files into {inputs.folder}: builds may not pull from the environment's account"
+        yield inputs.finding("FL944", message, line, hint)
+    yield from check_digest(inputs, image, line)
 
 
 def check_digest(inputs: ImageInputs, image: str, line: int) -> Iterator[Finding]:

@@ -8,24 +8,30 @@ entitlement; ONBUILD, whose instruction a later stage carries out).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from fleet.findings import Finding, Severity
 from fleet.images.bases import check_digest
+from fleet.images.dockerfile import PREDEFINED
 from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction, assignments
 from fleet.images.lines import shown
 from fleet.images.scope import StageScope
 from fleet.spec.image import TRITON_IMAGE
-from fleet.spec.image_name import image_name
+from fleet.spec.image_name import ImageName, image_name
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import finding_at
 
 FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
 """Docker's own frontend: what other images make of a Dockerfile, no check can know."""
+FIRST_HEREDOCS = 4
+"""The first version of it after 1 that reads here-documents: docs.docker.com/reference/dockerfile."""
 CONTROL_PREFIX = "BUILDKIT_"
 """Of arguments that control BuildKit: one of them replaces the frontend."""
+OWN_ARGUMENTS = frozenset([*PREDEFINED, "TARGETSTAGE"])
+"""What BuildKit sets for every FROM, with or without an ARG."""
 PROXIES = frozenset(["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"])
 """Arguments that need no ARG, in any case: https://docs.docker.com/reference/dockerfile/#predefined-args."""
 REFUSED_FLAGS = {
@@ -44,10 +50,21 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     name = image_name(image)
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
+        if any(each.heredocs for each in inputs.dockerfile.instructions) and not _reads_heredocs(name):
+            message = f"{shown(image)} may read the text of here-documents as instructions"
+            hint = "remove the directive: Docker's own frontend reads here-documents"
+            yield inputs.finding("FL982", message, directive.line, hint)
         return
     message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
     hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
     yield inputs.finding("FL982", message, directive.line, hint)
+
+
+def _reads_heredocs(frontend: ImageName) -> bool:
+    """Whether a frontend surely reads here-documents; a digest may be that of any version."""
+    version = re.fullmatch(r"1\.([0-9]{1,3})([.-].+)?", frontend.tag)
+    is_new = int(version[1]) >= FIRST_HEREDOCS if version else frontend.tag in ("", "1", "latest")
+    return is_new and not frontend.digest
 
 
 def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
@@ -60,6 +77,9 @@ def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
             message = f"the build argument {name} controls BuildKit, which may then read another Dockerfile"
             hint = f"remove it: arguments that begin with {CONTROL_PREFIX} are not for the Dockerfile"
             yield finding_at(mark, "FL942", message, hint)
+        elif name in OWN_ARGUMENTS:
+            message = f"the build argument {name} replaces a value that BuildKit sets itself"
+            yield finding_at(mark, "FL942", message, "choose another name, and declare it by an ARG")
         elif name not in declared and name.upper() not in PROXIES:
             message = f"no ARG of {inputs.dockerfile.file} declares the build argument {name}"
             known = sorted(declared - {TRITON_IMAGE})[:100]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ IGNORE_FILES = (f"{DOCKERFILE}.dockerignore", ".dockerignore")
 """The first one that exists is read, as BuildKit does."""
 ALWAYS_SENT = frozenset([DOCKERFILE, *IGNORE_FILES])
 """What a build needs itself: it is uploaded even where a pattern keeps it from COPY."""
+NEVER_SENT = frozenset([".fleet", ".fleet-token", ".git"])
+"""Names, in any folder, of a clone's history and of this product's keys and tokens."""
 MAX_CONTEXT_FILES, MAX_CONTEXT_BYTES = 5000, 2 << 30
 MAX_VISITED = 200_000
 """Entries of the folder with those that are kept out."""
@@ -34,6 +37,9 @@ MAX_MATCH_STEPS = 1 << 30
 """Characters of all paths times those of all patterns: a minute at most."""
 MAX_ENTRY_PATH = 1024
 """Bytes of a path: the build unpacks it below another folder, and Linux takes 4096 in all."""
+PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
+MAX_KEY_START = 4096
+"""Bytes of a file in which a private key begins, below what describes it."""
 CHUNK = 1 << 20
 
 
@@ -47,6 +53,7 @@ class ContextEntry:
         executable: Whether its owner may execute it.
         digest: `sha256:...` of its content; "" for a link.
         target: What a link leads to, as it is written; "" for a file.
+        holds_key: Whether it begins like a private key.
         ignored_by: The pattern that keeps it from COPY and ADD; it is sent for the build itself.
     """
 
@@ -55,6 +62,7 @@ class ContextEntry:
     executable: bool = False
     digest: str = ""
     target: str = ""
+    holds_key: bool = False
     ignored_by: IgnorePattern | None = None
 
 
@@ -92,6 +100,12 @@ def folders_of(paths: dict[str, ContextEntry]) -> frozenset[str]:
             found.add(path[:end])
             end = path.rfind("/", 0, end)
     return frozenset(found)
+
+
+def changed_file(file: Path, problem: str) -> Finding:
+    """The error for a file that is being written."""
+    hint = "wait until its writer has finished, then run the command again"
+    return Finding(code="FL305", message=f"the file {problem}", file=file, hint=hint)
 
 
 def read_context(folder: Path) -> BuildContext:
@@ -159,6 +173,8 @@ class _Walk:
                 self._add("FL938", f"the folder cannot be read: {error.strerror}", folder)
                 continue
             for each in found:
+                if each.name in NEVER_SENT:
+                    continue
                 path = f"{folder}/{each.name}" if folder else each.name
                 self.steps += self.ignore.cost * len(path)
                 self._check_limits()
@@ -213,8 +229,9 @@ class _Walk:
             handle = os.open(self.folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(handle, "rb", buffering=0) as opened:
                 mode = os.fstat(handle).st_mode
-                digest, size = hashlib.sha256(), 0
+                digest, size, holds_key = hashlib.sha256(), 0, False
                 while chunk := opened.read(CHUNK):
+                    holds_key = holds_key or (not size and bool(PRIVATE_KEY.search(chunk[:MAX_KEY_START])))
                     digest.update(chunk)
                     size += len(chunk)
                     self._check_limits(size)
@@ -228,6 +245,7 @@ class _Walk:
                 size=size,
                 executable=bool(mode & stat.S_IXUSR),
                 digest=f"sha256:{digest.hexdigest()}",
+                holds_key=holds_key,
                 ignored_by=match.by,
             )
         )

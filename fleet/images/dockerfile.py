@@ -6,6 +6,7 @@ Sources: https://docs.docker.com/reference/dockerfile/ and the order in which mo
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -72,6 +73,7 @@ class Dockerfile:
         instructions: All of them, in their order.
         stages: In their order; the last one becomes the image.
         findings: What cannot be read or built.
+        digest: `sha256:...` of the file; "" for a text that is in none.
     """
 
     file: Path
@@ -83,6 +85,7 @@ class Dockerfile:
     instructions: tuple[Instruction, ...]
     stages: tuple[Stage, ...]
     findings: tuple[Finding, ...]
+    digest: str = ""
 
     def stage(self, name: str) -> Stage | None:
         """The stage of a name, in any case; the last one of several, as for Docker."""
@@ -127,7 +130,8 @@ def read_dockerfile(folder: Path, *, triton_image: str, arguments: Mapping[str, 
         line = content[: error.start].count(b"\n") + 1
         finding = Finding(code="FL921", message="the Dockerfile is not in UTF-8", file=file, line=line)
         raise FindingsError([finding]) from error
-    return parse_dockerfile(text, file, triton_image=triton_image, arguments=arguments)
+    parsed = parse_dockerfile(text, file, triton_image=triton_image, arguments=arguments)
+    return replace(parsed, digest=f"sha256:{hashlib.sha256(content).hexdigest()}")
 
 
 def parse_dockerfile(text: str, file: Path, *, triton_image: str, arguments: Mapping[str, str]) -> Dockerfile:
@@ -154,6 +158,12 @@ def _read(folder: Path, file: Path) -> bytes:
         problem = f"cannot be read: {error.strerror}"
     hint = f"write {file} with `ARG {TRITON_IMAGE}`, `FROM ${{{TRITON_IMAGE}}}` and what the image adds"
     raise FindingsError([Finding(code="FL920", message=f"{file} {problem}", file=folder, hint=hint)])
+
+
+def _flags_without_value(instruction: Instruction) -> list[str]:
+    """The flags that read an image and name none: to some builder the next word may be its name."""
+    flags = (instruction.trigger or instruction).flags
+    return [name for name, value in flags if name in ("from", "mount") and not value]
 
 
 class _Parser:
@@ -213,6 +223,9 @@ class _Parser:
                 )
         elif not instruction.raw:
             self._notes.add("FL921", f"{keyword} has no arguments", line)
+        elif unset := _flags_without_value(instruction):
+            hint = f"write `--{unset[0]}=...`, with the equals sign"
+            self._notes.add("FL921", f"the flag `--{unset[0]}` of {keyword} has no value", line, hint)
         elif before_first and keyword not in ("ARG", "FROM"):
             hint = f"move it below `FROM ${{{TRITON_IMAGE}}}`"
             self._notes.add(

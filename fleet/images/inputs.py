@@ -10,6 +10,7 @@ from fleet.findings import Finding, Severity
 from fleet.images.context import BuildContext
 from fleet.images.dockerfile import Dockerfile
 from fleet.spec.endpoint import Mode
+from fleet.spec.environment import Environment
 from fleet.spec.source import Mark
 
 
@@ -21,6 +22,7 @@ class ImageInputs:
         dockerfile: Read with the build arguments of the spec.
         context: Of the Dockerfile's folder.
         release: The spec's `triton`, such as "25.04".
+        environment: Which registries the build may read from.
         argument_mark: Where the spec has a build argument.
         mode: How the endpoint holds its models.
     """
@@ -28,6 +30,7 @@ class ImageInputs:
     dockerfile: Dockerfile
     context: BuildContext
     release: str
+    environment: Environment
     argument_mark: Callable[[str], Mark]
     mode: Mode
 

@@ -1,6 +1,8 @@
 """One instruction of a Dockerfile: keyword, flags and arguments, in shell or exec form.
 
-Source: https://docs.docker.com/reference/dockerfile/.
+Sources: https://docs.docker.com/reference/dockerfile/; moby/buildkit, frontend/dockerfile, where
+parser/split_command.go removes quotes and backslashes from flags, and instructions/commands_runmount.go reads
+the options of a mount as CSV.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ _EXEC_FORMS = frozenset(["ADD", "CMD", "COPY", "ENTRYPOINT", "RUN", "SHELL", "VO
 _WITH_FLAGS = frozenset(["ADD", "COPY", "FROM", "HEALTHCHECK", "RUN"])
 _WITH_HEREDOCS = frozenset(["ADD", "COPY", "RUN"])
 _COMMANDS = frozenset(["CMD", "ENTRYPOINT", "RUN"])
+_SPACES, _QUOTES, _BACKSLASH = b"\t\n\v\f\r \x85\xa0", b"\"'", ord("\\")
+"""What ends a flag, what it is quoted with, and what makes a byte of it plain."""
+_SPACE_RUN = re.compile(rb"[%b]*" % _SPACES)
+_CSV_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)')
 _HEREDOC = re.compile(r"\d*<<(-?)([^<\s][^<]*)")
 
 
@@ -77,7 +83,8 @@ class Instruction:
         """The options of each `--mount`, by their names in lower case; `src` is `source`."""
         for name, value in self.flags:
             if name == "mount":
-                pairs = (each.partition("=")[::2] for each in value.split(","))
+                fields = (match[1] or match[2] or "" for match in _CSV_FIELD.finditer(value))
+                pairs = (each.partition("=")[::2] for each in fields)
                 yield {{"src": "source"}.get(key.lower(), key.lower()): text for key, text in pairs}
 
 
@@ -85,7 +92,7 @@ def parse_instruction(text: str, line: int, escape: Escape) -> Instruction:
     """The instruction of a logical line, which is not empty; its here-documents have no text yet."""
     keyword, _, raw = (part.strip() for part in re.sub(r"\s", " ", text.strip(), count=1).partition(" "))
     keyword = keyword.upper()
-    flags, rest = _flags(raw, escape) if keyword in _WITH_FLAGS else ((), raw)
+    flags, rest = _flags(raw) if keyword in _WITH_FLAGS else ((), raw)
     array = _exec_form(rest) if keyword in _EXEC_FORMS else None
     trigger = _trigger(keyword, raw, line, escape)
     heredocs = _heredocs(keyword, rest, escape) if array is None else ()
@@ -132,19 +139,44 @@ def _trigger(keyword: str, raw: str, line: int, escape: Escape) -> Instruction |
     return parse_instruction(raw, line, escape)
 
 
-def _flags(raw: str, escape: Escape) -> tuple[tuple[tuple[str, str], ...], str]:
-    found: list[tuple[str, str]] = []
-    end = 0
-    for match in _WORDS[escape].finditer(raw):
-        if not match[0].startswith("--"):
-            end = match.start()
+def _flags(raw: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The flags at the beginning, and what follows them; byte by byte, as BuildKit reads them."""
+    data, at, found = raw.encode(errors="replace"), 0, list[tuple[str, str]]()
+    while True:
+        at = _space_end(data, at)
+        if not data.startswith(b"--", at):
             break
-        end = match.end()
-        if match[0] == "--":
+        word, at = _flag(data, at)
+        if word == "--":
             break
-        name, _, value = match[0].removeprefix("--").partition("=")
-        found.append((name, value.strip("\"'")))
-    return tuple(found), raw[end:].strip()
+        name, _, value = word.removeprefix("--").partition("=")
+        found.append((name, value))
+    return tuple(found), data[at:].decode(errors="replace").strip()
+
+
+def _space_end(data: bytes, at: int) -> int:
+    match = _SPACE_RUN.match(data, at)
+    return match.end() if match else at
+
+
+def _flag(data: bytes, at: int) -> tuple[str, int]:
+    """The flag from a byte on, without its quotes and backslashes, and the byte behind it."""
+    word, quote = bytearray(), None
+    while at < len(data):
+        sign = data[at]
+        at += 1
+        if quote is None and sign in _SPACES:
+            break
+        if sign == _BACKSLASH:
+            word += data[at : at + 1]
+            at += 1
+        elif sign == quote:
+            quote = None
+        elif quote is None and sign in _QUOTES:
+            quote = sign
+        else:
+            word.append(sign)
+    return word.decode(errors="replace"), at
 
 
 def _exec_form(rest: str) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fleet.findings import Finding
-from fleet.images.instruction import Escape, Heredoc, Instruction, parse_instruction
+from fleet.images.instruction import KEYWORDS, Escape, Heredoc, Instruction, parse_instruction
 from fleet.spec.source import MAX_FINDINGS
 
 MAX_WORD_CHARACTERS = 40
@@ -16,6 +16,9 @@ MAX_WORD_CHARACTERS = 40
 MAX_SHOWN_CHARACTERS = 120
 """The most characters of a text that a message repeats."""
 DIRECTIVES = frozenset(["check", "escape", "syntax"])
+_DELIMITER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_CONTROL = re.compile(r"[\x01-\x08\x0e-\x1f]")
+"""Python takes some of them for white space, and BuildKit none."""
 _DIRECTIVE = re.compile(r"#\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(\S.*)")
 
 
@@ -60,6 +63,7 @@ class InstructionLines:
         self._notes = notes
         self.escape: Escape = "\\"
         self.directives: dict[str, Directive] = {}
+        self._check_characters()
         self._read_directives()
 
     def instructions(self) -> Iterator[Instruction]:
@@ -71,9 +75,27 @@ class InstructionLines:
                 continue
             instruction = parse_instruction(text, start, self.escape)
             if instruction.heredocs:
+                self._check_heredocs(instruction)
                 read = tuple(self._heredoc(each, start) for each in instruction.heredocs)
                 instruction = replace(instruction, heredocs=read)
             yield instruction
+
+    def _check_heredocs(self, instruction: Instruction) -> None:
+        """Refuse here-documents whose lines other builders, or other versions, read as instructions."""
+        first = (instruction.trigger or instruction).arguments[:1]
+        if first and first[0].startswith("["):
+            message = "the text begins like a JSON array, so Docker may read no here-document"
+            self._notes.add("FL921", message, instruction.line, "do not begin the instruction with a bracket")
+        for each in instruction.heredocs:
+            if not _DELIMITER.fullmatch(each.delimiter) or each.delimiter.upper() in KEYWORDS:
+                message = f"the here-document has the delimiter {shown(each.delimiter)}"
+                self._notes.add("FL921", message, instruction.line, "use a word of letters, such as EOF")
+
+    def _check_characters(self) -> None:
+        for number, line in enumerate(self._lines, 1):
+            if match := _CONTROL.search(line):
+                message = f"the line contains the control character U+{ord(match[0]):04X}"
+                self._notes.add("FL921", message, number, "remove it: builders do not agree on what it means")
 
     def _read_directives(self) -> None:
         """The comments at the top that set something; another comment or an empty line ends them.

@@ -10,7 +10,7 @@ CONTEXTS = f"{IMAGES}contexts/"
 """The prefix of build contexts."""
 BUILT = f"{IMAGES}built/"
 """The prefix of the records of builds, and of the requests to them."""
-MANIFEST, REQUEST, FAILURE = "manifest.json", "request.json", "failure.json"
+MANIFEST, REQUEST, FAILURE, DRAFT = "manifest.json", "request.json", "failure.json", "draft.json"
 
 
 def context_key(digest: str) -> str:
@@ -19,7 +19,7 @@ def context_key(digest: str) -> str:
 
 
 def built_image_key(key: str, name: str) -> str:
-    """One of an image's files: REQUEST, then MANIFEST, which shows that it was pushed; or FAILURE."""
+    """One of an image's files: REQUEST, DRAFT, then MANIFEST, which shows that it was pushed; or FAILURE."""
     return f"{BUILT}{hexadecimal(key)}/{name}"
 
 

@@ -22,6 +22,8 @@ class ImageRequest:
         tag: The key in hexadecimal.
         paths: Patterns of the paths that show what is inside; the record has those that match.
         script: The build script.
+        registries: Hosts of other accounts' registries that the Dockerfile may name.
+        draft: Where the record is written before the push, without the digest.
         manifest: Where the record of the build is written, after the push.
         failure: Where the reason is written if there is no image.
         seconds: How long the build may take.
@@ -39,6 +41,8 @@ class ImageRequest:
     tag: str
     paths: tuple[str, ...]
     script: str
+    registries: tuple[str, ...]
+    draft: str
     manifest: str
     failure: str
     seconds: int

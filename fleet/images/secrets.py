@@ -1,4 +1,4 @@
-"""Secrets in a Dockerfile: whoever may pull the image reads them, as its history keeps them."""
+"""Secrets in a Dockerfile and its context: whoever may pull the image reads them in its history."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fleet.findings import Finding, Severity
+from fleet.images.dockerfile import DOCKERFILE
 from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction, assignments
-from fleet.images.lines import MAX_SHOWN_CHARACTERS
+from fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
 from fleet.spec.source import finding_at
 
 SECRET_NAME = re.compile(
@@ -42,6 +43,15 @@ SECRET_VALUE = re.compile(
     r"|\bsk-[A-Za-z0-9_-]{20,}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|//[^/\s:@]{1,100}:[^/\s@$]{3,200}@"
 )
 """Keys of AWS, Hugging Face, GitHub, GitLab, PyPI, NVIDIA and others, private keys, and passwords in URLs."""
+SECRET_FILE = re.compile(
+    r"(.*/)?(\.env(\..+)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.dockercfg|\.?kaggle\.json"
+    r"|id_(rsa|dsa|ecdsa|ed25519)|.+\.(p12|pfx|jks|ppk)|\.aws/credentials|\.docker/config\.json)",
+)
+"""Paths of files that hold passwords, tokens or keys."""
+EXAMPLE_FILE = re.compile(r".*\.(dist|example|sample|template)")
+FILE_REMEDY = (
+    "delete it, or list it in .dockerignore: whoever may read the build context or pull the image reads it"
+)
 REMEDY = (
     "the history of the image keeps it: read it from Secrets Manager when the container runs, or install from"
     " an index that needs no password; revoke what was committed"
@@ -65,6 +75,23 @@ def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
         elif doubt and value:
             found = finding_at(mark, "FL933", f"the build argument {name} looks like a secret", REMEDY)
             yield _confidential(replace(found, severity=Severity.WARNING))
+
+
+def check_secret_files(inputs: ImageInputs) -> Iterator[Finding]:
+    """Files of the build context that hold keys or passwords, by their names or how they begin."""
+    for path, entry in inputs.context.copyable.items():
+        if path == DOCKERFILE:  # read line by line
+            continue
+        is_named = SECRET_FILE.fullmatch(path) and not EXAMPLE_FILE.fullmatch(path)
+        if is_named or entry.holds_key:
+            what = "a private key" if entry.holds_key else "a secret, by its name"
+            yield Finding(
+                code="FL933",
+                message=f"the build context has {shown(path)}, which holds {what}",
+                file=inputs.folder / path,
+                hint=FILE_REMEDY,
+                severity=Severity.WARNING,
+            )
 
 
 def name_severity(name: str, value: str) -> Severity | None:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 
 from fleet.findings import Finding, Severity
-from fleet.images.bases import check_digest
+from fleet.images.bases import check_image_name
+from fleet.images.context import NEVER_SENT
 from fleet.images.dockerfile import Stage
 from fleet.images.ignore_pattern import SPECIAL, PatternError, parse_pattern
 from fleet.images.inputs import ImageInputs
@@ -109,8 +110,6 @@ class _Sources:
 
     def _check_origin(self, stage: Stage | None, instruction: Instruction, origin: str) -> Iterator[Finding]:
         """A `from`: the number or the name of a stage, or an image; without `stage` a later one asks."""
-        if "$" in origin:
-            return
         dockerfile, line = self._inputs.dockerfile, instruction.line
         if _STAGE_INDEX.fullmatch(origin):
             if stage is not None and int(origin) >= stage.index:
@@ -120,9 +119,8 @@ class _Sources:
         named = dockerfile.stage(origin)
         if stage is not None and named is not None and named.index == stage.index:
             yield self._inputs.finding("FL931", f"the stage {shown(origin)} copies from itself", line)
-        elif named is None and any(sign in origin for sign in "/:@"):
-            if origin != dockerfile.triton_image:
-                yield from check_digest(self._inputs, origin, line)
+        elif named is None and any(sign in origin for sign in "/:@$"):
+            yield from check_image_name(self._inputs, origin, line)
         elif named is None:
             message = f"there is no stage {shown(origin)}, so Docker would download an image of that name"
             names = [each.name for each in dockerfile.stages[:MAX_NAMES] if each.name]
@@ -181,6 +179,10 @@ class _Sources:
     def _check_path(self, instruction: Instruction, path: str) -> Iterator[Finding]:
         context, line = self._context, instruction.line
         if path in context.copyable or path in context.folders or self._is_behind_link(path):
+            return
+        if own := NEVER_SENT.intersection(path.split("/")):
+            message = f"{shown(path)} is not in the build context: no build gets {min(own)}"
+            yield self._inputs.finding("FL930", message, line, "copy what you need to another name")
             return
         exists = os.path.lexists(context.folder / path)
         pattern = context.ignore_file.ignored_by(path) if exists else None

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from fleet.findings import Finding, FindingsError
-from fleet.images.context import CHUNK, BuildContext, ContextEntry, folders_of
+from fleet.findings import FindingsError
+from fleet.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
 from fleet.images.dockerfile import DOCKERFILE
 
 FORMAT_VERSION = 1
@@ -94,11 +94,6 @@ def _chunks(file: Path, entry: ContextEntry) -> Iterator[bytes]:
                 yield chunk
             is_longer = bool(opened.read(1))
     except OSError as error:
-        raise FindingsError([_changed(file, f"can no longer be read: {error.strerror}")]) from error
+        raise FindingsError([changed_file(file, f"can no longer be read: {error.strerror}")]) from error
     if is_longer or size != entry.size or f"sha256:{digest.hexdigest()}" != entry.digest:
-        raise FindingsError([_changed(file, "changed since the build context was read")])
-
-
-def _changed(file: Path, problem: str) -> Finding:
-    hint = "wait until its writer has finished, then run the command again"
-    return Finding(code="FL305", message=f"the file {problem}", file=file, hint=hint)
+        raise FindingsError([changed_file(file, "changed since the build context was read")])

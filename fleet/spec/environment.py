@@ -47,14 +47,17 @@ Page = Annotated[
 """The address of a page, to which a section is added."""
 
 
-_REGISTRY = re.compile(r"[0-9]{12}|[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:[0-9]+)")
+_REGISTRY = re.compile(
+    r"[0-9]{12}|[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:[0-9]+)(/[a-z0-9]+([._-]+[a-z0-9]+)*)*"
+)
 
 
 def _registry(value: str) -> str:
     if not _REGISTRY.fullmatch(value):
         raise Mistake(
-            "it is neither an AWS account nor the host of a registry",
-            'write the account whose ECR it is, `"444455556666"`, or a host, `registry.example.com`',
+            "it is neither an AWS account nor the host of a registry, with a path or without",
+            'write the account whose ECR it is, `"444455556666"`, a host, `registry.example.com`, or a'
+            " host with a path, `docker.io/library`",
         )
     return value
 
@@ -64,7 +67,7 @@ Registry = Annotated[
     AfterValidator(_registry),
     WithJsonSchema({"type": "string", "pattern": f"^({_REGISTRY.pattern})$"}),
 ]
-"""An AWS account, or the host of a registry."""
+"""An AWS account, the host of a registry, or a host with the path of repositories."""
 
 
 BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
@@ -108,8 +111,9 @@ class Environment(Document):
     """ARNs of roles of this account that a spec may give its endpoint as a raw `ExecutionRoleArn`, in place
     of the role that the product creates; `permissions_boundary` does not limit them."""
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
-    """AWS accounts, in quotes, and hosts of other registries whose images a spec may name; SageMaker's own
-    are always allowed."""
+    """AWS accounts, in quotes, and hosts of other registries whose images a spec may name, and which the
+    Dockerfile of an image may read from; with a path, `docker.io/library`, a Dockerfile may read from what is
+    below it. SageMaker's own and, in a Dockerfile, NVIDIA's Triton are always allowed."""
     access: Access = Access()
     promoted_from: EnvironmentName | None = None
     """The environment that `fleet promote` copies endpoints from, each with its tested spec beside its lock.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -105,6 +106,17 @@ class Project:
     def draft_layering(self) -> Layering:
         """How specs in model_specs/ are merged, also where the environment has promoted ones."""
         return Layering(self.root, self.environment_source, environment_names(self.root))
+
+    @cached_property
+    def given_buckets(self) -> frozenset[str]:
+        """What the files of all environments name as `artifact_bucket`, whatever else is wrong with them."""
+        found = set[object]()
+        for name in environment_names(self.root):
+            with suppress(FindingsError):  # reported when that environment is checked
+                found.add(
+                    read_source(self.root / "environments" / f"{name}.yaml").data.get("artifact_bucket")
+                )
+        return frozenset(each for each in found if isinstance(each, str))
 
     @cached_property
     def _locks(self) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fleet.findings import Finding
@@ -11,10 +11,12 @@ from fleet.images.context import read_context
 from fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
 from fleet.images.inputs import ImageInputs
 from fleet.spec.endpoint import Mode
+from fleet.spec.environment import Environment
 from fleet.spec.source import Mark
 
 TRITON = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{'0' * 64}"
+ENVIRONMENT = Environment(environment="dev", account="111122223333", region="us-east-1")
 START = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\n"
 SPEC = Path("model_specs/detector.yaml")
 
@@ -39,14 +41,19 @@ def image_findings(
     release: str = "25.04",
     arguments: Mapping[str, str] | None = None,
     mode: Mode = Mode.SINGLE,
+    allowed: Sequence[str] = ("docker.io", "evil.example", "nvcr.io", "ghcr.io"),
 ) -> list[Finding]:
-    """What the checks find in a folder; the n-th build argument is at line n of the spec."""
+    """What the checks find in a folder; the n-th build argument is at line n of the spec.
+
+    Images of the `allowed` registries may be read.
+    """
     given = dict(arguments or {})
     return check_image(
         ImageInputs(
             dockerfile=read_dockerfile(folder, triton_image=TRITON, arguments=given),
             context=read_context(folder),
             release=release,
+            environment=ENVIRONMENT.model_copy(update={"allowed_registries": tuple(allowed)}),
             argument_mark=lambda name: Mark(SPEC, list(given).index(name) + 1, 3),
             mode=mode,
         )

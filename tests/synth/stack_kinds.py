@@ -30,6 +30,7 @@ access: {invokers: ["arn:aws:iam::444455556666:role/search"]}
 GUARDED = f"""\
 kms_key: arn:aws:kms:us-east-1:111122223333:key/11111111-2222-3333-4444-555555555555
 permissions_boundary: {BOUNDARY}
+allowed_registries: ["444455556666"]
 notifications:
   warning: [team@example.com]
   critical: ["arn:aws:sqs:us-east-1:111122223333:pages", "arn:aws:lambda:us-east-1:111122223333:function:page"]

@@ -201,6 +201,7 @@ class TestPermissions:
                 ],
                 [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
             ),
+            "ReadUploads": ("s3:GetObject", f"{BUCKET}/uploads/*"),
             "Build": (
                 ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
                 [

@@ -131,7 +131,10 @@ class TestRole:
                 "s3:GetObject",
                 [f"{BUCKET_ARN}/images/contexts/*", f"{BUCKET_ARN}/images/built/*"],
             ),
-            "WriteFailures": ("s3:PutObject", f"{BUCKET_ARN}/images/built/*/failure.json"),
+            "WriteFailures": (
+                "s3:PutObject",
+                [f"{BUCKET_ARN}/images/built/*/draft.json", f"{BUCKET_ARN}/images/built/*/failure.json"],
+            ),
             "WriteManifests": ("s3:PutObject", f"{BUCKET_ARN}/images/built/*/manifest.json"),
             "SeeBucket": ("s3:ListBucket", BUCKET_ARN),
             "FetchSource": (["s3:GetObject", "s3:GetObjectVersion"], f"{BUCKET_ARN}/engines/scripts/*"),
@@ -142,11 +145,12 @@ class TestRole:
                 [
                     "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
                     "arn:aws:ecr:us-east-1:785573368785:repository/sagemaker-tritonserver",
-                    OWN,
                 ],
             ),
             "PushImage": (
                 [
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:BatchGetImage",
                     "ecr:CompleteLayerUpload",
                     "ecr:DescribeImages",
                     "ecr:InitiateLayerUpload",
@@ -160,6 +164,23 @@ class TestRole:
                 "arn:aws:logs:us-east-1:111122223333:log-group:/triton-fleet/dev/images:*",
             ),
         }
+
+    def test_no_build_reads_the_layers_of_an_image_that_the_fleet_has_built(self, plain: Template) -> None:
+        reading = [
+            each["Resource"]
+            for each in granted(plain, IMAGES).values()
+            if "ecr:GetDownloadUrlForLayer" in each["Action"]
+        ]
+        assert len(reading) == 1
+        assert OWN not in reading[0]
+
+    def test_a_build_pulls_from_the_accounts_that_the_environment_allows_but_not_from_its_own(self) -> None:
+        allowed = ["444455556666", "111122223333", "registry.example.com", "docker.io/library"]
+        found = granted(foundation(allowed_registries=allowed), IMAGES)["PullAllowed"]
+        assert (found["Action"], found["Resource"]) == (
+            PULL,
+            "arn:aws:ecr:us-east-1:444455556666:repository/*",
+        )
 
     def test_no_build_replaces_a_record_that_exists_or_deletes_anything(self, plain: Template) -> None:
         found = granted(plain, IMAGES)

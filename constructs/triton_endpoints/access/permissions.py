@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fleet.catalog.drift import detected_types
 from fleet.catalog.images import registry_accounts
+from fleet.endpoint.fleet_buckets import UPLOADS
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
@@ -76,6 +77,7 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
             ],
             resources=_published(place),
         ),
+        Statement(sid="ReadUploads", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{UPLOADS}*"]),
         Statement(
             sid="Build",
             actions=["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],

@@ -25,7 +25,7 @@ def build_statements(place: Deployment) -> list[Statement]:
         *_engines(place, records=_RECORDS),
         *_plan_statements(place),
         *source_statements(place),
-        *pull_statements(place),
+        *pull_statements(place, own=True),
         write_log(place, place.engine_log_group),
         *use_key(place, *BUCKET_KEY),
     ]
@@ -40,7 +40,7 @@ def job_statements(place: Deployment) -> list[Statement]:
     return [
         *_engines(place, records=(*_RECORDS, _LEFT_BY_TRAINING)),
         *_plan_statements(place),
-        *pull_statements(place),
+        *pull_statements(place, own=True),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         Statement(
             sid="PublishJobMetrics",

@@ -8,20 +8,27 @@ from __future__ import annotations
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.images.object_keys import BUILT, CONTEXTS, FAILURE, MANIFEST
+from fleet.images.object_keys import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
 from triton_endpoints.builds.failures import BuildFailures
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
 from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject, build_log
+from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.images.repository import ImageRepository
 from triton_endpoints.policy import Statement, service_role, use_key
 
 _PUSH = [
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
     "ecr:CompleteLayerUpload",
     "ecr:DescribeImages",
     "ecr:InitiateLayerUpload",
     "ecr:PutImage",
     "ecr:UploadLayerPart",
 ]
+"""To see what is pushed, and push; without ecr:GetDownloadUrlForLayer nobody's layers can be read.
+
+Source: ECR user guide, image-push-iam.html; ecr:DescribeImages is of the build script.
+"""
 
 
 class ImageBuild(Construct):
@@ -55,7 +62,11 @@ def image_statements(place: Deployment) -> list[Statement]:
             actions=["s3:GetObject"],
             resources=[f"{bucket}/{CONTEXTS}*", f"{bucket}/{BUILT}*"],
         ),
-        Statement(sid="WriteFailures", actions=["s3:PutObject"], resources=[f"{bucket}/{BUILT}*/{FAILURE}"]),
+        Statement(
+            sid="WriteFailures",
+            actions=["s3:PutObject"],
+            resources=[f"{bucket}/{BUILT}*/{DRAFT}", f"{bucket}/{BUILT}*/{FAILURE}"],
+        ),
         Statement(
             sid="WriteManifests",
             actions=["s3:PutObject"],
@@ -65,7 +76,8 @@ def image_statements(place: Deployment) -> list[Statement]:
         # Without conditions: S3 reports a missing object as missing only to a caller that may list.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
         *source_statements(place),
-        *pull_statements(place),
+        *pull_statements(place, own=False),
+        *_pull_allowed(place),
         Statement(
             sid="PushImage",
             actions=_PUSH,
@@ -74,3 +86,11 @@ def image_statements(place: Deployment) -> list[Statement]:
         write_log(place, place.image_log_group),
         *use_key(place, *BUCKET_KEY),
     ]
+
+
+def _pull_allowed(place: Deployment) -> list[Statement]:
+    """Pull what the Dockerfiles may name of other accounts, whose repositories have to allow it as well."""
+    repositories = [place.arn("ecr", "repository/*", account=account) for account in place.allowed_accounts]
+    if not repositories:
+        return []
+    return [Statement(sid="PullAllowed", actions=PULL, resources=repositories)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fleet.artifacts.sources.folder import read_chunks
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
+from fleet.artifacts.sources.spec_path import spec_path
 from fleet.artifacts.sources.spec_sources import Connect
 from fleet.findings import Finding, FindingsError
 from fleet.repository.onnx.graph import read_header
@@ -115,12 +116,16 @@ class OnnxObject:
 
 
 def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> OnnxFile | OnnxObject:
-    """The ONNX model of the spec's engine at `path`."""
+    """The ONNX model of the spec's engine at `path`.
+
+    Raises:
+        FindingsError: its file is outside of the tree that is reviewed with the spec.
+    """
     mark = loaded.source.mark((*path, "onnx"))
     if not onnx_in_s3(engine):
         file = mark.file.parent / engine.onnx
         with suppress(OSError, RuntimeError):  # reported when it is opened
-            file = file.resolve()
+            file = spec_path(mark, engine.onnx)
         return OnnxFile(file=file, mark=mark)
     bucket, _, key = engine.onnx.removeprefix(S3).partition("/")
     location = S3Location(bucket=bucket, key=key, mark=mark, said_by="onnx")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.catalog.images import Image
+from fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_path
+from fleet.catalog.images import Image, registry_host
 from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.registries import allowed_accounts
 from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
@@ -35,6 +37,7 @@ class ImageSource:
         base: The release's image, which the Dockerfile gets as TRITON_IMAGE; with a digest where the spec
             has one.
         arguments: The build arguments of the spec.
+        registries: Hosts in ECR that the Dockerfile may name, beside the release's.
         warnings: What is doubtful about the Dockerfile.
     """
 
@@ -44,6 +47,7 @@ class ImageSource:
     content: str
     base: Image
     arguments: dict[str, str]
+    registries: tuple[str, ...]
     warnings: tuple[Finding, ...]
 
     def key_on(self, base: Image) -> str:
@@ -85,6 +89,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         dockerfile=read_dockerfile(folder, triton_image=base.reference, arguments=image.args),
         context=read_context(folder),
         release=loaded.spec.triton,
+        environment=environment,
         argument_mark=lambda name: loaded.source.mark((*IMAGE, "args", name)),
         mode=loaded.spec.mode,
     )
@@ -98,6 +103,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         content=context_digest(inputs.context),
         base=base,
         arguments=dict(image.args),
+        registries=tuple(_registries(inputs)),
         warnings=tuple(findings),
     )
 
@@ -135,8 +141,21 @@ def wanted_images(
     return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in found.items()]
 
 
+def _registries(inputs: ImageInputs) -> Iterator[str]:
+    """The registries of allowed accounts whose number is somewhere in the Dockerfile or its arguments."""
+    texts = [*(each.raw for each in inputs.dockerfile.instructions), *inputs.arguments.values()]
+    for account in allowed_accounts(inputs.environment):
+        if any(account in text for text in texts):
+            yield registry_host(account, inputs.environment.region)
+
+
 def _folder(path: str, mark: Mark) -> Path:
-    folder = (mark.file.parent / path).resolve()
+    folder = spec_path(mark, path)
+    roots = {reviewed_tree(mark.file.parent), fleet_root(mark.file.parent)} - {None}
+    if inside := [each for each in roots if each is not None and each.is_relative_to(folder)]:
+        message = f"{path} leads to {folder}, a folder with all of {max(inside)}"
+        hint = "write a folder of its own for the image, with its Dockerfile and what that copies"
+        raise FindingsError([finding_at(mark, "FL945", message, hint)])
     if folder.is_dir():
         return folder
     message = f"{folder} is not a folder"

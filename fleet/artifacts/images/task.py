@@ -22,6 +22,7 @@ from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.images.facts import path_patterns
 from fleet.images.object_keys import (
+    DRAFT,
     FAILURE,
     MANIFEST,
     REQUEST,
@@ -150,6 +151,8 @@ class ImageTask:
             tag=hexadecimal(key),
             paths=path_patterns(),
             script=self._script.key,
+            registries=image.registries,
+            draft=built_image_key(key, DRAFT),
             manifest=built_image_key(key, MANIFEST),
             failure=built_image_key(key, FAILURE),
             seconds=self._seconds,

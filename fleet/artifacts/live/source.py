@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.artifacts.sources.spec_sources import Connect, source_of
 from fleet.findings import Finding, FindingsError
@@ -34,7 +35,7 @@ def repository_source(
         entry = entry.model_copy(update={"digest": digest})
     else:
         _check_folder(repository, digest)
-        entry = entry.model_copy(update={"repository": str(Path(repository).resolve())})
+        return FolderSource(Path(repository).resolve())
     spec = loaded.spec.model_copy(update={"models": (entry,)})
     return source_of(LoadedSpec(spec, Source(loaded.source.file, {})), spec.packed[0], s3)
 

@@ -12,6 +12,7 @@ from fleet.artifacts.sources.s3_archive import S3ArchiveSource
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
+from fleet.artifacts.sources.spec_path import spec_path
 from fleet.core.look import read_once
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import Archive, PackedArchive
@@ -78,30 +79,15 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     """The folder of one of the endpoint's model repositories.
 
     Raises:
-        FindingsError: the folder does not exist; the place is the line of the spec.
+        FindingsError: the folder does not exist, or is outside of the tree; the place is that of the spec.
     """
     mark = loaded.source.mark(("models", index, "repository"))
     hint = f"a path is relative to {mark.file.parent}"
     try:
-        repository, is_folder = real_folder(mark.file.parent, loaded.spec.models[index].repository)
-        if is_folder:
+        repository = spec_path(mark, loaded.spec.models[index].repository)
+        if read_once(Path.is_dir, repository):
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"
     except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links
         message = f"the folder cannot be read: {getattr(error, 'strerror', None) or error}"
     raise FindingsError([finding_at(mark, "FL401", message, hint)])
-
-
-def real_folder(base: Path, path: str) -> tuple[Path, bool]:
-    """Where a path leads from a folder, links followed, and whether it is a folder.
-
-    Raises:
-        OSError: a name is too long.
-        RuntimeError: links lead in a circle.
-    """
-    return read_once(_real_folder, base, path)
-
-
-def _real_folder(base: Path, path: str) -> tuple[Path, bool]:
-    found = (base / path).resolve()
-    return found, found.is_dir()

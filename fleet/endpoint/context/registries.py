@@ -15,6 +15,12 @@ IMAGE = "PrimaryContainer.Image"
 """The raw property of a Model that names an image."""
 DOCKER_HUB = "docker.io"
 """The registry of an image that names none. Source: github.com/distribution/reference."""
+DOCKER_LIBRARY = "library"
+"""Where Docker Hub has the images that are named by one word."""
+SAGEMAKER = "sagemaker-tritonserver"
+"""The repository of releases, in each account that has them."""
+NVIDIA = "nvcr.io/nvidia/tritonserver"
+_FLEET_REPOSITORY = re.compile(r"(.*/)?triton-fleet-[a-z][a-z0-9]*(-[0-9a-f]{8})?")
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,56 @@ def is_own_or_allowed(registry: str, environment: Environment) -> bool:
     )
 
 
+def is_fleet_repository(repository: str) -> bool:
+    """Whether a repository has the name of an environment's own, whichever account, region or mirror has it.
+
+    `repository_of` makes such names.
+    """
+    return _FLEET_REPOSITORY.fullmatch(repository) is not None
+
+
+def build_place(name: ImageName) -> str:
+    """Registry and repository of an image as Docker reads its name, with the defaults of Docker Hub."""
+    registry, repository = name.registry.lower() or DOCKER_HUB, name.repository
+    if registry == DOCKER_HUB and "/" not in repository:
+        repository = f"{DOCKER_LIBRARY}/{repository}"
+    return f"{registry}/{repository}"
+
+
+def allowed_accounts(environment: Environment) -> tuple[str, ...]:
+    """The accounts whose images the builds of an environment may read, in its region: never its own."""
+    accounts = {each for each in environment.allowed_registries if each.isdigit()}
+    return tuple(sorted(accounts - {environment.account}))
+
+
+def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
+    """Whether the build of an image may read from another one.
+
+    Images of Triton by NVIDIA and SageMaker are allowed, and what the environment allows: another account's
+    registry in the region, or a registry, or a path in one. The environment's own account has no image that
+    is made for builds.
+    """
+    place = build_place(name)
+    registry, _, repository = place.partition("/")
+    account = ecr_account(registry, environment.region)
+    if account is not None and repository == SAGEMAKER and account in registry_accounts(environment.region):
+        return True
+    if account in allowed_accounts(environment):
+        return True
+    return place == NVIDIA or any(
+        f"{place}/".startswith(f"{each}/") for each in environment.allowed_registries
+    )
+
+
 def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     """What the endpoint's role may pull: the image of its release, and one that the spec names instead.
 
-    Nothing from a registry that is not ECR's, or that the environment does not allow.
+    Nothing from a registry that is not ECR's, or that the environment does not allow; of the images that
+    fleets have built, only what the spec builds.
     """
-    image, found = endpoint.image, list[Repository]()
-    if image is not None and is_own_or_allowed(image.registry, endpoint.environment):
+    image, found, own = endpoint.image, list[Repository](), endpoint.spec.own_image
+    is_built = own is None or own.uri is None or not is_fleet_repository(own.uri.partition("/")[2])
+    if image is not None and is_built and is_own_or_allowed(image.registry, endpoint.environment):
         found.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = literal_name(raw.value) if raw.name == IMAGE else None

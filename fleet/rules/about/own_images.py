@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.registries import ecr_account, is_own_or_allowed
+from fleet.endpoint.context.registries import ecr_account, is_fleet_repository, is_own_or_allowed
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
 from fleet.spec.endpoint import Mode
@@ -18,9 +18,20 @@ BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
 @rule("FL971", source=ADAPT, needed=True)
 def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The image is in the environment's account, or in one that the environment allows."""
+    """The image is in the environment's account, or in one that the environment allows.
+
+    It is not in a repository in which a fleet keeps the images that it builds: those are of the endpoints
+    whose specs build them.
+    """
     own, uri = endpoint.spec.own_image, _uri(endpoint)
-    if own is None or uri is None:
+    if own is None or own.uri is None or uri is None:
+        return
+    repository = own.uri.partition("/")[2]
+    if is_fleet_repository(repository):
+        message = (
+            f"the image is in {repository}, which has the images that a fleet has built for its endpoints"
+        )
+        yield Problem(URI, message, "name the folder of the image with `build`: equal folders share an image")
         return
     account = ecr_account(uri, endpoint.region)
     if account is not None and not is_own_or_allowed(uri, endpoint.environment):

@@ -125,6 +125,26 @@ def test_a_push_without_a_record_is_recorded_by_the_next_build(fleet: ImageFleet
     assert fleet.lock["image"]["digest"] == image["digest"]
 
 
+def test_a_push_that_does_not_say_what_it_contains_is_told_with_its_remedy(fleet: ImageFleet) -> None:
+    fleet.dockerfile(f"{DOCKERFILE}ENV FORGOTTEN=yes\n")
+    fleet.succeed("images", "build", "--env", "dev")
+    fleet.succeed("lock", "--env", "dev")
+    s3, image = client(fleet.aws, "s3"), fleet.lock["image"]["key"].removeprefix("sha256:")
+    for name in ("manifest.json", "draft.json"):
+        s3.delete_object(Bucket=PLACE.bucket, Key=f"images/built/{image}/{name}")
+    built = fleet("images", "build", "--env", "dev")
+    assert built.returncode == 1
+    assert "aws ecr batch-delete-image --repository-name triton-fleet-dev" in built.stderr
+
+
+def test_an_image_of_another_endpoint_is_not_read(fleet: ImageFleet) -> None:
+    theirs = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev@sha256:{'a' * 64}"
+    fleet.dockerfile(f"{DOCKERFILE}COPY --from={theirs} /models /stolen\n")
+    for command in (["images", "build"], ["images", "plan"], ["lock"], ["check"]):
+        done = fleet(*command, "--env", "dev")
+        assert (done.returncode, "FL943" in done.stdout + done.stderr) == (1, True), command
+
+
 def test_a_release_that_is_published_again_is_built_on_again(
     fleet: ImageFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,26 +78,46 @@ def moved_outside(folder: FleetFolder, how: str) -> Path:
 
 
 @pytest.mark.parametrize("how", ["relative", "absolute", "link"])
-def test_a_repository_outside_of_the_reviewed_tree_is_a_warning_with_its_place(
-    folder: FleetFolder, how: str
+@pytest.mark.parametrize("allow", ["", 'allow: {input-outside-work-tree: "the monorepo next to it"}\n'])
+def test_a_repository_outside_of_the_reviewed_tree_is_an_error_that_no_spec_can_allow(
+    folder: FleetFolder, how: str, allow: str
 ) -> None:
     folder.lock()
     outside = moved_outside(folder, how)
+    file = folder.root / "model_specs/sentences.yaml"
+    file.write_text(file.read_text() + allow)
+    found = [each for each in findings(folder) if each.code == "FL471"]
+    assert [(each.severity, each.file, each.line) for each in found] == [(Severity.ERROR, file, 5)]
+    assert f"leads to {outside}, outside of {folder.root}:" in found[0].message
+    assert ("FL131" in {each.code for each in findings(folder)}) == bool(allow)
+    with pytest.raises(FindingsError) as refused:
+        checked_fleet(open_project(folder.root, "dev"))
+    assert "FL471" in {each.code for each in refused.value.findings}
+
+
+def test_no_lock_is_written_of_one(folder: FleetFolder) -> None:
+    folder.lock()
+    moved_outside(folder, "link")
+    before = (folder.root / "locks/dev/sentences.lock.yaml").read_bytes()
+    with pytest.raises(FindingsError) as refused:
+        write_locks(open_project(folder.root, "dev"))
+    assert [each.code for each in refused.value.findings] == ["FL471"]
+    assert (folder.root / "locks/dev/sentences.lock.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", [".git", ".fleet"])
+def test_a_repository_in_what_no_commit_holds_is_one(folder: FleetFolder, name: str) -> None:
+    folder.lock()
+    (folder.root / name).mkdir()
+    (folder.root / "repository").rename(folder.root / name / "models")
+    folder.spec(base=SPEC.replace("../repository", f"../{name}/models"))
     (found,) = findings(folder)
-    assert (found.code, found.severity) == ("FL471", Severity.WARNING)
-    assert f"leads to {outside}, outside of {folder.root}:" in found.message
-    assert (found.file, found.line) == (folder.root / "model_specs/sentences.yaml", 5)
+    assert (found.code, found.severity) == ("FL471", Severity.ERROR)
+    assert f"into {name}, which no commit holds" in found.message
 
 
 def test_a_git_work_tree_around_the_fleet_is_the_reviewed_tree(folder: FleetFolder) -> None:
     folder.lock()
     moved_outside(folder, "relative")
     (folder.root.parent / ".git").mkdir()
-    assert findings(folder) == []
-
-
-def test_a_spec_may_allow_itself_a_repository_elsewhere(folder: FleetFolder) -> None:
-    folder.lock()
-    moved_outside(folder, "link")
-    folder.spec('allow: {input-outside-work-tree: "the monorepo next to it"}\n')
     assert findings(folder) == []

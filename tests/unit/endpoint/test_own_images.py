@@ -71,6 +71,22 @@ class TestPlace:
         assert pulled_repositories(decided) == ()
         assert {each.code for each in rule_findings(decided)} >= {"FL971", "FL131"}
 
+    @pytest.mark.parametrize(
+        "uri",
+        [
+            f"{REGISTRY}/triton-fleet-dev",
+            f"{REGISTRY}/triton-fleet-prod-0123abcd",
+            f"{REGISTRY}/mirror/triton-fleet-dev",
+            "444455556666.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging",
+        ],
+    )
+    def test_what_fleets_have_built_is_named_by_its_folder_alone(self, folder: FleetFolder, uri: str) -> None:
+        folder.environment('allowed_registries: ["444455556666"]\n')
+        named = f'image: {{uri: {uri}, digest: "{DIGEST}"}}\nallow: {{FL971: because we can}}\n'
+        decided = with_lock(folder, named)
+        assert {each.code for each in rule_findings(decided)} >= {"FL971", "FL131"}
+        assert pulled_repositories(decided) == ()
+
     def test_on_this_machine_the_release_stands_in_its_place(self, folder: FleetFolder) -> None:
         folder.environment(name="local")
         folder.spec(BUILT)

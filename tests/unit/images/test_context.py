@@ -17,9 +17,14 @@ from hypothesis import strategies as st
 
 from fleet.findings import Finding
 from fleet.images import context as context_module
+from fleet.images.check import check_image
 from fleet.images.context import BuildContext, ContextEntry, read_context
+from fleet.images.dockerfile import read_dockerfile
 from fleet.images.ignore_file import MAX_IGNORE_BYTES, parse_ignore_file
-from image_builds import START, image_folder
+from fleet.images.inputs import ImageInputs
+from fleet.spec.endpoint import Mode
+from fleet.spec.source import Mark
+from image_builds import ENVIRONMENT, START, TRITON, image_findings, image_folder
 
 AS_OTHER_USER = """
 import os, sys
@@ -255,3 +260,39 @@ class TestLimits:
         found = only(context(tmp_path, "*.nothing\n"))
         assert found.code == "FL939"
         assert found.message == f"the build context is too large: {message}"
+
+
+@pytest.mark.parametrize("name", [".git/config", ".git", ".fleet/local/keys.json", ".fleet-token"])
+@pytest.mark.parametrize("below", ["", "app/", "app/.hidden/"])
+@pytest.mark.parametrize("ignore", ["", "#\n!**/.git\n!**/.fleet*\n"])
+def test_the_history_of_a_clone_and_the_keys_of_this_product_are_never_sent(
+    tmp_path: Path, name: str, below: str, ignore: str
+) -> None:
+    found = context(
+        tmp_path, ignore, {f"{below}{name}": "secret", f"{below}.github/x": "", f"{below}.gitignore": ""}
+    )
+    sent = [each.path for each in found.entries if each.path not in ("Dockerfile", ".dockerignore")]
+    assert sent == [f"{below}.github/x", f"{below}.gitignore"]
+
+
+@pytest.mark.parametrize("source", [".git", "app/.git/config", ".fleet-token"])
+def test_a_copy_of_them_is_an_error(tmp_path: Path, source: str) -> None:
+    folder = image_folder(
+        tmp_path, f"{START}COPY {source} /\n", {source if "." in source[-7:] else f"{source}/x": ""}
+    )
+    assert [each.code for each in image_findings(folder)] == ["FL930"]
+
+
+def test_a_dockerfile_that_changes_between_its_check_and_its_upload_is_an_error(tmp_path: Path) -> None:
+    checked = read_dockerfile(image_folder(tmp_path, START), triton_image=TRITON, arguments={})
+    sent = read_context(image_folder(tmp_path, f"{START}COPY --from=evil.example/x / /\n"))
+    inputs = ImageInputs(
+        dockerfile=checked,
+        context=sent,
+        release="25.04",
+        environment=ENVIRONMENT,
+        argument_mark=lambda _: Mark(tmp_path, 1, 1),
+        mode=Mode.SINGLE,
+    )
+    (found,) = check_image(inputs)
+    assert (found.code, found.file) == ("FL305", tmp_path / "Dockerfile")

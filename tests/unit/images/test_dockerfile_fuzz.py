@@ -19,7 +19,7 @@ from fleet.images.lines import MAX_SHOWN_CHARACTERS
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import MAX_FINDINGS, Mark
 from fleet_folder import ROOT
-from image_builds import SPEC, START, image_findings, image_folder, parsed
+from image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
 
 SHARED = ROOT.parent / "shared"
 REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]
@@ -56,6 +56,7 @@ def test_every_text_is_checked(text: str, arguments: dict[str, str]) -> None:
         dockerfile=parsed(f"{START}{text}", **arguments),
         context=BuildContext(ROOT, (), IgnoreFile(ROOT / ".dockerignore")),
         release="25.04",
+        environment=ENVIRONMENT,
         argument_mark=lambda _: Mark(SPEC, 1, 1),
         mode=Mode.MULTI_MODEL,
     )

@@ -93,3 +93,35 @@ def test_one_in_the_spec_is_found_at_its_line(tmp_path: Path, name: str, value: 
     (each,) = [each for each in found if each.code == "FL933"]
     assert (each.file, each.line, each.severity, each.confidential) == (SPEC, 2, severity, True)
     assert value not in each.message or value == "x"
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".env", ""),
+        ("app/.env.production", ""),
+        ("id_ed25519", ""),
+        ("ssh/id_rsa", ""),
+        (".npmrc", ""),
+        ("home/.aws/credentials", ""),
+        ("tls/server.pem", "Bag Attributes\n-----BEGIN PRIVATE KEY-----\n"),
+        ("any.txt", "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
+    ],
+)
+def test_a_file_of_the_context_that_holds_one_is_a_warning_that_names_it(
+    tmp_path: Path, path: str, content: str
+) -> None:
+    (each,) = image_findings(image_folder(tmp_path, START, {path: content}))
+    assert (each.code, each.severity, each.file) == ("FL933", "warning", tmp_path / path)
+    assert path in each.message
+
+
+@pytest.mark.parametrize(
+    "path", [".env.example", "id_rsa.pub", "ca.pem", "credentials.py", "environment.env.md"]
+)
+def test_other_files_are_taken(tmp_path: Path, path: str) -> None:
+    assert image_findings(image_folder(tmp_path, START, {path: "-----BEGIN CERTIFICATE-----\n"})) == []
+
+
+def test_one_that_dockerignore_excludes_is_taken(tmp_path: Path) -> None:
+    assert image_findings(image_folder(tmp_path, START, {".env": "", ".dockerignore": "#\n.env\n"})) == []

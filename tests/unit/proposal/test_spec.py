@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from fleet.findings import FindingsError, Severity
@@ -23,9 +25,18 @@ def test_of_an_example_it_passes_the_check(new: NewSpecs, example: str) -> None:
     repository = ROOT / "examples" / example
     if not (repository / EXAMPLES[example]).is_file():
         pytest.skip(f"the models of {example} have not been made")
-    text = new.text(repository)
-    assert {each.code for each in new.findings()} == {"FL471"}, "it lies outside of the fleet's folder"
-    assert "is outside this project" in text
+    shutil.copytree(repository, new.models)
+    new.text()
+    assert new.findings() == []
+
+
+def test_a_folder_outside_of_the_reviewed_tree_is_refused(new: NewSpecs) -> None:
+    new.python("embed")
+    outside = new.fleet.root.parent / f"{new.fleet.root.name}-models"
+    new.models.rename(outside)
+    with pytest.raises(FindingsError) as refused:
+        new.text(outside)
+    assert {each.code for each in refused.value.findings} == {"FL471"}
 
 
 def test_several_repositories_become_the_archives_of_a_multi_model_endpoint(new: NewSpecs) -> None:

@@ -1,0 +1,61 @@
+"""The paths that a spec names lead to what is reviewed with it: its Git work tree, else its fleet."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fleet.core.look import read_once
+from fleet.findings import FindingsError
+from fleet.images.context import NEVER_SENT
+from fleet.spec.source import Mark, finding_at
+
+OUTSIDE = "FL471"
+GIT = ".git"
+"""The folder of a clone, or the file of a linked worktree or a submodule."""
+FOLDERS = ("model_specs", "environments")
+"""What makes a folder a fleet."""
+
+
+def spec_path(mark: Mark, name: str) -> Path:
+    """Where a path leads from the file that names it, links followed; it need not exist.
+
+    A spec that is in no work tree and no fleet, such as a draft, may name any path.
+
+    Raises:
+        FindingsError: it leads out of the tree, or into what Git or this product keeps for itself.
+        OSError: a name is too long.
+        RuntimeError: links lead in a circle.
+    """
+    folder = mark.file.parent
+    real, tree = read_once(_resolved, folder, name), read_once(reviewed_tree, folder)
+    if tree is None:
+        return real
+    if not real.is_relative_to(tree):
+        problem, hint = f"outside of {tree}", "move it there"
+    elif own := NEVER_SENT.intersection(real.relative_to(tree).parts):
+        problem, hint = f"into {min(own)}, which no commit holds", "name a folder that is in the repository"
+    else:
+        return real
+    message = f"{name} leads to {real}, {problem}: that place changes without a review"
+    raise FindingsError([finding_at(mark, OUTSIDE, message, f"{hint}: a spec cannot `allow` it")])
+
+
+def reviewed_tree(folder: Path) -> Path | None:
+    """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
+    above = _above(folder)
+    return next((each for each in above if os.path.lexists(each / GIT)), None) or fleet_root(folder)
+
+
+def fleet_root(folder: Path) -> Path | None:
+    """The root of the fleet that a folder is in; None if it is in none."""
+    return next((each for each in _above(folder) if all((each / name).is_dir() for name in FOLDERS)), None)
+
+
+def _above(folder: Path) -> tuple[Path, ...]:
+    real = Path(os.path.realpath(folder))
+    return (real, *real.parents)
+
+
+def _resolved(folder: Path, name: str) -> Path:
+    return (folder / name).resolve()

@@ -1,0 +1,62 @@
+"""What a spec may read of the artifact buckets of fleets: what was uploaded for its own endpoint.
+
+Everything else in them belongs to all endpoints: archives, engines, ONNX models, captured calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleet.engines.endpoint_engines import spec_engines
+from fleet.findings import Finding
+from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.s3_repository import S3, in_s3, onnx_in_s3
+from fleet.spec.source import KeyPath, finding_at
+
+CODE = "FL753"
+UPLOADS = "uploads/"
+"""The prefix with a folder for each endpoint, into which people upload."""
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_FLEET_BUCKET = re.compile(r"triton-fleet-[a-z][a-z0-9]*-[0-9]{12}-[a-z0-9-]+")
+"""Such names `bucket_of` makes."""
+_ALIASES = ("-s3alias", "--ol-s3", "--x-s3", "--table-s3", ".mrap")
+"""Ends of names that S3 keeps for what is not a general purpose bucket, such as aliases of access points.
+
+Source: S3 user guide, bucketnamingrules.html.
+"""
+
+
+def source_findings(project: Project, loaded: LoadedSpec) -> Iterator[Finding]:
+    """Repositories and ONNX models of a spec that are another endpoint's in a fleet's bucket, or may be."""
+    for path, url in _objects(loaded):
+        bucket, _, key = url.removeprefix(S3).partition("/")
+        endpoint, mark = loaded.spec.endpoint, loaded.source.mark(path)
+        if not _BUCKET.fullmatch(bucket) or bucket.endswith(_ALIASES):
+            message = f"{url} does not show which bucket it is in"
+            yield finding_at(mark, CODE, message, "name the bucket itself, not an access point or its alias")
+        elif _is_of_a_fleet(project, bucket) and not _is_upload(key, endpoint):
+            message = f"{url} is in the artifact bucket of a fleet, which has what all of its endpoints run"
+            hint = f"upload it below {S3}{bucket}/{UPLOADS}{endpoint}/, or to a bucket of your own"
+            yield finding_at(mark, CODE, message, hint)
+
+
+def _objects(loaded: LoadedSpec) -> Iterator[tuple[KeyPath, str]]:
+    for index, archive in enumerate(loaded.spec.models):
+        if in_s3(archive):
+            yield ("models", index, "repository"), archive.repository
+    for path, _, engine in spec_engines(loaded.spec):
+        if onnx_in_s3(engine):
+            yield (*path, "onnx"), engine.onnx
+
+
+def _is_of_a_fleet(project: Project, bucket: str) -> bool:
+    return _FLEET_BUCKET.fullmatch(bucket) is not None or bucket in project.given_buckets
+
+
+def _is_upload(key: str, endpoint: str) -> bool:
+    """Whether a key is plainly below the folder of the endpoint, however a URL is read."""
+    prefix = f"{UPLOADS}{endpoint}/"
+    *folders, name = key.removeprefix(prefix).split("/")
+    is_plain = not {"", ".", ".."}.intersection(folders) and name not in (".", "..")
+    return key.startswith(prefix) and is_plain and not re.search(r"[%\\\x00-\x1f\x7f]", key)
