@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from fleet.artifacts.sources.spec_sources import real_folder
+from fleet.artifacts.sources.spec_path import spec_path
 from fleet.core.look import read_once
-from fleet.findings import CannotRunError, Finding
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.folder_entries import folder_entries
 from fleet.selection.work_tree import ENTRY, common_folder, work_tree
@@ -40,13 +40,13 @@ def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
     if loaded.spec.image is not None and loaded.spec.image.build is not None:
         named.append((("image", "build"), loaded.spec.image.build))
     for path, name in named:
-        above = loaded.source.mark(path).file.parent
+        mark = loaded.source.mark(path)
         try:
-            folder, is_folder = real_folder(above, name)
-        except (OSError, RuntimeError, ValueError):  # reported where it is read
+            folder = spec_path(mark, name)
+        except (FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
             continue
-        if is_folder:
-            yield from read_once(_findings_below, folder, above)
+        if read_once(Path.is_dir, folder):
+            yield from read_once(_findings_below, folder, mark.file.parent)
 
 
 def own_git_findings(root: Path) -> Iterator[Finding]:

@@ -8,11 +8,10 @@ from pathlib import Path
 from fleet.core.look import read_once
 from fleet.findings import FindingsError
 from fleet.images.context import NEVER_SENT
+from fleet.selection.work_tree import ENTRY
 from fleet.spec.source import Mark, finding_at
 
 OUTSIDE = "FL471"
-GIT = ".git"
-"""The folder of a clone, or the file of a linked worktree or a submodule."""
 FOLDERS = ("model_specs", "environments")
 """What makes a folder a fleet."""
 
@@ -44,7 +43,7 @@ def spec_path(mark: Mark, name: str) -> Path:
 def reviewed_tree(folder: Path) -> Path | None:
     """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
     above = _above(folder)
-    return next((each for each in above if os.path.lexists(each / GIT)), None) or fleet_root(folder)
+    return next((each for each in above if os.path.lexists(each / ENTRY)), None) or fleet_root(folder)
 
 
 def fleet_root(folder: Path) -> Path | None:
