@@ -37,6 +37,7 @@ ENDPOINT_STATEMENTS = {
         ("Model", "model"),
     )
 }
+LIST = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"]
 SEARCH = "arn:aws:iam::444455556666:role/search"
 
 
@@ -187,10 +188,7 @@ class TestPermissions:
                 OWN_STACKS,
             ),
             **ENDPOINT_STATEMENTS,
-            "ListArtifacts": (
-                ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"],
-                BUCKET,
-            ),
+            "ListArtifacts": (LIST, BUCKET),
             "PublishArtifacts": (
                 [
                     "s3:AbortMultipartUpload",

@@ -29,17 +29,15 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
-def test_the_lock_of_a_repository_in_s3_is_that_of_the_same_folder(
-    there: Repositories, tmp_path: Path, form: str
-) -> None:
+def test_the_lock_of_a_repository_in_s3_is_that_of_the_same_folder(there: Repositories, form: str) -> None:
     files = {path: content for path, content in FILES.items() if not path.startswith("embed-it")}
     stream = packed(files)
     there.spec(form, digest(stream))
     there.prefix(files) if form == "team/" else there.archive(stream)
     (lock,) = there.lock()
     found = load_lock(lock)
-    on_disk(files, tmp_path / "r")
-    there.folder.spec(base=SPEC.replace("../repository", str(tmp_path / "r")))
+    on_disk(files, there.folder.root / "r")
+    there.folder.spec(base=SPEC.replace("../repository", "../r"))
     there.lock()
     assert found == load_lock(lock)
     assert found.archives["sentences"].digest == digest(stream)
