@@ -73,7 +73,7 @@ def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
     image, machine = endpoint.engine_image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
         return ()
-    runner = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
+    runner = runner_for(machine, endpoint.region)
     tensorrt = expected_tensorrt(image.details)
     if not isinstance(runner, Runner) or tensorrt is None:
         return ()

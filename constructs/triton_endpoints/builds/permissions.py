@@ -1,4 +1,4 @@
-"""What every build by CodeBuild may do: read its script, pull the images of the releases, write its log."""
+"""What builds may do: read their script, pull the images of the releases, write their log."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ def source_statements(place: Deployment) -> list[Statement]:
     ]
 
 
-def pull_statements(place: Deployment) -> list[Statement]:
-    """Pull releases, from each account that keeps them for the region, and the environment's own images."""
+def pull_statements(place: Deployment, *, own: bool) -> list[Statement]:
+    """Pull releases, from each account that has them for the region; `own`: the environment's images, too."""
     repositories = [
         place.arn("ecr", f"repository/{REPOSITORY}", account=account)
         for account in registry_accounts(place.region)
     ]
-    own = place.arn("ecr", f"repository/{place.image_repository}")
+    if own:
+        repositories.append(place.arn("ecr", f"repository/{place.image_repository}"))
     return [
         Statement(sid="LogInToRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
-        Statement(sid="PullImage", actions=PULL, resources=[*repositories, own]),
+        Statement(sid="PullImage", actions=PULL, resources=repositories),
     ]
 
 

@@ -65,7 +65,7 @@ def image_statements(place: Deployment) -> list[Statement]:
         # Without conditions: S3 reports a missing object as missing only to a caller that may list.
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
         *source_statements(place),
-        *pull_statements(place),
+        *pull_statements(place, own=True),
         Statement(
             sid="PushImage",
             actions=_PUSH,
