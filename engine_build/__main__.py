@@ -53,7 +53,7 @@ def run(arguments):
         return run_request(rest[0], Request.of, run_job)
     from engine_job.store import store_folder
 
-    return run_request(rest[0], Request.of, lambda *given: store_folder(*given, folder=rest[1]))
+    return run_request(rest[0], Request.of, lambda *work: store_folder(*work, folder=rest[1]))
 
 
 if __name__ == "__main__":

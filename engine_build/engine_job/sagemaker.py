@@ -76,11 +76,11 @@ class Jobs:
         }
         if self.kind == "processing":
             local = {"LocalPath": inputs, "S3InputMode": "File", "S3CompressionType": "None"}
-            left = {"S3Uri": workspace.output, "LocalPath": outputs, "S3UploadMode": "EndOfJob"}
+            target = {"S3Uri": workspace.output, "LocalPath": outputs, "S3UploadMode": "EndOfJob"}
             self._sagemaker.create_processing_job(
                 **common,
                 ProcessingInputs=[{"InputName": CHANNEL, "S3Input": {**source, **local}}],
-                ProcessingOutputConfig={"Outputs": [{"OutputName": CHANNEL, "S3Output": left}]},
+                ProcessingOutputConfig={"Outputs": [{"OutputName": CHANNEL, "S3Output": target}]},
                 ProcessingResources={"ClusterConfig": cluster},
                 AppSpecification={"ImageUri": request.image, "ContainerEntrypoint": entrypoint},
                 NetworkConfig={"EnableNetworkIsolation": True},

@@ -94,7 +94,7 @@ class Deployment:
         return f"/triton-fleet/{self.environment}/alarm-topic/{place}"
 
     def build_project(self, project: Project) -> str:
-        """The CodeBuild project of engines, on a GPU of CodeBuild's or of SageMaker jobs, or of images."""
+        """The CodeBuild project of jobs that build engines, or of images."""
         return f"{self.stack}-images" if project == "image" else f"{self.stack}-engines-{project}"
 
     @property

@@ -119,6 +119,6 @@ def _plan_engine(
 
 
 def command_line(planned: EndpointEngine) -> str:
-    """For a shell in the image, in the folder of the ONNX model; the build adds a timing cache to it."""
+    """For a shell in the image, in the folder of the ONNX model."""
     onnx = PurePosixPath(planned.engine.onnx.removeprefix("s3://")).name
     return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *planned.arguments])

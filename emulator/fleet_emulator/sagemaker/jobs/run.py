@@ -129,10 +129,10 @@ def _copy_input(wanted: JobFiles, root: Path, s3: S3Client) -> None:
         raise InputError(f"ClientError: Data download failed: No S3 objects found under S3 URL {wanted.uri}")
 
 
-def _copy_output(left: JobFiles, root: Path, s3: S3Client) -> None:
+def _copy_output(output: JobFiles, root: Path, s3: S3Client) -> None:
     """Upload the files of a folder; no links, which may lead to files of this machine."""
-    bucket, prefix = bucket_and_name_from_url(left.uri)
-    folder = Path(_local_path(left.folder, root))
+    bucket, prefix = bucket_and_name_from_url(output.uri)
+    folder = Path(_local_path(output.folder, root))
     for path, _, names in os.walk(folder):
         for file in (Path(path) / name for name in names):
             if file.is_file() and not file.is_symlink():
