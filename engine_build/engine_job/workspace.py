@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from dataclasses import asdict
@@ -60,8 +59,6 @@ class Workspace:
     def clear(self) -> None:
         """Delete all of it; what S3 refuses is told, and the bucket's lifecycle deletes it later."""
         try:
-            for key in self._bucket.keys(self._prefix):
-                with contextlib.suppress(ClientError):
-                    self._bucket.delete(key)
+            self._bucket.delete_all(self._prefix)
         except (ClientError, BotoCoreError) as error:
             print(f"{self._bucket.url(self._prefix)} is not deleted: {error}", file=sys.stderr)

@@ -9,6 +9,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 MISSING, CONFLICT, TAKEN = 404, 409, 412
+AT_ONCE = 1000
+"""Objects that S3 deletes by one call."""
 
 
 def status(error: ClientError) -> int:
@@ -77,9 +79,12 @@ class Bucket:
         """Copy an object of at most 5 GB on the server."""
         self.s3.copy_object(Bucket=self.name, Key=to, CopySource={"Bucket": self.name, "Key": key})
 
-    def delete(self, key: str) -> None:
-        """Delete an object."""
-        self.s3.delete_object(Bucket=self.name, Key=key)
+    def delete_all(self, prefix: str) -> None:
+        """Delete all objects below a prefix, as far as S3 lets it."""
+        keys = self.keys(prefix)
+        for start in range(0, len(keys), AT_ONCE):
+            objects = [{"Key": key} for key in keys[start : start + AT_ONCE]]
+            self.s3.delete_objects(Bucket=self.name, Delete={"Objects": objects, "Quiet": True})
 
     def write(self, key: str, body: bytes, *, only_if_new: bool = False) -> None:
         """Write a small object.

@@ -76,10 +76,12 @@ def test_every_call_of_the_starter_is_one_that_its_role_allows(
     sagemaker = ScriptedSageMaker(store)
 
     def called(params: dict[str, Any], model: Any, **_: Any) -> None:
+        if model.name == "DeleteObjects":
+            calls.extend(("DeleteObject", each) for each in params["Delete"]["Objects"])
+            return
         calls.append((model.name, dict(params)))
         if "CopySource" in params:
-            source = params["CopySource"]
-            calls.append(("GetObject", {"Key": source["Key"]}))
+            calls.append(("GetObject", {"Key": params["CopySource"]["Key"]}))
 
     sagemaker.creates()
     sagemaker.is_in("InProgress")
