@@ -127,7 +127,7 @@ class EndpointContext:
         """The image in which engines are built: the release's.
 
         Only the environment lets an image of the spec's own build, where its TensorRT is another one: what
-        such an image runs is its team's, and so is what it says of its TensorRT.
+        such an image runs is its team's, and so is the version of TensorRT that it claims.
         """
         own = self.environment.engine_builds.own_images and self.has_own_tensorrt
         return self.image if own else self.release_image
