@@ -1,4 +1,4 @@
-"""`python3 HEX.zip compile|job|image s3://BUCKET/KEY`: builds one TensorRT engine or one container image.
+"""Builds one TensorRT engine or one container image; USAGE has the commands.
 
 Exits with 0, or with what engine_request/problems.py says. Older Pythons have to be able to read this file.
 """
@@ -7,38 +7,53 @@ import sys
 
 LEAST = (3, 10)
 UNFIT_IMAGE = 13
-USAGE = 2
+MISTAKE = 2
+ARGUMENTS = {"compile": 2, "job": 1, "store": 2, "image": 1}
+USAGE = """usage: python3 SCRIPT compile INPUT OUTPUT          build an engine, from a folder to a folder
+       python3 SCRIPT job s3://BUCKET/KEY          have a SageMaker job build it
+       python3 SCRIPT store s3://BUCKET/KEY OUTPUT put what `compile` has left into the bucket
+       python3 SCRIPT image s3://BUCKET/KEY        build a container image"""
 
 
 def run(arguments):
     # type: (list[str]) -> int
-    """The exit code of a command and a request's address."""
+    """The exit code of a command with its arguments."""
     if sys.version_info[:2] < LEAST:
         there, least = (
             ".".join(str(number) for number in version) for version in (sys.version_info[:2], LEAST)
         )
         print("error: this image has Python {}; the build needs {}".format(there, least), file=sys.stderr)  # noqa: UP032
         return UNFIT_IMAGE
-    if len(arguments) != 2 or arguments[0] not in ("compile", "job", "image"):
-        print("usage: python3 HEX.zip compile|job|image s3://BUCKET/KEY", file=sys.stderr)
-        return USAGE
+    command, rest = arguments[0] if arguments else "", arguments[1:]
+    if ARGUMENTS.get(command) != len(rest):
+        print(USAGE, file=sys.stderr)
+        return MISTAKE
+    if command == "compile":
+        from pathlib import Path
+
+        from compile_engine.compile import compile_engine
+        from engine_request.outcome import outcome
+
+        return outcome(lambda: compile_engine(Path(rest[0]), Path(rest[1])))
     from engine_request.boto3_there import require_boto3
 
     require_boto3()
-    from engine_request.outcome import outcome
+    from engine_request.run import run_request
 
-    if arguments[0] == "image":
+    if command == "image":
         from image_build.build import build_image
         from image_build.request import ImageRequest
 
-        return outcome(arguments[1], ImageRequest.of, build_image)
+        return run_request(rest[0], ImageRequest.of, build_image)
     from engine_request.request import Request
 
-    if arguments[0] == "compile":
-        from compile_engine.compile import compile_engine as work
-    else:
-        from engine_job.job import run_job as work
-    return outcome(arguments[1], Request.of, work)
+    if command == "job":
+        from engine_job.job import run_job
+
+        return run_request(rest[0], Request.of, run_job)
+    from engine_job.store import store_folder
+
+    return run_request(rest[0], Request.of, lambda *work: store_folder(*work, folder=rest[1]))
 
 
 if __name__ == "__main__":

@@ -191,13 +191,3 @@ def acknowledge_docker(project: codebuild.CfnProject) -> None:
             reason="Docker needs a privileged build; its role writes to one repository, and records",
         )
     )
-
-
-def acknowledge_image(project: codebuild.CfnProject) -> None:
-    """Acknowledge that engines are built in the image that serves them, and not in one of CodeBuild's."""
-    Validations.of(project).acknowledge(
-        Acknowledgment(
-            id="AwsSolutions-CB5",
-            reason="each build names AWS's Triton image, which will serve the engine; this one does nothing",
-        )
-    )

@@ -7,7 +7,11 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from fleet.engines.object_keys import JOBS
+
 NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = 90, 7, 365
+JOB_DAYS = 7
+"""For what a build of engines could not delete; a job runs for less than two days."""
 KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 """Kept once deployed; a first deploy that failed leaves no bucket whose name the next one would meet."""
 
@@ -48,7 +52,8 @@ class ArtifactBucket(Construct):
                 s3.LifecycleRule(
                     abort_incomplete_multipart_upload_after=Duration.days(UPLOAD_DAYS),
                     noncurrent_version_expiration=Duration.days(NONCURRENT_DAYS),
-                )
+                ),
+                s3.LifecycleRule(prefix=JOBS, expiration=Duration.days(JOB_DAYS)),
             ],
             removal_policy=KEPT,
         )

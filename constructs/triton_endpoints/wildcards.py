@@ -143,15 +143,21 @@ WILDCARDS = (
         "scalings that are put aside, one object for each variant of the environment",
     ),
     Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/engines/((plans|scripts)/)?\*",
+        r"arn:[^:]+:s3:::[^/]+/engines/(onnx|plans|scripts)/\*",
         frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
         "ONNX models, scripts, requests and engines, which are named by their content",
     ),
     Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/engines/(plans/\*/(model\.plan|manifest\.json|failure\.json|job/\*)|timing/\*)",
+        r"arn:[^:]+:s3:::[^/]+/engines/plans/\*/(model\.plan|manifest\.json|failure\.json)",
         frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
         "what comes of builds, named by the engine's key, and no requests of other builds; plans and"
         " manifests that exist stay as they are, it may not delete, and the bucket keeps versions",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/engines/jobs/\*",
+        frozenset({"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
+        "inputs and outputs of jobs that run, which are named by the engine's key; containers of jobs have no"
+        " credentials",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/images/(contexts|built)/\*",

@@ -7,7 +7,6 @@ from pathlib import Path
 import fleet.local.engines
 import fleet.local.images
 from fleet.aws.api.emulator import Keys, local_session, local_variables
-from fleet.catalog.builds import codebuild_family
 from fleet.catalog.images import Image, image, regions_of, release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
 from fleet.catalog.properties import property_at
@@ -30,7 +29,6 @@ __all__ = [
     "Keys",
     "UnpackingError",
     "budget_of_disk",
-    "codebuild_family",
     "expected_tensorrt",
     "image",
     "instance",

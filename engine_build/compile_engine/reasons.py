@@ -45,11 +45,9 @@ def build_error(ended: Ended) -> BuildError:
     return BuildError(FAILED, _ended(ended, _first_error(ended)), log=ended.lines[-TOLD:])
 
 
-def load_error(ended: Ended, remedy: str) -> BuildError:
-    """The error of a plan that this GPU does not load or run; without a remedy, with the problem's."""
-    return BuildError(
-        NOT_LOADABLE, _ended(ended, _first_error(ended)), remedy=remedy, log=ended.lines[-TOLD:]
-    )
+def load_error(ended: Ended) -> BuildError:
+    """The error of a plan that this GPU does not load or run."""
+    return BuildError(NOT_LOADABLE, _ended(ended, _first_error(ended)), log=ended.lines[-TOLD:])
 
 
 def _ended(ended: Ended, line: str) -> str:

@@ -17,12 +17,9 @@ SHORT = ("--warmUp=200", "--duration=1", "--iterations=10")
 """Milliseconds, seconds and the least number of runs; trtexec's own defaults take over 3 seconds."""
 
 
-def build_command(
-    tensorrt: TensorRT, arguments: Sequence[str], *, onnx: Path, plan: Path, timing_cache: Path
-) -> list[str]:
-    """The call that writes the plan, and reads and writes the timing cache."""
-    files = (f"--onnx={onnx}", f"--saveEngine={plan}", f"--timingCacheFile={timing_cache}")
-    return [tensorrt.trtexec, *files, *arguments]
+def build_command(tensorrt: TensorRT, arguments: Sequence[str], *, onnx: Path, plan: Path) -> list[str]:
+    """The call that writes the plan."""
+    return [tensorrt.trtexec, f"--onnx={onnx}", f"--saveEngine={plan}", *arguments]
 
 
 def load_command(tensorrt: TensorRT, arguments: Sequence[str], *, plan: Path) -> list[str]:

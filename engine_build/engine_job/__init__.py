@@ -1,1 +1,1 @@
-"""Has a SageMaker job compile an engine, on a GPU that CodeBuild has not."""
+"""Has an isolated SageMaker job compile an engine, and stores what it leaves."""

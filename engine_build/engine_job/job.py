@@ -6,26 +6,30 @@ import contextlib
 import hashlib
 import secrets
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from engine_request.bucket import Bucket, status
 from engine_request.deadline import Deadline
 from engine_request.host import builder
-from engine_request.outcome import Client
 from engine_request.problems import REFUSED, BuildError
-from engine_request.request import Job, Request
+from engine_request.request import Request
+from engine_request.run import Client
 
-from .ended import require_engine
+from .ended import require_success
 from .log import JobLog
 from .sagemaker import GRACE, Jobs, State
+from .store import store_engine
+from .workspace import Workspace
 
 STARTING = 900
 """Seconds in which SageMaker has to find an instance and pull the image, which is not of the build's time."""
-PAUSE = 10
-"""Seconds between two looks at the job."""
+FIRST_PAUSE, PAUSE = 1.0, 10.0
+"""Seconds between two looks at the job, first and later."""
 MISSES = 6
 """Looks in a row that may find no answer."""
 STOPPING = 180
@@ -56,22 +60,19 @@ def run_job(
     if bucket.head(request.manifest) is not None:
         print(f"{bucket.url(request.plan)} is there already: nothing to do.")
         return
-    job = request.job
-    if job is None:
-        raise BuildError(REFUSED, "the request names no job", remedy="publish again")
     deadline = Deadline(request.seconds + GRACE + STARTING, clock)
-    jobs, name = Jobs(client("sagemaker"), job.kind), job_name(request.hexadecimal)
+    jobs, name = Jobs(client("sagemaker"), request.job.kind), job_name(request.hexadecimal)
+    workspace = Workspace(bucket, request.job.prefix, name)
     log = JobLog(client("logs"), jobs.log_group, name)
     try:
-        _start(jobs, name, request, job, bucket)
-        state = _follow(jobs, name, log, deadline, sleep)
-    except NotStartedError:
-        raise
-    except BaseException:
-        _stop(jobs, name, log, sleep)
-        raise
-    require_engine(state, name, request, bucket)
-    print(f"{bucket.url(request.plan)} is built by {name}.")
+        workspace.fill(request)
+        require_success(_run(jobs, name, request, workspace, log, deadline, sleep), name)
+        with tempfile.TemporaryDirectory(prefix="engine-") as folder:
+            workspace.download(Path(folder))
+            store_engine(request, bucket, Path(folder), by=name)
+        print(f"{bucket.url(request.plan)} is built by {name}.")
+    finally:
+        workspace.clear()
 
 
 def job_name(hexadecimal: str) -> str:
@@ -81,9 +82,29 @@ def job_name(hexadecimal: str) -> str:
     return f"engine-{hexadecimal[:40]}-{suffix}"
 
 
-def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) -> None:
+def _run(
+    jobs: Jobs,
+    name: str,
+    request: Request,
+    workspace: Workspace,
+    log: JobLog,
+    deadline: Deadline,
+    sleep: Callable[[float], object],
+) -> State:
     try:
-        jobs.create(name, request, job, bucket)
+        _start(jobs, name, request, workspace)
+        return _follow(jobs, name, log, deadline, sleep)
+    except NotStartedError:
+        raise
+    except BaseException:
+        _stop(jobs, name, log, sleep)
+        raise
+
+
+def _start(jobs: Jobs, name: str, request: Request, workspace: Workspace) -> None:
+    job = request.job
+    try:
+        jobs.create(name, request, workspace)
     except ClientError as error:
         code, remedy = error.response["Error"]["Code"], ""
         if code == "ResourceLimitExceeded":
@@ -101,7 +122,7 @@ def _start(jobs: Jobs, name: str, request: Request, job: Job, bucket: Bucket) ->
 def _follow(
     jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], object]
 ) -> State:
-    misses, before = 0, ""
+    misses, before, pause = 0, "", FIRST_PAUSE
     while True:
         try:
             state = jobs.state(name)
@@ -119,7 +140,8 @@ def _follow(
                 print(f"{name}: {now}")
             before = now
         deadline.left(f"{name} is stopped")
-        sleep(PAUSE)
+        sleep(pause)
+        pause = min(PAUSE, 2 * pause)
 
 
 def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], object]) -> None:
@@ -127,7 +149,7 @@ def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], object]) 
     try:
         with contextlib.suppress(ClientError):  # it is over, or was never started
             jobs.stop(name)
-        for _ in range(STOPPING // PAUSE):
+        for _ in range(int(STOPPING / PAUSE)):
             state = jobs.state(name)
             log.copy()
             if state.is_over:

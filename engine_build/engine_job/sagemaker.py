@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine_request.bucket import Bucket
-from engine_request.host import CODE, JOB
-from engine_request.request import Job, Request
+from engine_request.files import SCRIPT
+from engine_request.host import INPUT, OUTPUT
+from engine_request.request import Request
 
+from .workspace import Workspace
+
+CHANNEL = "engine"
 GRACE = 300
 """Seconds that SageMaker lets a job run on after its own time-out, so that it can say what happened."""
 
@@ -46,18 +49,18 @@ class Jobs:
         self._noun = kind.capitalize()
         self.log_group = f"/aws/sagemaker/{self._noun}Jobs"
 
-    def create(self, name: str, request: Request, job: Job, bucket: Bucket) -> None:
-        """Start one that compiles the request's engine."""
-        folder = CODE[self.kind]
-        script = bucket.url(request.script)
-        address = bucket.url(request.manifest).rpartition("/")[0]  # the request lies beside it
-        entrypoint = [
-            "python3",
-            f"{folder}/{request.script.rpartition('/')[2]}",
-            "compile",
-            f"{address}/request.json",
-        ]
-        source = {"S3DataType": "S3Prefix", "S3Uri": script, "S3DataDistributionType": "FullyReplicated"}
+    def create(self, name: str, request: Request, workspace: Workspace) -> None:
+        """Start one that compiles the request's engine, isolated: it reaches no network and no credentials.
+
+        SageMaker itself reads the inputs and writes the outputs, with the job's role.
+        """
+        job, inputs, outputs = request.job, INPUT[self.kind], OUTPUT[self.kind]
+        entrypoint = ["python3", f"{inputs}/{SCRIPT}", "compile", inputs, outputs]
+        source = {
+            "S3DataType": "S3Prefix",
+            "S3Uri": workspace.input,
+            "S3DataDistributionType": "FullyReplicated",
+        }
         cluster: dict[str, Any] = {
             "InstanceType": job.instance_type,
             "InstanceCount": 1,
@@ -69,17 +72,18 @@ class Jobs:
             f"{self._noun}JobName": name,
             "RoleArn": job.role,
             "StoppingCondition": {"MaxRuntimeInSeconds": request.seconds + GRACE},
-            # boto3 does not read the AWS_REGION that SageMaker sets.
-            "Environment": {JOB: name, "AWS_DEFAULT_REGION": self._sagemaker.meta.region_name},
             "Tags": [{"Key": key, "Value": value} for key, value in sorted(job.tags.items())],
         }
         if self.kind == "processing":
-            local = {"LocalPath": folder, "S3InputMode": "File", "S3CompressionType": "None"}
+            local = {"LocalPath": inputs, "S3InputMode": "File", "S3CompressionType": "None"}
+            target = {"S3Uri": workspace.output, "LocalPath": outputs, "S3UploadMode": "EndOfJob"}
             self._sagemaker.create_processing_job(
                 **common,
-                ProcessingInputs=[{"InputName": "code", "S3Input": {**source, **local}}],
+                ProcessingInputs=[{"InputName": CHANNEL, "S3Input": {**source, **local}}],
+                ProcessingOutputConfig={"Outputs": [{"OutputName": CHANNEL, "S3Output": target}]},
                 ProcessingResources={"ClusterConfig": cluster},
                 AppSpecification={"ImageUri": request.image, "ContainerEntrypoint": entrypoint},
+                NetworkConfig={"EnableNetworkIsolation": True},
             )
             return
         self._sagemaker.create_training_job(
@@ -89,9 +93,11 @@ class Jobs:
                 "TrainingInputMode": "File",
                 "ContainerEntrypoint": entrypoint,
             },
-            InputDataConfig=[{"ChannelName": "code", "DataSource": {"S3DataSource": source}}],
-            OutputDataConfig={"S3OutputPath": f"{address}/job"},  # required; the script writes nothing there
+            InputDataConfig=[{"ChannelName": CHANNEL, "DataSource": {"S3DataSource": source}}],
+            # Files, and not a tar archive of somebody else that would have to be unpacked.
+            OutputDataConfig={"S3OutputPath": workspace.output, "CompressionType": "NONE"},
             ResourceConfig=cluster,
+            EnableNetworkIsolation=True,
         )
 
     def state(self, name: str) -> State:

@@ -1,4 +1,4 @@
-"""boto3, which NVIDIA's images do not have."""
+"""boto3, which the Python of a build may lack."""
 
 from __future__ import annotations
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 MISSING, CONFLICT, TAKEN = 404, 409, 412
+AT_ONCE = 1000
+"""Objects that S3 deletes by one call."""
 
 
 def status(error: ClientError) -> int:
@@ -17,6 +20,14 @@ def status(error: ClientError) -> int:
 
 class TakenError(Exception):
     """Another build was first."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What S3 knows of an object: its bytes, and the `digest` of its metadata, "" without."""
+
+    size: int
+    digest: str
 
 
 class Bucket:
@@ -49,16 +60,31 @@ class Bucket:
         """Write an object to a file; parts that break off are asked for again."""
         self.s3.download_file(self.name, key, str(file))
 
-    def head(self, key: str) -> dict[str, str] | None:
-        """The metadata of an object; None if there is none."""
+    def head(self, key: str) -> Head | None:
+        """The size and the digest of an object; None if there is none."""
         try:
             answer = self.s3.head_object(Bucket=self.name, Key=key)
         except ClientError as error:
             if status(error) == MISSING:
                 return None
             raise
-        metadata: dict[str, str] = answer["Metadata"]
-        return metadata
+        return Head(size=answer["ContentLength"], digest=answer["Metadata"].get("digest", ""))
+
+    def keys(self, prefix: str) -> list[str]:
+        """The keys of all objects below a prefix."""
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
+        return [each["Key"] for page in pages for each in page.get("Contents", ())]
+
+    def copy(self, key: str, to: str) -> None:
+        """Copy an object of at most 5 GB on the server."""
+        self.s3.copy_object(Bucket=self.name, Key=to, CopySource={"Bucket": self.name, "Key": key})
+
+    def delete_all(self, prefix: str) -> None:
+        """Delete all objects below a prefix, as far as S3 lets it."""
+        keys = self.keys(prefix)
+        for start in range(0, len(keys), AT_ONCE):
+            objects = [{"Key": key} for key in keys[start : start + AT_ONCE]]
+            self.s3.delete_objects(Bucket=self.name, Delete={"Objects": objects, "Quiet": True})
 
     def write(self, key: str, body: bytes, *, only_if_new: bool = False) -> None:
         """Write a small object.

@@ -1,4 +1,4 @@
-"""One run of the script, from the request's address to the exit code."""
+"""One run of the script, from its work to the exit code; it needs nothing but Python."""
 
 from __future__ import annotations
 
@@ -8,57 +8,32 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any, TypeVar
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from .failure import tell
+from .problems import CANCELLED, FAILED, BuildError, Cancelled
 
-from . import failure
-from .bucket import Bucket
-from .problems import CANCELLED, FAILED, REFUSED, BuildError, Cancelled
-from .request import Named
-
-Client = Callable[[str], Any]
-R = TypeVar("R", bound=Named)
-Work = Callable[[R, Bucket, Client], None]
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-def outcome(address: str, read: Callable[[bytes], R], work: Work[R]) -> int:
-    """Do the work of the request at an `s3://` address, which `read` reads, and say how it ended.
+def outcome(work: Callable[[], None], record: Callable[[BuildError], None] = lambda error: None) -> int:
+    """Do the work, and say how it ended; `record` gets the reason of a failure.
 
     Returns:
-        0, or the exit code of the problem, which is also told in failure.json.
+        0, or the exit code of the problem.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):  # a log gets each line as it is said
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     for number in SIGNALS:
         signal.signal(number, _cancel)
-    bucket: Bucket | None = None
-    request: R | None = None
     try:
-        name, _, key = address.removeprefix("s3://").partition("/")
-        bucket = Bucket(aws_client("s3"), name)
-        document = bucket.read(key)
-        if document is None:
-            raise BuildError(REFUSED, f"{address} does not exist", remedy="publish again")
-        request = read(document)
-        work(request, bucket, aws_client)
+        work()
     except (Exception, Cancelled) as error:
         _ignore_signals()
-        told = _as_build_error(error)
-        failure.tell(told)
-        if bucket is not None and request is not None:
-            failure.keep(told, bucket, request)
-        return told.problem.exit_code
+        reason = _as_build_error(error)
+        tell(reason)
+        record(reason)
+        return reason.problem.exit_code
     return 0
-
-
-def aws_client(service: str) -> Any:
-    """A client that tries again, with growing pauses, what AWS refuses for a moment."""
-    make: Any = boto3.client
-    return make(service, config=Config(retries={"mode": "standard", "total_max_attempts": 10}))
 
 
 def _cancel(number: int, frame: object) -> None:
@@ -77,8 +52,6 @@ def _as_build_error(error: BaseException) -> BuildError:
         return error
     if isinstance(error, Cancelled):
         return BuildError(CANCELLED, "a signal stopped the build")
-    if isinstance(error, (ClientError, BotoCoreError)):
-        return BuildError(REFUSED, f"{error}")
     traceback.print_exception(error)
     full = isinstance(error, OSError) and error.errno == errno.ENOSPC
     return BuildError(

@@ -27,6 +27,7 @@ class Job:
     role: str
     volume_gb: int
     volume_key: str | None
+    prefix: str
     tags: dict[str, str]
 
 
@@ -46,12 +47,11 @@ class Request:
     compute_capability: str
     image: str
     least_driver: str
-    timing_cache: str
     plan: str
     manifest: str
     failure: str
     seconds: int
-    job: Job | None
+    job: Job
 
     @classmethod
     def of(cls, text: bytes) -> Request:
@@ -62,14 +62,8 @@ class Request:
         """
         try:
             document: dict[str, Any] = json.loads(text)
-            job = document["job"]
-            return cls(
-                **{
-                    **document,
-                    "arguments": tuple(document["arguments"]),
-                    "job": None if job is None else Job(**job),
-                }
-            )
+            arguments, job = tuple(document["arguments"]), Job(**document["job"])
+            return cls(**{**document, "arguments": arguments, "job": job})
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise BuildError(
                 REFUSED, f"the script cannot read this request: {error}", remedy="publish again"

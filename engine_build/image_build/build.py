@@ -16,8 +16,8 @@ from engine_request.bucket import Bucket, TakenError
 from engine_request.deadline import Deadline
 from engine_request.file_digest import file_digest
 from engine_request.host import builder, now
-from engine_request.outcome import Client
 from engine_request.problems import DIGEST_MISMATCH, REFUSED, UNFIT_IMAGE, BuildError
+from engine_request.run import Client
 
 from .docker import Docker
 from .request import ImageRequest

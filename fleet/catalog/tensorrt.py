@@ -53,9 +53,3 @@ def option_spelling(name: str, tensorrt: str, value: str = "") -> str:
     """
     forms = (Option(**each) for each in data_file("tensorrt.yaml")["spellings"][name])
     return next(each.flag for each in forms if each.known_to(tensorrt)).format(value)
-
-
-def given_up(gpu: str) -> str | None:
-    """The first TensorRT that no longer supports a GPU; None where the newest does."""
-    until: str | None = data_file("tensorrt.yaml")["gpus"].get(gpu, {}).get("until")
-    return until

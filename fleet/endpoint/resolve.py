@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.catalog.builds import codebuild_has_gpus
 from fleet.catalog.images import partition_of
 from fleet.endpoint.access import trusts_of
 from fleet.endpoint.alarms import resolved_alarms
@@ -93,7 +92,7 @@ def place_of(environment: Environment) -> Deployment:
         },
         dashboards=environment.dashboards,
         build_seconds=builds.timeout,
-        engine_gpus=bool(builds.fleets) or codebuild_has_gpus(environment.region),
+        builds_in_own_images=builds.own_images,
         given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
         access=trusts_of(environment),
         allowed_accounts=allowed_accounts(environment),

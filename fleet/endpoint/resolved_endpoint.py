@@ -43,8 +43,8 @@ class Deployment:
     `notifications` is who hears of alarms: email addresses and ARNs; `owner_notifications` is the same for
     owners with topics of their own.
     `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
-    an image may take, `engine_gpus` whether CodeBuild has GPUs for it. `given_bucket` is None for
-    the bucket whose name follows from the environment. `access` is which jobs take on its roles.
+    an image may take, `builds_in_own_images` whether an image of a spec may build engines. `given_bucket` is
+    None for the bucket whose name follows from the environment. `access` is which jobs take on its roles.
     `allowed_accounts` are others whose images its builds of images may read.
     """
 
@@ -59,7 +59,7 @@ class Deployment:
     owner_notifications: Mapping[str, Mapping[AlarmSeverity, tuple[str, ...]]] = field(default_factory=dict)
     dashboards: bool = True
     build_seconds: int = 3600
-    engine_gpus: bool = False
+    builds_in_own_images: bool = False
     given_bucket: GivenBucket | None = None
     access: tuple[Trust, ...] = ()
     allowed_accounts: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Deployment:
         return f"/triton-fleet/{self.environment}/alarm-topic/{place}"
 
     def build_project(self, project: Project) -> str:
-        """The CodeBuild project of engines, on a GPU of CodeBuild's or of SageMaker jobs, or of images."""
+        """The CodeBuild project of jobs that build engines, or of images."""
         return f"{self.stack}-images" if project == "image" else f"{self.stack}-engines-{project}"
 
     @property

@@ -73,7 +73,7 @@ def planned_engines(endpoint: EndpointContext) -> tuple[EndpointEngine, ...]:
     image, machine = endpoint.engine_image, endpoint.machine
     if image is None or machine is None or machine.kind is not Processor.GPU:
         return ()
-    runner = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
+    runner = runner_for(machine, endpoint.region)
     tensorrt = expected_tensorrt(image.details)
     if not isinstance(runner, Runner) or tensorrt is None:
         return ()
@@ -119,6 +119,6 @@ def _plan_engine(
 
 
 def command_line(planned: EndpointEngine) -> str:
-    """For a shell in the image, in the folder of the ONNX model; the build adds a timing cache to it."""
+    """For a shell in the image, in the folder of the ONNX model."""
     onnx = PurePosixPath(planned.engine.onnx.removeprefix("s3://")).name
     return join(["trtexec", f"--onnx={onnx}", f"--saveEngine={PLAN}", *planned.arguments])

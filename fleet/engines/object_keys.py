@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from fleet.spec.values import hexadecimal
 
 ENGINES = "engines/"
 """The prefix of all of it."""
+ONNX = f"{ENGINES}onnx/"
+"""The prefix of ONNX models, which only publishers and builds that start jobs read."""
 PLANS = f"{ENGINES}plans/"
 """The prefix of what was built, and of the requests to builds."""
+JOBS = f"{ENGINES}jobs/"
+"""The prefix of the inputs and outputs of jobs that run, each below its own name."""
 PLAN, MANIFEST, REQUEST, FAILURE = "model.plan", "manifest.json", "request.json", "failure.json"
 
 
 def onnx_key(digest: str) -> str:
     """The ONNX model of a digest."""
-    return f"{ENGINES}onnx/{hexadecimal(digest)}.onnx"
+    return f"{ONNX}{hexadecimal(digest)}.onnx"
 
 
 def script_key(digest: str) -> str:
@@ -31,8 +33,3 @@ def built_key(key: str, name: str) -> str:
 def lease_key(key: str) -> str:
     """Who builds an engine now."""
     return f"{ENGINES}leases/{hexadecimal(key)}.json"
-
-
-def timing_key(image: str, gpu: str) -> str:
-    """The timing cache of an image's TensorRT on a GPU, which makes the next build faster."""
-    return f"{ENGINES}timing/{hashlib.sha256(f'{image} {gpu}'.encode()).hexdigest()}.cache"

@@ -11,7 +11,7 @@ JobKind = Literal["processing", "training"]
 
 @dataclass(frozen=True, kw_only=True)
 class EngineJob:
-    """The SageMaker job that builds an engine on GPUs that CodeBuild has not.
+    """The SageMaker job that builds an engine.
 
     Attributes:
         kind: CreateProcessingJob or CreateTrainingJob.
@@ -19,6 +19,7 @@ class EngineJob:
         role: The ARN of the role that the job runs as.
         volume_gb: Of its volume.
         volume_key: The KMS key of the volume; None for AWS's own, or where the storage is local.
+        prefix: Where the bucket keeps its inputs and outputs, below its name.
         tags: Of the job.
     """
 
@@ -27,6 +28,7 @@ class EngineJob:
     role: str
     volume_gb: int
     volume_key: str | None
+    prefix: str
     tags: dict[str, str]
 
 
@@ -45,12 +47,11 @@ class EngineRequest:
         compute_capability: `8.6`.
         image: The container image, with its registry.
         least_driver: The major version of NVIDIA's driver that the image's CUDA needs, `525`.
-        timing_cache: Where the timing cache is read and written; there may be none yet.
         plan: Where the plan goes.
         manifest: Where the record of the build is written, after the plan.
         failure: Where the reason is written if there is no plan.
         seconds: How long the build may take.
-        job: The job that builds it; None where CodeBuild's own GPU does.
+        job: The job that builds it.
     """
 
     key: str
@@ -65,12 +66,11 @@ class EngineRequest:
     compute_capability: str
     image: str
     least_driver: str
-    timing_cache: str
     plan: str
     manifest: str
     failure: str
     seconds: int
-    job: EngineJob | None
+    job: EngineJob
 
     def json(self) -> str:
         """As the build script reads it."""

@@ -24,7 +24,7 @@ def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
         yield Decision(
             group="engines",
             what=f"built for {model} by",
-            value=f"{runner.way} on {runner.fleet_arn or runner.instance_type}",
+            value=f"{runner.way} on {runner.instance_type}",
             reason=runner.why,
             facts=(dated_facts("builds.yaml"),),
         )

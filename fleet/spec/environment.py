@@ -201,15 +201,6 @@ class Environment(Document):
                     raise Mistake(problem, "SageMaker assumes only roles of its own account", (index,))
         return roles
 
-    @field_validator("engine_builds")
-    @classmethod
-    def _has_fleets_of_this_account(cls, builds: EngineBuilds, info: ValidationInfo) -> EngineBuilds:
-        if {"account", "region"} <= info.data.keys():
-            for family, arn in builds.fleets.items():
-                if problem := elsewhere(arn, info.data["account"], info.data["region"]):
-                    raise Mistake(problem, "name a fleet of this account and region", ("fleets", family))
-        return builds
-
     @field_validator("notifications")
     @classmethod
     def _are_of_this_account(cls, notifications: Notifications, info: ValidationInfo) -> Notifications:

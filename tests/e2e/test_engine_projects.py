@@ -41,23 +41,24 @@ class Fleet:
     builds: Builds
     aws: EmbeddedAws
 
-    def start(self, project: str, request: EngineRequest, **overrides: Any) -> str:
-        """Start a build as publishing does."""
+    def request(self, **changes: Any) -> EngineRequest:
+        """A build by a job on a T4, with the role that Foundation has for jobs."""
+        ssm = client(self.aws, "ssm")
+        role = ssm.get_parameter(Name=self.place.engine_job_role)["Parameter"]["Value"]
+        request = self.store.request(**({"gpu": "T4", "compute_capability": "7.5"} | changes))
+        return replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
+
+    def build(self, request: EngineRequest) -> dict[str, Any]:
+        """A build as publishing starts it, when it is over."""
         told = {"FLEET_ENGINE_REQUEST": self.store.address(request), "FLEET_ENGINE_ENDPOINT": "sentences"}
-        return self.builds.start(
-            project,
+        id = self.builds.start(
+            self.place.build_project("job"),
             sourceTypeOverride="S3",
             sourceLocationOverride=f"{BUCKET}/{request.script}",
-            buildspecOverride=(
-                ROOT / f"engine_build/{project.rpartition('-')[2]}.buildspec.yaml"
-            ).read_text(),
+            buildspecOverride=(ROOT / "engine_build/job.buildspec.yaml").read_text(),
             environmentVariablesOverride=[{"name": name, "value": told[name]} for name in told],
-            **overrides,
         )
-
-    def build(self, project: str, request: EngineRequest, **overrides: Any) -> dict[str, Any]:
-        """The build when it is over."""
-        return self.builds.ended(self.start(project, request, **overrides))
+        return self.builds.ended(id)
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +75,25 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         yield Fleet(PLACE, store, Builds(aws), aws)
 
 
-def test_the_project_with_a_gpu_builds_an_engine(fleet: Fleet) -> None:
-    request = fleet.store.request()
-    overrides = {"imageOverride": request.image, "imagePullCredentialsTypeOverride": "SERVICE_ROLE"}
-    build = fleet.build(fleet.place.build_project("gpu"), request, **overrides)
+def test_its_project_has_a_job_build_an_engine_on_the_instance_that_the_request_names(fleet: Fleet) -> None:
+    request = fleet.request()
+    build = fleet.build(request)
     assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
     told = fleet.store.json(request.manifest)
-    assert (told["gpu"]["name"], told["by"]) == ("NVIDIA A10G (stand-in)", build["id"])
+    assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"
+    assert told["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
     assert fleet.store.body(request.plan)[HEADER:] == ONNX
     assert build["logs"]["groupName"] == fleet.place.engine_log_group
+    assert any("trtexec (stand-in)" in line for line in fleet.builds.lines(build)), "the job's log is copied"
 
 
 def test_a_build_that_asks_for_another_gpu_fails_and_says_so(fleet: Fleet) -> None:
-    request = fleet.store.request(gpu="L4", compute_capability="8.9")
-    build = fleet.build(fleet.place.build_project("gpu"), request, imageOverride=request.image)
+    request = fleet.request(gpu="L4", compute_capability="8.9")
+    build = fleet.build(request)
     assert build["buildStatus"] == "FAILED"
-    assert fleet.store.json(request.failure)["exit_code"] == 11
+    told = fleet.store.json(request.failure)
+    assert (told["exit_code"], told["by"]) == (11, build["id"])
+    assert "wrong GPU: the engine is for an L4" in told["message"]
     assert not fleet.store.has(request.manifest)
 
 
@@ -98,8 +102,8 @@ def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> No
     topic = ssm.get_parameter(Name=fleet.place.alarm_topic("warning"))["Parameter"]["Value"]
     queue = sqs.create_queue(QueueName="warnings")["QueueUrl"]
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint="arn:aws:sqs:us-east-1:123456789012:warnings")
-    request = fleet.store.request(gpu="L4", compute_capability="8.9")
-    build = fleet.build(fleet.place.build_project("gpu"), request, imageOverride=request.image)
+    request = fleet.request(gpu="L4", compute_capability="8.9")
+    build = fleet.build(request)
     (message,) = sqs.receive_message(QueueUrl=queue)["Messages"]
     text = json.loads(json.loads(message["Body"])["Message"])
     assert text.startswith("The build of a TensorRT engine ended as FAILED (sentences, s3://")
@@ -107,16 +111,3 @@ def test_a_build_that_fails_is_told_to_the_topic_of_warnings(fleet: Fleet) -> No
     assert fleet.store.address(request) in text
     assert "<" not in text
     assert text.endswith(build["logs"]["streamName"])
-
-
-def test_the_other_project_has_a_job_build_it_on_the_instance_that_the_request_names(fleet: Fleet) -> None:
-    ssm = client(fleet.aws, "ssm")
-    role = ssm.get_parameter(Name=fleet.place.engine_job_role)["Parameter"]["Value"]
-    request = fleet.store.request(gpu="T4", compute_capability="7.5")
-    request = replace(request, job=replace(JOB, instance_type="ml.g4dn.xlarge", role=role))
-    build = fleet.build(fleet.place.build_project("job"), request)
-    assert build["buildStatus"] == "SUCCEEDED", fleet.builds.lines(build)
-    told = fleet.store.json(request.manifest)
-    assert told["gpu"]["name"] == "NVIDIA T4 (stand-in)"
-    assert told["by"].startswith(f"engine-{request.key.removeprefix('sha256:')[:40]}-")
-    assert any("trtexec (stand-in)" in line for line in fleet.builds.lines(build)), "the job's log is copied"

@@ -42,15 +42,15 @@ class Builds:
         self._s3.put_object(Bucket=BUCKET, Key=key, Body=content)
         return f"{BUCKET}/{key}"
 
-    def project(self, name: str, phases: Mapping[str, Any], *, gpu: bool = False, **properties: Any) -> str:
+    def project(self, name: str, phases: Mapping[str, Any], **properties: Any) -> str:
         """Make a project by a stack of its name, whose phases are those of a buildspec."""
-        self._create(name, phases, gpu=gpu, **properties)
+        self._create(name, phases, **properties)
         self._stacks.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.05})
         return name
 
     def refused(self, name: str, **properties: Any) -> str:
         """What CloudFormation says of a project that cannot be made."""
-        self._create(name, {}, gpu=False, **properties)
+        self._create(name, {}, **properties)
         with suppress(WaiterError):
             self._stacks.get_waiter("stack_create_complete").wait(
                 StackName=name, WaiterConfig={"Delay": 0.05}
@@ -63,14 +63,14 @@ class Builds:
         ]
         return str(reason)
 
-    def _create(self, name: str, phases: Mapping[str, Any], *, gpu: bool, **properties: Any) -> None:
+    def _create(self, name: str, phases: Mapping[str, Any], **properties: Any) -> None:
         project = {
             "Name": name,
             "ServiceRole": ROLE,
             "Artifacts": {"Type": "NO_ARTIFACTS"},
             "Source": {"Type": "NO_SOURCE", "BuildSpec": buildspec(phases)},
             "Environment": {
-                "Type": "LINUX_GPU_CONTAINER" if gpu else "LINUX_CONTAINER",
+                "Type": "LINUX_CONTAINER",
                 "ComputeType": "BUILD_GENERAL1_SMALL",
                 "Image": IMAGE,
                 "EnvironmentVariables": [{"Name": "SAID", "Value": "by the project"}],

@@ -124,7 +124,6 @@ def deployed(
         fleet = FleetFolder(folder)
         bucket = engine_bucket(aws.url, fleet)
         fleet.environment()
-        bucket.jobs()
         example.copy_to(folder)
         published = bucket.publish()
         (resolved,) = bucket.artifacts.endpoints

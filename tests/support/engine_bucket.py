@@ -20,7 +20,7 @@ from fleet_folder import ROOT, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
 
 ROLE = "arn:aws:iam::123456789012:role/any"
-PROJECT = "triton-fleet-dev-engines-gpu"
+PROJECT = "triton-fleet-dev-engines-job"
 PACE = Pace(look=0.05, most=0.05)
 CONFIG = 'platform: "tensorrt_plan"\nmax_batch_size: 8\n'
 TENSORS = """\
@@ -94,23 +94,22 @@ class EngineBucket:
         (endpoint,) = [each for each in self.artifacts.endpoints if each.name == name]
         return endpoint.engines[0].build.key
 
-    def project(self, kind: str = "gpu") -> None:
-        """A project as Foundation makes it, anew: the one with a GPU, or of jobs; its builds are forgotten."""
+    def project(self) -> None:
+        """The project as Foundation makes it, anew, whose builds are forgotten, and the role of its jobs."""
         codebuild = self.clients.codebuild
-        name = PROJECT.replace("gpu", kind)
-        codebuild.delete_project(name=name)
+        codebuild.delete_project(name=PROJECT)
         codebuild.create_project(
-            name=name,
+            name=PROJECT,
             serviceRole=ROLE,
             timeoutInMinutes=10,
             source={
                 "type": "NO_SOURCE",
                 "location": "moto wants one",
-                "buildspec": (ROOT / f"engine_build/{kind}.buildspec.yaml").read_text(),
+                "buildspec": (ROOT / "engine_build/job.buildspec.yaml").read_text(),
             },
             artifacts={"type": "NO_ARTIFACTS"},
             environment={
-                "type": "LINUX_GPU_CONTAINER" if kind == "gpu" else "LINUX_CONTAINER",
+                "type": "LINUX_CONTAINER",
                 "image": "any",
                 "computeType": "BUILD_GENERAL1_SMALL",
                 "environmentVariables": [],
@@ -118,13 +117,6 @@ class EngineBucket:
             logsConfig={"cloudWatchLogs": {"status": "ENABLED", "groupName": "/triton-fleet/dev/engines"}},
         )
 
-    def jobs(self) -> None:
-        """What Foundation makes for engines that a SageMaker job builds: the project and the role."""
-        self.project("job")
-        self.job_role()
-
-    def job_role(self) -> None:
-        """The role that Foundation makes for SageMaker jobs."""
         self.clients.ssm.put_parameter(
             Name="/triton-fleet/dev/engine-job-role", Value=ROLE, Type="String", Overwrite=True
         )

@@ -21,18 +21,22 @@ import yaml
 from compile_engine.compile import compile_engine
 from embedded_keys import VARIABLES
 from embedded_s3 import BUCKET
+from engine_job.store import store_engine
+from engine_request import files
+from engine_request.bucket import Bucket
 from engine_request.outcome import outcome
+from engine_request.problems import BuildError
 from engine_request.request import Request
 from fleet.artifacts.engine_script import SOURCES, build_script
 from fleet.engines.object_keys import (
     FAILURE,
+    JOBS,
     MANIFEST,
     PLAN,
     REQUEST,
     built_key,
     onnx_key,
     script_key,
-    timing_key,
 )
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.local.engines.calls import CALLS
@@ -60,6 +64,7 @@ JOB = EngineJob(
     role="arn:aws:iam::111122223333:role/engines",
     volume_gb=30,
     volume_key=None,
+    prefix=JOBS,
     tags={"environment": "dev"},
 )
 
@@ -73,6 +78,7 @@ class EngineStore:
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=itertools.count)
+    failures: list[BuildError] = field(default_factory=list)
 
     def request(self, *, onnx: bytes = ONNX, **changes: Any) -> EngineRequest:
         """A build that nobody has asked for before; its ONNX model is in the bucket."""
@@ -93,12 +99,11 @@ class EngineStore:
             compute_capability="8.6",
             image=image,
             least_driver="525",
-            timing_cache=timing_key(image, f"A10G {number}"),
             plan=built_key(key, PLAN),
             manifest=built_key(key, MANIFEST),
             failure=built_key(key, FAILURE),
             seconds=600,
-            job=None,
+            job=JOB,
         )
         self.put(request.onnx, onnx)
         return replace(request, **changes)
@@ -119,13 +124,34 @@ class EngineStore:
     def has(self, key: str) -> bool:
         return bool(self.s3.list_objects_v2(Bucket=BUCKET, Prefix=key)["KeyCount"])
 
+    def keys(self) -> list[str]:
+        return [each["Key"] for each in self.s3.list_objects_v2(Bucket=BUCKET).get("Contents", ())]
+
     def json(self, key: str) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(self.body(key))
         return document
 
+    def inputs(self, request: EngineRequest) -> Path:
+        """A folder with the request and the ONNX model that the bucket has."""
+        folder = self.folder / f"input-{request.key[-8:]}"
+        folder.mkdir(exist_ok=True)
+        (folder / files.REQUEST).write_text(request.json(), encoding="utf-8")
+        (folder / files.ONNX).write_bytes(self.body(request.onnx))
+        return folder
+
+    @property
+    def outputs(self) -> Path:
+        """The folder of the plan and its record."""
+        return self.folder / "output"
+
     def compile(self, request: EngineRequest) -> int:
         """Compile in this process, which has the machine's environment; the exit code."""
-        return outcome(self.address(request), Request.of, compile_engine)
+        inputs = self.inputs(request)
+        return outcome(lambda: compile_engine(inputs, self.outputs), self.failures.append)
+
+    def store(self, request: EngineRequest, *, by: str = "engine-1") -> None:
+        """Put what was compiled into the bucket."""
+        store_engine(Request.of(request.json().encode()), Bucket(self.s3, BUCKET), self.outputs, by=by)
 
     @property
     def calls(self) -> list[list[str]]:

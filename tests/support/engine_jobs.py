@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -10,7 +12,7 @@ import boto3
 from botocore.stub import ANY, Stubber
 
 from engine_builds import JOB, EngineStore
-from engine_job.job import run_job
+from engine_job.job import job_name, run_job
 from engine_request.bucket import Bucket
 from engine_request.request import Request
 from fleet.engines.request import EngineRequest, JobKind
@@ -74,6 +76,31 @@ class ScriptedSageMaker:
         found = [{"message": event} for event in events]
         self.logs.add_response("get_log_events", {"events": found, "nextForwardToken": events[-1]}, None)
         self.logs.add_response("get_log_events", {"events": [], "nextForwardToken": events[-1]}, None)
+
+    @property
+    def name(self) -> str:
+        """The job's."""
+        return job_name(self.request.key.partition(":")[2])
+
+    @property
+    def workspace(self) -> str:
+        """The prefix of the job's objects."""
+        return f"engines/jobs/{self.name}/"
+
+    def leaves(self, plan: bytes = b"a plan", **changes: Any) -> None:
+        """What SageMaker uploads of the container's output, in the folders that it makes of it."""
+        below = "output/" if self.kind == "processing" else f"output/{self.name}/output/model/"
+        record = {
+            "key": self.request.key,
+            "tensorrt": "10.9.0.34",
+            "gpu": dict.fromkeys(("name", "compute_capability", "driver", "memory"), "any"),
+            "plan": {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)},
+            "build_seconds": 1.5,
+            "measured": {},
+            "started": "2026-11-26T10:00:00+00:00",
+        }
+        self.store.put(f"{self.workspace}{below}model.plan", plan)
+        self.store.put(f"{self.workspace}{below}record.json", json.dumps(record | changes).encode())
 
     def stops(self) -> None:
         self.sagemaker.add_response(f"stop_{self.kind}_job", {}, {f"{self.noun}JobName": ANY})

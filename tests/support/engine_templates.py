@@ -14,7 +14,7 @@ from fleet_stacks.fleet_app import add_fleet
 from tests.synth.resources import BUCKET
 
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
-GPU, JOB = "triton-fleet-dev-engines-gpu", "triton-fleet-dev-engines-job"
+JOB = "triton-fleet-dev-engines-job"
 IMAGES = "triton-fleet-dev-images"
 
 

@@ -63,6 +63,7 @@ class Jobs:
             )
         else:
             channel = {"ChannelName": "code", "DataSource": {"S3DataSource": source}}
+            common.setdefault("OutputDataConfig", {"S3OutputPath": f"s3://{BUCKET}/out"})
             self.sagemaker.create_training_job(
                 **common,
                 AlgorithmSpecification={
@@ -70,7 +71,6 @@ class Jobs:
                     "TrainingInputMode": "File",
                     "ContainerEntrypoint": command,
                 },
-                OutputDataConfig={"S3OutputPath": f"s3://{BUCKET}/out"},
                 ResourceConfig=hardware,
                 **({"InputDataConfig": [channel]} if prefix else {}),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -13,11 +12,8 @@ from aws_cdk import App
 from fleet.artifacts.images.source import image_source
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
-from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.resolve import resolve_fleet
-from fleet.engines.endpoint_engines import planned_engines
 from fleet.local.supervisor import Limits
-from fleet.spec.engine import Engine
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
@@ -61,17 +57,6 @@ def image_key(folder: FleetFolder, environment: str) -> object:
     project = open_project(folder.root, environment)
     source = image_source(project.load(project.endpoints[0]), project.environment)
     return source.key_on(source.base) if source else None
-
-
-def builders(folder: FleetFolder, environment: str) -> object:
-    """Who builds an engine of the endpoint."""
-    project = open_project(folder.root, environment)
-    loaded = project.load(project.endpoints[0])
-    engine = Engine(model="embed", onnx="m.onnx")
-    models = [each.model_copy(update={"engines": (engine,)}) for each in loaded.spec.models]
-    spec = loaded.spec.model_copy(update={"models": tuple(models)})
-    decided = EndpointContext(loaded=replace(loaded, spec=spec), environment=project.environment, lock=None)
-    return [each.runner for each in planned_engines(decided)]
 
 
 def builds_at_once(folder: FleetFolder, environment: str) -> object:
@@ -216,13 +201,9 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "notifications.warning": (["team@example.com"], ["others@example.com"], templates),
     "notifications.critical": (["team@example.com"], ["others@example.com"], templates),
     "notifications.owners": ({}, {"search": {"warning": ["search@example.com"]}}, templates),
-    "engine_builds.fleets": (
-        {},
-        {"g5": "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"},
-        builders,
-    ),
     "engine_builds.timeout": ("1h", "2h", templates),
     "engine_builds.at_once": (4, 5, builds_at_once),
+    "engine_builds.own_images": (False, True, templates),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "dashboards": (True, False, templates),
     "local.model_memory": ("1GiB", "2GiB", limits),

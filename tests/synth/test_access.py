@@ -204,7 +204,7 @@ class TestPermissions:
                 ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
                 [
                     f"arn:aws:codebuild:{HERE}:project/triton-fleet-dev-{name}"
-                    for name in ("engines-gpu", "engines-job", "images")
+                    for name in ("engines-job", "images")
                 ],
             ),
             "ReadBuildLogs": (

@@ -160,9 +160,7 @@ class TestNames:
                 "/triton-fleet/dev/engine-job-role",
             },
             # Builds are started, and found by people, by the project's name; nothing else of one asks for another.
-            "AWS::CodeBuild::Project": {
-                f"triton-fleet-dev-{noun}" for noun in ("engines-gpu", "engines-job", "images")
-            },
+            "AWS::CodeBuild::Project": {f"triton-fleet-dev-{noun}" for noun in ("engines-job", "images")},
             # Endpoints pull from it, whose stacks import nothing of Foundation.
             "AWS::ECR::Repository": {"triton-fleet-dev"},
             # Whoever writes to it may not make it, so that nobody makes it again after its deletion.

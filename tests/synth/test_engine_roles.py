@@ -9,7 +9,6 @@ from aws_cdk.assertions import Template
 
 from engine_templates import (
     ENGINES,
-    GPU,
     JOB,
     foundation,
     granted,
@@ -20,7 +19,11 @@ from tests.synth.resources import BUCKET
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 PLAN, MANIFEST = f"{ENGINES}/plans/*/model.plan", f"{ENGINES}/plans/*/manifest.json"
-RECORDS = [f"{ENGINES}/plans/*/failure.json", f"{ENGINES}/timing/*"]
+PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+RELEASES = [
+    f"arn:aws:ecr:us-east-1:{account}:repository/sagemaker-tritonserver"
+    for account in ("763104351884", "785573368785")
+]
 LOGS = "arn:aws:logs:us-east-1:111122223333:log-group:"
 
 
@@ -36,49 +39,64 @@ def keyed() -> Template:
 
 
 class TestRoles:
-    def test_a_build_on_a_gpu_reads_what_engines_are_made_of_and_writes_engines(
+    def test_a_job_moves_the_files_of_jobs_and_reaches_no_engine_no_model_and_no_archive(
         self, plain: Template
     ) -> None:
-        found = granted(plain, GPU)
+        found = granted_to_jobs(plain)
         assert {sid: (each["Action"], each["Resource"]) for sid, each in found.items()} == {
-            "ReadEngines": ("s3:GetObject", f"{ENGINES}/*"),
-            "WriteRecords": (["s3:AbortMultipartUpload", "s3:PutObject"], RECORDS),
+            "MoveFiles": (["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"], f"{ENGINES}/jobs/*"),
+            "ListFiles": ("s3:ListBucket", f"arn:aws:s3:::{BUCKET}"),
+            "LogInToRegistry": ("ecr:GetAuthorizationToken", "*"),
+            "PullImage": (PULL, RELEASES),
+            "WriteLogs": (found["WriteLogs"]["Action"], found["WriteLogs"]["Resource"]),
+            "PublishJobMetrics": ("cloudwatch:PutMetricData", "*"),
+        }
+        assert found["ListFiles"]["Condition"] == {"StringLike": {"s3:prefix": "engines/jobs/*"}}
+        namespaces = ["/aws/sagemaker/ProcessingJobs", "/aws/sagemaker/TrainingJobs"]
+        condition = {"StringEquals": {"cloudwatch:namespace": namespaces}}
+        assert found["PublishJobMetrics"]["Condition"] == condition
+        assert all(
+            re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
+            for each in found["WriteLogs"]["Resource"]
+        )
+
+    def test_a_job_pulls_the_environments_images_only_where_they_may_build(self) -> None:
+        found = granted_to_jobs(foundation(engine_builds={"own_images": True}))
+        own = "arn:aws:ecr:us-east-1:111122223333:repository/triton-fleet-dev"
+        assert found["PullImage"]["Resource"] == [*RELEASES, own]
+
+    def test_the_build_that_starts_jobs_hands_them_files_and_stores_engines(self, plain: Template) -> None:
+        found = granted(plain, JOB)
+        s3 = {sid: each for sid, each in found.items() if "s3:" in str(each["Action"])}
+        assert {sid: (each["Action"], each["Resource"]) for sid, each in s3.items()} == {
+            "ReadEngines": ("s3:GetObject", [f"{ENGINES}/onnx/*", f"{ENGINES}/plans/*"]),
             "WriteEngines": ("s3:PutObject", [PLAN, MANIFEST]),
             "UploadParts": ("s3:PutObject", PLAN),
             "EndUploads": ("s3:AbortMultipartUpload", PLAN),
+            "WriteFailures": ("s3:PutObject", f"{ENGINES}/plans/*/failure.json"),
+            "HandOverJobs": (
+                ["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+                f"{ENGINES}/jobs/*",
+            ),
             "SeeBucket": ("s3:ListBucket", f"arn:aws:s3:::{BUCKET}"),
             "FetchSource": (["s3:GetObject", "s3:GetObjectVersion"], f"{ENGINES}/scripts/*"),
             "SeeSource": (["s3:GetBucketAcl", "s3:GetBucketLocation"], f"arn:aws:s3:::{BUCKET}"),
-            "LogInToRegistry": ("ecr:GetAuthorizationToken", "*"),
-            "PullImage": (
-                ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-                [
-                    "arn:aws:ecr:us-east-1:763104351884:repository/sagemaker-tritonserver",
-                    "arn:aws:ecr:us-east-1:785573368785:repository/sagemaker-tritonserver",
-                    "arn:aws:ecr:us-east-1:111122223333:repository/triton-fleet-dev",
-                ],
-            ),
-            "WriteLog": (
-                ["logs:CreateLogStream", "logs:PutLogEvents"],
-                f"{LOGS}/triton-fleet/dev/engines:*",
-            ),
         }
 
-    def test_no_build_replaces_a_plan_or_a_manifest_that_is_there(self, plain: Template) -> None:
+    def test_it_replaces_neither_a_plan_nor_a_manifest_that_is_there(self, plain: Template) -> None:
         """A part of an upload takes no condition; what completes the upload does."""
-        for found in (granted(plain, GPU), granted_to_jobs(plain)):
-            conditions = {
-                sid: each.get("Condition")
-                for sid, each in found.items()
-                if "s3:PutObject" in str(each["Action"]) and PLAN in each["Resource"]
-            }
-            assert conditions == {
-                "WriteEngines": {"Null": {"s3:if-none-match": "false"}},
-                "UploadParts": {"Bool": {"s3:ObjectCreationOperation": "false"}},
-            }
+        conditions = {
+            sid: each.get("Condition")
+            for sid, each in granted(plain, JOB).items()
+            if "s3:PutObject" in str(each["Action"]) and PLAN in each["Resource"]
+        }
+        assert conditions == {
+            "WriteEngines": {"Null": {"s3:if-none-match": "false"}},
+            "UploadParts": {"Bool": {"s3:ObjectCreationOperation": "false"}},
+        }
 
     def test_the_key_is_used_through_s3_alone(self, keyed: Template) -> None:
-        for found in (granted(keyed, GPU), granted(keyed, JOB), granted_to_jobs(keyed)):
+        for found in (granted(keyed, JOB), granted_to_jobs(keyed)):
             through = {"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}}
             assert found["UseKey"]["Condition"] == through
 
@@ -101,9 +119,6 @@ class TestRoles:
             f"{LOGS}/aws/sagemaker/ProcessingJobs:log-stream:engine-*",
             f"{LOGS}/aws/sagemaker/TrainingJobs:log-stream:engine-*",
         ]
-        assert found["ReadEngines"]["Resource"] == f"{ENGINES}/plans/*"
-        assert found["WriteRecords"]["Resource"] == f"{ENGINES}/plans/*/failure.json"
-        assert "WriteEngines" not in found
         assert not [each for each in found.values() if "ecr:" in str(each["Action"])]
 
     def test_it_passes_the_role_of_jobs_and_no_other_and_to_sagemaker_alone(self, plain: Template) -> None:
@@ -115,30 +130,7 @@ class TestRoles:
             "Resource": job_role_parameter(plain)["Value"],
             "Condition": {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         }
-        others = (granted(plain, GPU), granted_to_jobs(plain))
-        assert not [sid for each in others for sid, rule in each.items() if "iam:" in str(rule["Action"])]
-
-    def test_a_job_may_what_a_build_on_a_gpu_may_and_write_logs_and_metrics_of_jobs(
-        self, plain: Template
-    ) -> None:
-        job, build = granted_to_jobs(plain), granted(plain, GPU)
-        written = {"WriteEngines", "UploadParts", "EndUploads"}
-        shared = {"ReadEngines", "SeeBucket", "LogInToRegistry", "PullImage", *written}
-        assert {sid: job[sid] for sid in shared} == {sid: build[sid] for sid in shared}
-        assert job.keys() == shared | {"WriteRecords", "WriteLogs", "PublishJobMetrics"}
-        namespaces = ["/aws/sagemaker/ProcessingJobs", "/aws/sagemaker/TrainingJobs"]
-        assert job["PublishJobMetrics"] == {
-            "Sid": "PublishJobMetrics",
-            "Effect": "Allow",
-            "Action": "cloudwatch:PutMetricData",
-            "Resource": "*",
-            "Condition": {"StringEquals": {"cloudwatch:namespace": namespaces}},
-        }
-        assert job["WriteRecords"]["Resource"] == [*RECORDS, f"{ENGINES}/plans/*/job/*"]
-        assert all(
-            re.search(":log-group:/aws/sagemaker/(Processing|Training)Jobs", each)
-            for each in job["WriteLogs"]["Resource"]
-        )
+        assert not [sid for sid, rule in granted_to_jobs(plain).items() if "iam:" in str(rule["Action"])]
 
     def test_each_uses_the_environments_key_and_jobs_encrypt_their_volumes_with_it(
         self, keyed: Template
@@ -146,14 +138,13 @@ class TestRoles:
         found = {
             title: {sid: each["Action"] for sid, each in rules.items() if "kms:" in str(each["Action"])}
             for title, rules in (
-                ("gpu", granted(keyed, GPU)),
                 ("starter", granted(keyed, JOB)),
                 ("job", granted_to_jobs(keyed)),
             )
         }
         use = {"UseKey": ["kms:Decrypt", "kms:GenerateDataKey"]}
         volume = {"SeeVolumeKey": "kms:DescribeKey", "GrantVolumeKey": "kms:CreateGrant"}
-        assert found == {"gpu": use, "starter": use, "job": use | volume}
+        assert found == {"starter": use, "job": use | volume}
         granting = granted_to_jobs(keyed)["GrantVolumeKey"]
         assert granting["Resource"] == KEY
         assert granting["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}

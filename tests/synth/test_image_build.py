@@ -10,7 +10,7 @@ import pytest
 import yaml
 from aws_cdk.assertions import Template
 
-from engine_templates import GPU, IMAGES, JOB, failure_rule, foundation, granted, projects
+from engine_templates import IMAGES, JOB, failure_rule, foundation, granted, projects
 from fleet.findings import Severity
 from fleet_folder import ROOT, FleetFolder
 from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
@@ -94,8 +94,8 @@ class TestProject:
             "ImagePullCredentialsType": "CODEBUILD",
             "PrivilegedMode": True,
         }
-        others = [projects(plain)[name]["Environment"]["PrivilegedMode"] for name in (GPU, JOB)]
-        assert others == [False, False]
+        others = [projects(plain)[JOB]["Environment"]["PrivilegedMode"]]
+        assert others == [False]
 
     def test_builds_have_the_environments_time_and_some_more(self, plain: Template, keyed: Template) -> None:
         assert [projects(made)[IMAGES]["TimeoutInMinutes"] for made in (plain, keyed)] == [75, 135]

@@ -82,8 +82,7 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
             sid="Build",
             actions=["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
             resources=[
-                place.arn("codebuild", f"project/{place.build_project(each)}")
-                for each in ("gpu", "job", "image")
+                place.arn("codebuild", f"project/{place.build_project(each)}") for each in ("job", "image")
             ],
         ),
         Statement(

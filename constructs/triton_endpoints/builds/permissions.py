@@ -1,4 +1,4 @@
-"""What every build by CodeBuild may do: read its script, pull the images of the releases, write its log."""
+"""What builds may do: read their script, pull the images of the releases, write their log."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from constructs import Construct
 from fleet.core.sources import source_path
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
-from triton_endpoints.acknowledgements import acknowledge_docker, acknowledge_image
+from triton_endpoints.acknowledgements import acknowledge_docker
 
 BUILDSPECS = source_path("engine_build")
 RETENTION_DAYS = 30
@@ -28,37 +28,23 @@ class ProjectKind:
 
     Attributes:
         slack_minutes: What a build does before and after the work whose time the environment limits.
-        image: What runs when a build names no image: it can only fail.
-        pulled_by: "SERVICE_ROLE" for images of ECR, "CODEBUILD" for CodeBuild's own.
+        image: CodeBuild's own, in which the build runs.
         compute: CodeBuild's compute type.
         is_privileged: Whether a build has a Docker daemon.
     """
 
     project: Project
     about: str
-    environment: str
     image: str
-    pulled_by: str
     slack_minutes: int
     compute: str = "BUILD_GENERAL1_SMALL"
     is_privileged: bool = False
 
 
-ON_A_GPU = ProjectKind(
-    project="gpu",
-    about="Builds TensorRT engines of {environment} on a GPU of CodeBuild's, in the image that serves them",
-    environment="LINUX_GPU_CONTAINER",
-    # It has no Python, and is in every region under this one name.
-    image="public.ecr.aws/amazonlinux/amazonlinux:2023-minimal",
-    pulled_by="SERVICE_ROLE",
-    slack_minutes=15,
-)
 STARTS_A_JOB = ProjectKind(
     project="job",
     about="Builds TensorRT engines of {environment} by SageMaker jobs, which it starts and follows",
-    environment="LINUX_CONTAINER",
     image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
-    pulled_by="CODEBUILD",
     slack_minutes=30,
 )
 
@@ -66,9 +52,7 @@ STARTS_A_JOB = ProjectKind(
 BUILDS_IMAGES = ProjectKind(
     project="image",
     about="Builds container images of {environment}",
-    environment="LINUX_CONTAINER",
     image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
-    pulled_by="CODEBUILD",
     slack_minutes=15,
     # 128 GB of disk: an image of Triton takes some 20 GB, twice while layers are pushed. Source: CodeBuild
     # user guide, build-env-ref-compute-types.html.
@@ -87,7 +71,7 @@ def build_log(scope: Construct, place: Deployment, name: str) -> logs.CfnLogGrou
 
 
 class BuildProject(Construct):
-    """A project without a source of its own; the small compute type of GPUs has one A10G."""
+    """A project without a source of its own."""
 
     def __init__(
         self,
@@ -109,10 +93,10 @@ class BuildProject(Construct):
             source=codebuild.CfnProject.SourceProperty(type="NO_SOURCE", build_spec=buildspec),
             artifacts=codebuild.CfnProject.ArtifactsProperty(type="NO_ARTIFACTS"),
             environment=codebuild.CfnProject.EnvironmentProperty(
-                type=kind.environment,
+                type="LINUX_CONTAINER",
                 compute_type=kind.compute,
                 image=kind.image,
-                image_pull_credentials_type=kind.pulled_by,
+                image_pull_credentials_type="CODEBUILD",
                 privileged_mode=kind.is_privileged,
             ),
             service_role=role.attr_arn,
@@ -130,7 +114,5 @@ class BuildProject(Construct):
             # guide, builds-working.html.
             visibility="PRIVATE",
         )
-        if kind.pulled_by == "SERVICE_ROLE":
-            acknowledge_image(project)
         if kind.is_privileged:
             acknowledge_docker(project)

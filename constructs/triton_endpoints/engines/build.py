@@ -1,4 +1,4 @@
-"""What builds TensorRT engines: CodeBuild projects, and a role for SageMaker jobs that one of them starts.
+"""What builds TensorRT engines: a CodeBuild project, and a role for the SageMaker jobs that it starts.
 
 Nothing of it runs or costs while no engine is built.
 """
@@ -10,16 +10,15 @@ from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.builds.failures import BuildFailures
-from triton_endpoints.builds.project import ON_A_GPU, STARTS_A_JOB, BuildProject, build_log
-from triton_endpoints.engines.permissions import build_statements, job_statements, starter_statements
+from triton_endpoints.builds.project import STARTS_A_JOB, BuildProject, build_log
+from triton_endpoints.engines.permissions import job_statements, starter_statements
 from triton_endpoints.policy import service_role
 
 
 class EngineBuild(Construct):
-    """The projects of an environment, which publishing knows by their names.
+    """The project of an environment, which publishing knows by its name.
 
-    The one with a GPU is made where CodeBuild has GPUs, or the environment has a fleet of them: elsewhere
-    CodeBuild would refuse it. `topic` is the ARN of the one that is notified of failed builds.
+    `topic` is the ARN of the one that is notified of failed builds.
     """
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment, topic: str) -> None:
@@ -50,14 +49,4 @@ class EngineBuild(Construct):
             statements=starter_statements(place, job_role=job.attr_arn),
         )
         BuildProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)
-        if place.engine_gpus:
-            builder = service_role(
-                self,
-                "BuildRole",
-                service="codebuild",
-                place=place,
-                description=f"CodeBuild's builds of engines of {place.environment}",
-                statements=build_statements(place),
-            )
-            BuildProject(self, "Gpu", place=place, kind=ON_A_GPU, role=builder, log=log)
-        BuildFailures(self, "Failures", place=place, what="engine", projects=("gpu", "job"), topic=topic)
+        BuildFailures(self, "Failures", place=place, what="engine", projects=("job",), topic=topic)

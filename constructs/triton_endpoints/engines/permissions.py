@@ -1,53 +1,43 @@
-"""What those may do who build engines: builds on a GPU, SageMaker jobs, and builds that start these."""
+"""What those may do who build engines: SageMaker jobs, and builds of CodeBuild that start them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.engines.object_keys import ENGINES, FAILURE, MANIFEST, PLAN, PLANS
+from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, ONNX, PLAN, PLANS
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
 from triton_endpoints.endpoint.role import WRITE_LOGS
 from triton_endpoints.policy import Statement, use_key
 
 JOB_NAME = "engine-*"
-_JOBS = ("Processing", "Training")
-_FAILURE = f"{PLANS}*/{FAILURE}"
-_RECORDS = (_FAILURE, f"{ENGINES}timing/*")
-"""What builds may overwrite: not the requests, which other builds carry out."""
-_LEFT_BY_TRAINING = f"{PLANS}*/job/*"
-"""Where a training job puts what its container leaves in /opt/ml/model."""
-
-
-def build_statements(place: Deployment) -> list[Statement]:
-    """A build on a GPU."""
-    return [
-        *_engines(place, records=_RECORDS),
-        *_plan_statements(place),
-        *source_statements(place),
-        *pull_statements(place, own=True),
-        write_log(place, place.engine_log_group),
-        *use_key(place, *BUCKET_KEY),
-    ]
+_KINDS = ("Processing", "Training")
 
 
 def job_statements(place: Deployment) -> list[Statement]:
-    """A SageMaker job: the same, and its own log, metrics and volume.
+    """A SageMaker job: SageMaker itself uses them, and the isolated container has no credentials.
 
     Source of the metrics: SageMaker developer guide, sagemaker-roles.html, CreateProcessingJob and
     CreateTrainingJob.
     """
     return [
-        *_engines(place, records=(*_RECORDS, _LEFT_BY_TRAINING)),
-        *_plan_statements(place),
-        *pull_statements(place, own=True),
+        Statement(
+            sid="MoveFiles",
+            actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{JOBS}*"],
+        ),
+        Statement(
+            sid="ListFiles",
+            actions=["s3:ListBucket"],
+            resources=[place.bucket_arn],
+            conditions={"StringLike": {"s3:prefix": f"{JOBS}*"}},
+        ),
+        *pull_statements(place, own=place.builds_in_own_images),
         Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=_job_logs(place, "", ":*")),
         Statement(
             sid="PublishJobMetrics",
             actions=["cloudwatch:PutMetricData"],
             resources=["*"],
             conditions={
-                "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _JOBS]}
+                "StringEquals": {"cloudwatch:namespace": [f"/aws/sagemaker/{kind}Jobs" for kind in _KINDS]}
             },
         ),
         *use_key(place, *BUCKET_KEY),
@@ -56,15 +46,33 @@ def job_statements(place: Deployment) -> list[Statement]:
 
 
 def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
-    """A build that starts a job and follows it."""
-    actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _JOBS]
+    """A build that hands a job its inputs, starts and follows it, and stores the engine that it leaves."""
+    actions = [f"sagemaker:{verb}{kind}Job" for verb in ("Create", "Describe", "Stop") for kind in _KINDS]
     return [
-        *_engines(place, read=PLANS, records=(_FAILURE,)),
+        Statement(
+            sid="ReadEngines",
+            actions=["s3:GetObject"],
+            resources=[f"{place.bucket_arn}/{prefix}*" for prefix in (ONNX, PLANS)],
+        ),
+        *_plan_statements(place),
+        Statement(
+            sid="WriteFailures",
+            actions=["s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{PLANS}*/{FAILURE}"],
+        ),
+        Statement(
+            sid="HandOverJobs",
+            actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{place.bucket_arn}/{JOBS}*"],
+        ),
+        # Without conditions: S3 reports a missing object as missing only to a caller that may list, and a
+        # request for one object has no prefix.
+        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
         *source_statements(place),
         Statement(
             sid="RunJobs",
             actions=[*actions, "sagemaker:AddTags"],
-            resources=[place.arn("sagemaker", f"{kind.lower()}-job/{JOB_NAME}") for kind in _JOBS],
+            resources=[place.arn("sagemaker", f"{kind.lower()}-job/{JOB_NAME}") for kind in _KINDS],
         ),
         Statement(
             sid="PassJobRole",
@@ -82,20 +90,6 @@ def starter_statements(place: Deployment, *, job_role: str) -> list[Statement]:
         ),
         write_log(place, place.engine_log_group),
         *use_key(place, *BUCKET_KEY),
-    ]
-
-
-def _engines(place: Deployment, *, read: str = ENGINES, records: Sequence[str]) -> list[Statement]:
-    return [
-        Statement(sid="ReadEngines", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{read}*"]),
-        Statement(
-            sid="WriteRecords",
-            actions=["s3:AbortMultipartUpload", "s3:PutObject"],
-            resources=[f"{place.bucket_arn}/{key}" for key in records],
-        ),
-        # Without conditions: S3 reports a missing object as missing only to a caller that may list, and a
-        # request for one object has no prefix.
-        Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
     ]
 
 
@@ -124,7 +118,7 @@ def _plan_statements(place: Deployment) -> list[Statement]:
 
 
 def _job_logs(place: Deployment, *ends: str) -> list[str]:
-    groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _JOBS]
+    groups = [place.arn("logs", f"log-group:/aws/sagemaker/{kind}Jobs") for kind in _KINDS]
     return [f"{group}{end}" for group in groups for end in ends]
 
 

@@ -18,7 +18,7 @@ from triton_endpoints.library.shared_parts import claim_builds, with_bucket
 
 
 class EngineBuilds(Construct):
-    """The CodeBuild projects of an environment's engines, which `fleet publish` and `fleet engines` start.
+    """The CodeBuild project of an environment's engines, which `fleet publish` and `fleet engines` start.
 
     Names follow from the environment: an EndpointSupport of the same environment takes `engine_builds=False`.
     """
@@ -32,7 +32,7 @@ class EngineBuilds(Construct):
         failures: sns.ITopic,
         bucket: s3.IBucket | None = None,
     ) -> None:
-        """Declare the projects, their roles, and the rule that reports builds that fail.
+        """Declare the project, its role, that of jobs, and the rule that reports builds that fail.
 
         Args:
             scope: The parent; its stack has an account and a region.

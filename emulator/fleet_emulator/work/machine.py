@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ from fleet_emulator.product import (
     ENGINE_STAND_INS,
     IMAGE_STAND_INS,
     IMAGE_STORE,
-    Instance,
-    codebuild_family,
     expected_tensorrt,
     instance,
     instance_types,
@@ -53,31 +51,26 @@ class Machine:
         """That of a SageMaker job; a type that the catalog does not have is one without GPU."""
         if instance_type not in instance_types():
             return cls(image=image)
-        return cls._with(image, instance(instance_type))
+        machine = instance(instance_type)
+        return cls(image=image, gpu=machine.gpu, compute_capability=machine.compute_capability)
 
     @classmethod
     def of_build(cls, environment: Mapping[str, Any]) -> Machine:
-        """That of a build, with CodeBuild's GPU where its environment has one."""
-        image, privileged = environment["image"], environment.get("privilegedMode", False)
-        if environment["type"] != "LINUX_GPU_CONTAINER":
-            return cls(image=image, privileged=privileged)
-        family = codebuild_family(environment["computeType"])
-        smallest = next(each for each in instance_types() if each.startswith(f"ml.{family}."))
-        return replace(cls._with(image, instance(smallest)), privileged=privileged)
+        """That of a build, which has no GPU here."""
+        return cls(image=environment["image"], privileged=environment.get("privilegedMode", False))
 
-    @classmethod
-    def _with(cls, image: str, machine: Instance) -> Machine:
-        return cls(image=image, gpu=machine.gpu, compute_capability=machine.compute_capability)
-
-    def variables(self, folder: Path, *, region: str) -> dict[str, str]:
+    def variables(self, folder: Path, *, region: str, is_isolated: bool = False) -> dict[str, str]:
         """The environment of a process, whose home and temporary files are in the folder.
 
-        Only the search path comes from the user's own environment.
+        Only the search path comes from the user's own environment. An isolated process gets neither AWS's
+        address nor credentials.
         """
         stand_ins = [ENGINE_STAND_INS, *([IMAGE_STAND_INS] if self.privileged else [])]
         path = os.pathsep.join([*map(str, stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
         own[IMAGE_STORE] = str(folder / "images")
+        if is_isolated:
+            return own | self._stand_in_variables()
         here = process_state.current()
         ours = local_variables(own, region=region, url=here.url, keys=here.keys)
         return ours | self._stand_in_variables()

@@ -75,7 +75,6 @@ class BuildStart:
         script: `BUCKET/KEY` of the build script, a zip file.
         buildspec: The text of the buildspec.
         variables: Plain environment variables, in order.
-        overrides: Further parameters of StartBuild.
         foundation: How to create the project, if it does not exist.
     """
 
@@ -83,7 +82,6 @@ class BuildStart:
     script: str
     buildspec: str
     variables: Mapping[str, str]
-    overrides: Mapping[str, Any]
     foundation: str
 
 
@@ -113,7 +111,6 @@ def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
             {"name": name, "value": value, "type": "PLAINTEXT"} for name, value in start.variables.items()
         ],
         "idempotencyToken": token,
-        **start.overrides,
     }
     try:
         return str(codebuild.start_build(**request)["build"]["id"])

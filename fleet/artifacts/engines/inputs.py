@@ -17,15 +17,7 @@ from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Up
 from fleet.catalog.amis import least_driver
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.endpoint_engines import spec_engines
-from fleet.engines.object_keys import (
-    FAILURE,
-    MANIFEST,
-    PLAN,
-    REQUEST,
-    built_key,
-    onnx_key,
-    timing_key,
-)
+from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.project import Project, load_lock
@@ -149,7 +141,6 @@ class BuildInputs:
             compute_capability=build.compute_capability,
             image=endpoint.engine_image.uri,
             least_driver=least_driver(endpoint.engine_image.cuda),
-            timing_cache=timing_key(build.image, build.gpu),
             plan=built_key(build.key, PLAN),
             manifest=built_key(build.key, MANIFEST),
             failure=built_key(build.key, FAILURE),
@@ -157,10 +148,8 @@ class BuildInputs:
             job=self._job(use),
         )
 
-    def _job(self, use: EngineUse) -> EngineJob | None:
+    def _job(self, use: EngineUse) -> EngineJob:
         runner = use.engine.runner
-        if runner.way != "processing" and runner.way != "training":
-            return None
         return EngineJob(
             kind=runner.way,
             instance_type=runner.instance_type,
@@ -169,6 +158,7 @@ class BuildInputs:
             # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
             # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
             volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
+            prefix=JOBS,
             tags=dict(self._place.tags),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.codebuild import Build, BuildStart, RefusalError
@@ -11,7 +11,7 @@ from fleet.artifacts.builds.failure import told_failure
 from fleet.artifacts.engine_script import SOURCES
 from fleet.artifacts.engines.failure import failure_findings
 from fleet.artifacts.engines.inputs import BuildInputs
-from fleet.artifacts.engines.request import EngineUse, StoredPlan, WantedEngine, stored_plan
+from fleet.artifacts.engines.request import StoredPlan, WantedEngine, stored_plan
 from fleet.catalog.builds import build_quota
 from fleet.engines.object_keys import FAILURE, REQUEST, built_key, lease_key
 from fleet.findings import Finding
@@ -58,21 +58,20 @@ class EngineTask:
         """Write the request of an attempt; return what it is started with."""
         use = self._engine.first
         self._inputs.put_request(use, self._seconds)
-        runner, place = use.engine.runner, use.endpoint.place
+        place = use.endpoint.place
         url = f"s3://{self._bucket}/{built_key(self._engine.key, REQUEST)}"
         return BuildStart(
-            project=place.build_project(runner.project),
+            project=place.build_project("job"),
             script=f"{self._bucket}/{self._inputs.script}",
-            buildspec=(SOURCES / f"{runner.project}.buildspec.yaml").read_text("utf-8"),
+            buildspec=(SOURCES / "job.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: url, ENDPOINT_VARIABLE: use.endpoint.name},
-            overrides=_overrides(use),
             foundation=f"run `fleet deploy --env {place.environment} --foundation` to create it",
         )
 
     def refusal(self, error: RefusalError) -> list[Finding]:
         """Why CodeBuild does not start it."""
         use = self._engine.first
-        quota = build_quota(use.engine.runner.project)
+        quota = build_quota("job")
         hint = (
             f"request a higher quota {quota!r} of AWS CodeBuild in Service Quotas; a new account's is 0"
             if error.is_quota
@@ -86,13 +85,3 @@ class EngineTask:
         key = built_key(self._engine.key, FAILURE)
         failure = told_failure(self._clients.s3, self._bucket, key, build.id)
         return failure_findings(self._engine, build, failure, log)
-
-
-def _overrides(use: EngineUse) -> dict[str, Any]:
-    runner, found = use.engine.runner, dict[str, Any]()
-    if runner.project == "gpu":
-        found["imageOverride"] = use.endpoint.engine_image.uri
-        found["imagePullCredentialsTypeOverride"] = "SERVICE_ROLE"
-    if runner.fleet_arn is not None:
-        found["fleetOverride"] = {"fleetArn": runner.fleet_arn}
-    return found

@@ -103,7 +103,6 @@ class ImageTask:
             script=f"{bucket}/{self._script.key}",
             buildspec=(SOURCES / f"{PROJECT}.buildspec.yaml").read_text("utf-8"),
             variables={REQUEST_VARIABLE: f"s3://{bucket}/{request}", ENDPOINT_VARIABLE: self.name},
-            overrides={},
             foundation=f"run `fleet deploy --env {self._place.environment} --foundation` to create it",
         )
 

@@ -29,9 +29,7 @@ def engine_document(decided: EndpointContext, planned: EndpointEngine) -> dict[s
         "arguments": planned.arguments,
         "command": command_line(planned),
         "way": planned.runner.way,
-        "project": planned.runner.project,
         "instance_type": planned.runner.instance_type,
-        "fleet_arn": planned.runner.fleet_arn,
         "why": planned.runner.why,
     }
 
@@ -44,10 +42,7 @@ def print_plan(decided: EndpointContext, planned: EndpointEngine) -> None:
     runner = planned.runner
     lines = [
         Line(_labelled_value("key", _key(decided, planned))),
-        Line(
-            _labelled_value("built by", f"{runner.way} ({runner.fleet_arn or runner.instance_type})"),
-            runner.why,
-        ),
+        Line(_labelled_value("built by", f"{runner.way} ({runner.instance_type})"), runner.why),
         Line(_labelled_value("inside", planned.image)),
         Line(_labelled_value("command", command_line(planned))),
     ]

@@ -124,13 +124,22 @@ class EndpointContext:
 
     @cached_property
     def engine_image(self) -> Image | None:
-        """The image in which engines are built: the spec's own where its TensorRT is another one."""
+        """The image in which engines are built: the release's.
+
+        Only the environment lets an image of the spec's own build, where its TensorRT is another one: what
+        such an image runs is its team's, and so is the version of TensorRT that it claims.
+        """
+        own = self.environment.engine_builds.own_images and self.has_own_tensorrt
+        return self.image if own else self.release_image
+
+    @property
+    def has_own_tensorrt(self) -> bool:
+        """Whether the container's TensorRT is not certainly that of the release's image."""
         image, release = self.image, self.release_image
         if image is None or release is None:
-            return image
+            return False
         inside, usual = image.details.tensorrt or "", release.details.tensorrt or ""
-        is_same = not versions_differ(inside, usual) if inside and usual else inside == usual
-        return release if is_same else image
+        return versions_differ(inside, usual) if inside and usual else inside != usual
 
     @cached_property
     def release_image(self) -> Image | None:

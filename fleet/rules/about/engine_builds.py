@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from fleet.catalog.images import release, releases
 from fleet.catalog.instances import Processor
-from fleet.catalog.tensorrt import engine_option, given_up
+from fleet.catalog.tensorrt import engine_option
 from fleet.catalog.versions import numbers
 from fleet.endpoint.context.context import EndpointContext
-from fleet.engines.endpoint_engines import expected_tensorrt, planned_engines, spec_engines
+from fleet.engines.endpoint_engines import planned_engines, spec_engines
 from fleet.engines.lock import locked_engines, packed_name
 from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
@@ -18,35 +18,26 @@ from fleet.spec.engine import Compatibility, Precision
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.values import BYTES
 
-COMPUTE = "https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-compute-types.html"
+PRICING = "https://aws.amazon.com/sagemaker/pricing/"
 HEADER = "https://github.com/NVIDIA/TensorRT/blob/main/include/NvInfer.h"
 ENGINES = "docs/engines.md"
 MIN_PYTHON = "3.10"
 """What engine_build/__main__.py needs of the image; the boto3 that it installs needs no less."""
 
 
-@rule("FL295", source=COMPUTE)
+@rule("FL295", source=PRICING)
 def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
-    """AWS can build engines on the endpoint's GPU in the region, with the image's TensorRT.
+    """A SageMaker job can build engines on the endpoint's GPU in the region.
 
-    CodeBuild offers A10G GPUs on demand (g5, in seven regions). On other GPUs, engines are built by a
-    SageMaker job on the same instance type, or by a CodeBuild fleet that the environment names.
+    Engines are built by a Processing or Training job on the instance type that serves them.
     """
-    machine, image = endpoint.machine, endpoint.engine_image
+    machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    found = runner_for(machine, endpoint.region, endpoint.environment.engine_builds.fleets)
-    until = given_up(machine.gpu)
-    there = None if image is None else expected_tensorrt(image.details)
-    for path, _, _ in spec_engines(endpoint.spec):
-        if isinstance(found, NoRunner):
+    found = runner_for(machine, endpoint.region)
+    if isinstance(found, NoRunner):
+        for path, _, _ in spec_engines(endpoint.spec):
             yield Problem(path, found.message, found.hint)
-        elif image is not None and until is not None and there and numbers(there) >= numbers(until):
-            message = (
-                f"TensorRT {there} of Triton {image.release} cannot build for a {machine.gpu}"
-                f" ({machine.type}): TensorRT {until} dropped it"
-            )
-            yield Problem(path, message, "use another instance family, or an older release")
 
 
 @rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
@@ -194,11 +185,35 @@ def python_too_old_for_engine(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain="python" not in image.details.uncertain)
 
 
+@rule("FL810", source=ENGINES, needed=True)
+def engine_in_own_image(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An image of the endpoint's own has the TensorRT that builds its engines: the release's.
+
+    Engines are built in the release's image. An image of the spec's own builds them only where the
+    environment allows it (`engine_builds.own_images`): neither a Dockerfile nor a lock decides what builds.
+    """
+    image, release = endpoint.image, endpoint.release_image
+    if image is None or release is None or not endpoint.has_own_tensorrt:
+        return
+    if endpoint.environment.engine_builds.own_images:
+        return
+    for path, _, _ in spec_engines(endpoint.spec):
+        message = (
+            f"the endpoint's image has TensorRT {image.details.tensorrt or 'of an unknown version'}, and"
+            f" engines are built in the release's, with TensorRT {release.details.tensorrt or 'unknown'}"
+        )
+        hint = (
+            "build the image on the release's TensorRT; or have the platform team write `engine_builds:"
+            f" {{own_images: true}}` into environments/{endpoint.environment.environment}.yaml"
+        )
+        yield Problem(path, message, hint)
+
+
 @rule("FL981", source="docs/images.md")
 def engine_in_foreign_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """Engines are built in the release's image, or in an image from the environment's own repository.
 
-    The role of builds may pull no other image: an engine for another TensorRT needs an image with `build`.
+    The role of jobs may pull no other image: an engine for another TensorRT needs an image with `build`.
     """
     image, own = endpoint.engine_image, endpoint.spec.own_image
     if image is None or not image.is_own or own is None or own.uri is None:

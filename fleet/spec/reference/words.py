@@ -12,7 +12,6 @@ from fleet.spec.access import GitHubProvider, GitLabProvider
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn
 from fleet.spec.capture import WholeShare
 from fleet.spec.engine import Shape
-from fleet.spec.engine_builds import FleetArn
 from fleet.spec.instance import InstanceType
 from fleet.spec.policy import Day, Pattern
 from fleet.spec.values import Bytes, Digest, Milliseconds, ModelName, Name, Seconds, Share
@@ -46,7 +45,7 @@ KINDS = (
     TextForm(
         "ARN",
         "the Amazon resource name",
-        (KeyArn, BoundaryArn, FleetArn, RoleArn, GitHubProvider, GitLabProvider),
+        (KeyArn, BoundaryArn, RoleArn, GitHubProvider, GitLabProvider),
     ),
 )
 _WORDS = {TypeAdapter(type_).json_schema()["pattern"]: kind.word for kind in KINDS for type_ in kind.types}

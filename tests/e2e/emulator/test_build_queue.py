@@ -56,7 +56,8 @@ def test_a_third_build_is_refused(builds: Builds) -> None:
 
 def test_each_compute_type_has_its_own_limit(builds: Builds) -> None:
     first = builds.start(builds.project("cpu", UNTIL_STOPPED))
-    second = builds.ended(builds.start(builds.project("gpu", commands("echo ran"), gpu=True)))
+    larger = builds.project("larger", commands("echo ran"))
+    second = builds.ended(builds.start(larger, computeTypeOverride="BUILD_GENERAL1_MEDIUM"))
     assert second["buildStatus"] == "SUCCEEDED"
     assert stopped(builds, first)["buildStatus"] == "STOPPED"
 

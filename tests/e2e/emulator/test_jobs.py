@@ -47,6 +47,48 @@ def test_an_input_that_is_one_object_keeps_its_name(jobs: Jobs) -> None:
     assert jobs.lines("processing", name) == ["run.sh"]
 
 
+OUTPUT: dict[Kind, str] = {"processing": "/opt/ml/processing/output", "training": "/opt/ml/model"}
+
+
+def ends_with_files(jobs: Jobs, kind: Kind, name: str, command: str) -> list[str]:
+    """The names that a job's output has in the bucket."""
+    left = {"S3Uri": f"s3://{BUCKET}/out/{name}", "LocalPath": OUTPUT[kind], "S3UploadMode": "EndOfJob"}
+    outputs = {"Outputs": [{"OutputName": "out", "S3Output": left}]}
+    files = {"S3OutputPath": f"s3://{BUCKET}/out", "CompressionType": "NONE"}
+    more = {"ProcessingOutputConfig": outputs} if kind == "processing" else {"OutputDataConfig": files}
+    jobs.start(kind, name, ["bash", "-c", command, OUTPUT[kind]], **more)
+    jobs.ended(kind, name)
+    found = jobs.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"out/{name}/").get("Contents", ())
+    return [each["Key"].removeprefix(f"out/{name}/") for each in found]
+
+
+@both
+def test_files_of_an_output_are_uploaded_and_links_to_this_machines_files_are_not(
+    jobs: Jobs, kind: Kind
+) -> None:
+    command = "cd $0 && mkdir b && echo 1 > a && echo 2 > b/c && ln -s /etc/passwd d && ln -s /etc e"
+    below = "" if kind == "processing" else "output/model/"
+    assert ends_with_files(jobs, kind, f"{kind}-leaves", command) == [f"{below}a", f"{below}b/c"]
+
+
+@both
+def test_a_job_that_fails_uploads_nothing(jobs: Jobs, kind: Kind) -> None:
+    assert ends_with_files(jobs, kind, f"{kind}-fails-late", "echo 1 > $0/a; exit 1") == []
+
+
+@both
+def test_an_isolated_job_has_neither_credentials_nor_an_address_of_aws(jobs: Jobs, kind: Kind) -> None:
+    isolated = {"EnableNetworkIsolation": True}
+    names = ["bash", "-c", "echo none; env | grep -E '^(AWS|ECS)' || true"]
+    asked = {"NetworkConfig": isolated} if kind == "processing" else isolated
+    name = jobs.start(kind, f"{kind}-isolated", names, **asked)
+    jobs.ended(kind, name)
+    assert jobs.lines(kind, name) == ["none"]
+    other = jobs.start(kind, f"{kind}-open", names)
+    jobs.ended(kind, other)
+    assert any(line.startswith("AWS_ENDPOINT_URL=") for line in jobs.lines(kind, other))
+
+
 @both
 def test_an_entrypoint_that_fails_tells_why_in_the_jobs_status(jobs: Jobs, kind: Kind) -> None:
     words = "echo 'wrong GPU' | tee $0/message > $0/failure; exit 11"
@@ -110,7 +152,11 @@ def test_the_name_of_a_job_is_not_used_again(jobs: Jobs) -> None:
         ),
         ({"cluster": {"VolumeKmsKeyId": "any"}}, "cannot be specified for ml.g4dn.xlarge"),
         ({"cluster": {"InstanceCount": 2}}, "not on several instances"),
-        ({"NetworkConfig": {"EnableNetworkIsolation": True}}, "runs no processing job with NetworkConfig"),
+        (
+            {"NetworkConfig": {"VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]}}},
+            "runs no processing job with VpcConfig",
+        ),
+        ({"ExperimentConfig": {}}, "runs no processing job with ExperimentConfig"),
     ],
 )
 def test_what_sagemaker_refuses_or_has_no_effect_here_is_refused(

@@ -167,13 +167,12 @@ class TestEngineBuilds:
         template = host.template()
         projects = template.find_resources("AWS::CodeBuild::Project").values()
         assert {each["Properties"]["Name"] for each in projects} == {
-            "triton-fleet-prod-engines-gpu",
             "triton-fleet-prod-engines-job",
         }
         policy = properties(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
         assert {"Service": "events.amazonaws.com"} in [each["Principal"] for each in policy]
         policies = json.dumps(template.find_resources("AWS::IAM::Policy"))
-        assert f"arn:aws:s3:::triton-fleet-prod-{ACCOUNT}-{REGION}/engines/*" in policies
+        assert f"arn:aws:s3:::triton-fleet-prod-{ACCOUNT}-{REGION}/engines/jobs/*" in policies
 
     def test_two_of_an_environment_are_a_mistake(self) -> None:
         host = Host()

@@ -31,7 +31,7 @@ def test_it_declares_what_foundation_declares() -> None:
     assert {
         f"triton-fleet-prod-{noun}" for noun in ("scaling-guard", "endpoint-check", "endpoint-logs")
     } <= names
-    template.resource_count_is("AWS::CodeBuild::Project", 3)
+    template.resource_count_is("AWS::CodeBuild::Project", 2)
     template.resource_count_is("AWS::ECR::Repository", 1)
     template.resource_count_is("AWS::SNS::Topic", 2)
     assert EndpointSupport.bucket_name("prod", ACCOUNT, REGION) == OWN
@@ -39,7 +39,7 @@ def test_it_declares_what_foundation_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-gpu", "engines-job"])]
+    ("engines", "images", "left"), [(False, True, ["images"]), (True, False, ["engines-job"])]
 )
 def test_without_builds_it_has_no_projects_of_them(engines: bool, images: bool, left: list[str]) -> None:
     host = Host()

@@ -143,7 +143,7 @@ def test_a_codebuild_that_fails_for_a_moment_is_asked_again(bucket: EngineBucket
 def test_what_another_attempt_said_of_its_failure_is_not_told_of_this_one(bucket: EngineBucket) -> None:
     codebuild = bucket.clients.codebuild
     codebuild.looked = lambda id: codebuild.fail(
-        id, exit_code=21, problem="cancelled", message="Long ago.", by="triton-fleet-dev-engines-gpu:0"
+        id, exit_code=21, problem="cancelled", message="Long ago.", by="triton-fleet-dev-engines-job:0"
     )
     with pytest.raises(FindingsError, match=r"FL381: .*ended with the status"):
         bucket.publish()

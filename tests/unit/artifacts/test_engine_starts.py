@@ -62,7 +62,7 @@ def test_an_account_without_quota_is_told_at_once_which_one_to_ask_for(
     (finding,) = caught.value.findings
     assert (finding.code, finding.line) == ("FL379", 8)
     assert NONE_ALLOWED in finding.message
-    assert "'Concurrently running builds for Linux GPU Small environment'" in finding.hint
+    assert "'Concurrently running builds for Linux/Small environment'" in finding.hint
     assert list(codebuild.status.values()) == ["SUCCEEDED"], "the other engine is built"
     assert bucket.artifacts.held("engines/leases/") == []
 
@@ -82,7 +82,7 @@ def test_a_build_is_told_the_buildspec_beside_its_source_and_for_which_endpoint_
     bucket.publish()
     (request,) = codebuild.started
     assert request["sourceTypeOverride"] == "S3"
-    assert request["buildspecOverride"] == (ROOT / "engine_build/gpu.buildspec.yaml").read_text()
+    assert request["buildspecOverride"] == (ROOT / "engine_build/job.buildspec.yaml").read_text()
     names = [each["name"] for each in request["environmentVariablesOverride"]]
     assert names == ["FLEET_ENGINE_REQUEST", "FLEET_ENGINE_ENDPOINT"]
     assert request["environmentVariablesOverride"][1]["value"] == "sentences"

@@ -65,11 +65,8 @@ def test_the_plan_is_built_once_and_packed_where_triton_looks_for_it(
 
 
 def test_without_a_role_for_jobs_it_is_said_what_makes_it(bucket: EngineBucket) -> None:
-    bucket.job_role()
     bucket.clients.ssm.delete_parameter(Name="/triton-fleet/dev/engine-job-role")
     bucket.endpoint()
-    bucket.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
-    bucket.artifacts.lock()
     with pytest.raises(CannotRunError, match="the role for jobs") as caught:
         bucket.publish()
     assert "fleet deploy --env dev --foundation" in caught.value.remedy
@@ -84,8 +81,7 @@ def quick(bucket: EngineBucket) -> EngineBucket:
     return bucket
 
 
-def test_a_gpu_that_codebuild_has_not_builds_by_a_job_of_sagemaker(quick: EngineBucket) -> None:
-    quick.job_role()
+def test_a_job_of_sagemaker_on_the_endpoints_instance_type_builds(quick: EngineBucket) -> None:
     quick.endpoint()
     quick.respell("ml.g5.xlarge", "ml.g4dn.xlarge")
     quick.artifacts.lock()
@@ -99,15 +95,14 @@ def test_a_gpu_that_codebuild_has_not_builds_by_a_job_of_sagemaker(quick: Engine
     assert (job["kind"], job["instance_type"], job["role"]) == ("processing", "ml.g4dn.xlarge", ROLE)
 
 
-def test_a_build_on_a_gpu_runs_the_image_that_serves(quick: EngineBucket) -> None:
+def test_a_request_names_the_releases_image_and_the_arguments(quick: EngineBucket) -> None:
     quick.endpoint()
     quick.publish()
     (started,) = quick.clients.codebuild.started
     (endpoint,) = quick.artifacts.endpoints
-    assert (started["projectName"], started["imageOverride"]) == (PROJECT, endpoint.image.uri)
-    assert started["imagePullCredentialsTypeOverride"] == "SERVICE_ROLE"
+    assert started["projectName"] == PROJECT
     request = json.loads(quick.artifacts.body(built_key(quick.key(), REQUEST)))
-    assert request["job"] is None
+    assert request["image"] == endpoint.image.uri
     assert "--fp16" in request["arguments"]
 
 

@@ -196,13 +196,6 @@ def test_processing_is_not_offered_where_it_is_not_sold(priced: dict[str, set[st
                 assert set(build.not_in) == hosting - sold, family
 
 
-def test_codebuild_has_a_gpu_of_its_own_for_g5_and_fleets_are_unproven_elsewhere() -> None:
-    assert [each.way for each in build_support("g5")] == ["codebuild", "processing", "training"]
-    certain = {
-        each.family
-        for each in ALL
-        for way in build_support(each.family)
-        if way.way == "codebuild" and way.certain
-    }
-    assert certain == {"g5"}
+def test_a_family_without_a_gpu_has_no_job_that_builds_engines() -> None:
+    assert [each.way for each in build_support("g5")] == ["processing", "training"]
     assert build_support("c5") == ()

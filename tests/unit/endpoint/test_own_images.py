@@ -215,13 +215,16 @@ class TestEngines:
     """An engine is of the TensorRT that builds it."""
 
     @staticmethod
-    def built_in(decided: EndpointContext) -> str:
+    def with_engine(decided: EndpointContext) -> EndpointContext:
         models = [
             each.model_copy(update={"engines": (Engine(model="embed", onnx="m.onnx"),)})
             for each in decided.spec.models
         ]
         spec = decided.spec.model_copy(update={"models": tuple(models)})
-        (planned,) = planned_engines(replace(decided, loaded=replace(decided.loaded, spec=spec)))
+        return replace(decided, loaded=replace(decided.loaded, spec=spec))
+
+    def built_in(self, decided: EndpointContext) -> str:
+        (planned,) = planned_engines(self.with_engine(decided))
         return planned.image
 
     @pytest.mark.parametrize("tensorrt", [RELEASE_TENSORRT, "10.9.0", None])
@@ -234,9 +237,35 @@ class TestEngines:
         assert self.built_in(decided) == "sagemaker-tritonserver:25.04-py3"
         assert folder.resolve().engine_image.uri == f"{RELEASE}:25.04-py3"
 
-    def test_of_another_tensorrt_they_are_built_in_the_image_that_serves_them(
+    @pytest.mark.parametrize("tensorrt", ["10.14.1.48", "10.9.0.99"])
+    def test_of_another_tensorrt_they_are_refused_and_never_built_in_an_image_that_says_so(
+        self, folder: FleetFolder, tensorrt: str
+    ) -> None:
+        """Who writes a Dockerfile or a lock would decide what code builds."""
+        decided = with_lock(folder, BUILT, key=KEY, tensorrt=tensorrt)
+        assert decided.engine_image == decided.release_image
+        assert self.built_in(decided) == "sagemaker-tritonserver:25.04-py3"
+        assert folder.resolve().engine_image.uri == f"{RELEASE}:25.04-py3"
+
+    @pytest.mark.parametrize("allow", ["", 'allow: {engine-in-own-image: "we know"}\n'])
+    def test_a_spec_cannot_allow_itself_to_build_in_its_own_image(
+        self, folder: FleetFolder, allow: str
+    ) -> None:
+        decided = self.with_engine(with_lock(folder, BUILT + allow, key=KEY, tensorrt="10.14.1.48"))
+        (found,) = [each for each in rule_findings(decided) if each.code == "FL810"]
+        assert found.severity is Severity.ERROR
+        assert "engine_builds: {own_images: true}` into environments/dev.yaml" in found.hint
+
+    @pytest.mark.parametrize("keys", ["", "engine_builds: {own_images: true}\n"])
+    def test_an_image_of_which_nothing_is_known_builds_none(self, folder: FleetFolder, keys: str) -> None:
+        folder.environment(keys)
+        decided = with_lock(folder, FOUND)
+        assert decided.engine_image == decided.release_image
+
+    def test_of_another_tensorrt_they_are_built_in_the_image_that_serves_them_if_the_environment_allows_it(
         self, folder: FleetFolder
     ) -> None:
+        folder.environment("engine_builds: {own_images: true}\n")
         decided = with_lock(folder, BUILT, key=KEY, tensorrt="10.14.1.48")
         assert decided.engine_image == decided.image
         assert self.built_in(decided) == f"image@{DIGEST}"

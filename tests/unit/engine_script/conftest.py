@@ -24,7 +24,7 @@ def store(
     engine_bucket: EngineStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EngineStore]:
     """A machine of its own: this process takes its environment, and gets its own signals back."""
-    store = replace(engine_bucket, folder=tmp_path)
+    store = replace(engine_bucket, folder=tmp_path, failures=[])
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps the keys of whoever was first

@@ -20,33 +20,24 @@ def build_id(monkeypatch: pytest.MonkeyPatch) -> str:
     return "triton-fleet-dev-engines-job:1"
 
 
-def builds(scripted: ScriptedSageMaker) -> None:
-    """What the script inside of the job leaves at its end."""
-    scripted.store.put(scripted.request.manifest, b"{}")
-
-
-def name_of(scripted: ScriptedSageMaker) -> str:
-    return job_name(scripted.request.key.partition(":")[2])
-
-
-def test_a_processing_job_runs_the_script_in_the_image_that_will_serve(store: EngineStore) -> None:
+def test_a_processing_job_gets_its_own_inputs_and_is_isolated(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store, volume_key="arn:aws:kms:us-east-1:111122223333:key/k")
-    request, address = sagemaker.request, sagemaker.store.address(sagemaker.request)
-    script = request.script.rpartition("/")[2]
-    folder = "/opt/ml/processing/input/code"
+    request = sagemaker.request
+    sagemaker.store.address(request)
+    inputs, outputs = "/opt/ml/processing/input/engine", "/opt/ml/processing/output/engine"
     sagemaker.creates(
         {
-            "ProcessingJobName": name_of(sagemaker),
+            "ProcessingJobName": sagemaker.name,
             "RoleArn": "arn:aws:iam::111122223333:role/engines",
             "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
-            "Environment": {"FLEET_ENGINE_JOB": name_of(sagemaker), "AWS_DEFAULT_REGION": "us-east-1"},
             "Tags": [{"Key": "environment", "Value": "dev"}],
+            "NetworkConfig": {"EnableNetworkIsolation": True},
             "ProcessingInputs": [
                 {
-                    "InputName": "code",
+                    "InputName": "engine",
                     "S3Input": {
-                        "S3Uri": f"s3://{BUCKET}/{request.script}",
-                        "LocalPath": folder,
+                        "S3Uri": f"s3://{BUCKET}/{sagemaker.workspace}input/",
+                        "LocalPath": inputs,
                         "S3DataType": "S3Prefix",
                         "S3InputMode": "File",
                         "S3DataDistributionType": "FullyReplicated",
@@ -54,6 +45,18 @@ def test_a_processing_job_runs_the_script_in_the_image_that_will_serve(store: En
                     },
                 }
             ],
+            "ProcessingOutputConfig": {
+                "Outputs": [
+                    {
+                        "OutputName": "engine",
+                        "S3Output": {
+                            "S3Uri": f"s3://{BUCKET}/{sagemaker.workspace}output",
+                            "LocalPath": outputs,
+                            "S3UploadMode": "EndOfJob",
+                        },
+                    }
+                ]
+            },
             "ProcessingResources": {
                 "ClusterConfig": {
                     "InstanceCount": 1,
@@ -64,44 +67,46 @@ def test_a_processing_job_runs_the_script_in_the_image_that_will_serve(store: En
             },
             "AppSpecification": {
                 "ImageUri": request.image,
-                "ContainerEntrypoint": ["python3", f"{folder}/{script}", "compile", address],
+                "ContainerEntrypoint": ["python3", f"{inputs}/script.zip", "compile", inputs, outputs],
             },
         }
     )
     sagemaker.is_in("InProgress")
     sagemaker.is_in("Completed")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
 
 
-def test_a_training_job_does_so_on_the_families_that_processing_has_not(store: EngineStore) -> None:
+def test_a_training_job_is_isolated_too_and_leaves_files_and_no_archive(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store, "training", instance_type="ml.p4d.24xlarge")
-    request, address = sagemaker.request, sagemaker.store.address(sagemaker.request)
-    script = request.script.rpartition("/")[2]
+    inputs, outputs = "/opt/ml/input/data/engine", "/opt/ml/model"
     sagemaker.creates(
         {
-            "TrainingJobName": name_of(sagemaker),
+            "TrainingJobName": sagemaker.name,
             "RoleArn": "arn:aws:iam::111122223333:role/engines",
             "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
-            "Environment": {"FLEET_ENGINE_JOB": name_of(sagemaker), "AWS_DEFAULT_REGION": "us-east-1"},
             "Tags": [{"Key": "environment", "Value": "dev"}],
+            "EnableNetworkIsolation": True,
             "AlgorithmSpecification": {
-                "TrainingImage": request.image,
+                "TrainingImage": sagemaker.request.image,
                 "TrainingInputMode": "File",
-                "ContainerEntrypoint": ["python3", f"/opt/ml/input/data/code/{script}", "compile", address],
+                "ContainerEntrypoint": ["python3", f"{inputs}/script.zip", "compile", inputs, outputs],
             },
             "InputDataConfig": [
                 {
-                    "ChannelName": "code",
+                    "ChannelName": "engine",
                     "DataSource": {
                         "S3DataSource": {
                             "S3DataType": "S3Prefix",
-                            "S3Uri": f"s3://{BUCKET}/{request.script}",
+                            "S3Uri": f"s3://{BUCKET}/{sagemaker.workspace}input/",
                             "S3DataDistributionType": "FullyReplicated",
                         }
                     },
                 }
             ],
-            "OutputDataConfig": {"S3OutputPath": address.replace("request.json", "job")},
+            "OutputDataConfig": {
+                "S3OutputPath": f"s3://{BUCKET}/{sagemaker.workspace}output",
+                "CompressionType": "NONE",
+            },
             "ResourceConfig": {
                 "InstanceCount": 1,
                 "InstanceType": "ml.p4d.24xlarge",
@@ -111,7 +116,8 @@ def test_a_training_job_does_so_on_the_families_that_processing_has_not(store: E
     )
     sagemaker.is_in("InProgress", SecondaryStatus="Training")
     sagemaker.is_in("Completed", SecondaryStatus="Completed")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
+    assert store.json(sagemaker.request.manifest)["by"] == sagemaker.name
 
 
 def test_the_log_of_the_job_is_copied_while_it_grows(
@@ -122,7 +128,7 @@ def test_the_log_of_the_job_is_copied_while_it_grows(
     sagemaker.is_in("InProgress")
     sagemaker.is_in("InProgress", "first", "second")
     sagemaker.is_in("Completed", "last")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
     said = capsys.readouterr().out.splitlines()
     assert [line for line in said if line in ("first", "second", "last")] == ["first", "second", "last"]
 
@@ -134,13 +140,13 @@ def test_a_log_that_may_not_be_read_is_told_once_and_stops_nothing(
     sagemaker.creates()
     for status in ("InProgress", "Completed"):
         sagemaker.is_in(status, log_error="AccessDeniedException")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
     assert capsys.readouterr().err.count("cannot be read now") == 1
 
 
 def test_an_engine_that_is_there_starts_no_job(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store)
-    builds(sagemaker)
+    store.put(sagemaker.request.manifest, b"{}")
     sagemaker.run()
 
 
@@ -149,7 +155,7 @@ def test_a_request_that_was_sent_twice_follows_the_job_that_runs(store: EngineSt
     sagemaker.refuses("create", "ResourceInUse", "Job name must be unique")
     sagemaker.is_in("InProgress")
     sagemaker.is_in("Completed")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
 
 
 def test_a_job_of_which_no_answer_says_whether_it_was_started_is_stopped(store: EngineStore) -> None:
@@ -182,7 +188,7 @@ def test_looks_that_are_throttled_are_repeated(store: EngineStore, kind: JobKind
     for _ in range(3):
         sagemaker.refuses("describe", "ThrottlingException", "Rate exceeded")
     sagemaker.is_in("Completed")
-    sagemaker.run(pause=lambda: builds(sagemaker))
+    sagemaker.run(pause=sagemaker.leaves)
 
 
 def test_a_look_that_is_denied_stops_the_job_and_tells_why(
@@ -210,8 +216,7 @@ def test_a_quota_that_is_used_up_is_told_by_its_name(store: EngineStore) -> None
 def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store)
     sagemaker.creates()
-    looks = (600 + GRACE + STARTING) // 10
-    for _ in range(looks + 1):
+    for _ in range(4 + (600 + GRACE + STARTING) // 10):  # after 1, 2, 4 and 8 seconds each 10
         sagemaker.is_in("InProgress")
     sagemaker.stops()
     sagemaker.is_in("Stopping")
@@ -219,7 +224,7 @@ def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore
     with pytest.raises(BuildError, match="is stopped") as error:
         sagemaker.run()
     assert error.value.problem.exit_code == 17
-    assert sagemaker.waited == 600 + GRACE + STARTING + 10
+    assert 0 <= sagemaker.waited - (600 + GRACE + STARTING) <= 20
 
 
 def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:

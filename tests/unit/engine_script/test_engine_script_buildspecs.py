@@ -18,32 +18,13 @@ import pytest
 
 from embedded_s3 import BUCKET
 from engine_builds import EngineStore, buildspec_command, start, unpacked_script
+from engine_request.files import RECORD
 from fleet.artifacts.engine_script import SOURCES, build_script
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     return unpacked_script(tmp_path / "source")
-
-
-def test_the_gpu_buildspec_builds_an_engine(store: EngineStore, source: Path) -> None:
-    request = store.request()
-    variables = store.environment | {"FLEET_ENGINE_REQUEST": store.address(request)}
-    process = start(buildspec_command("gpu"), source, variables)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert store.json(request.manifest)["key"] == request.key
-    assert "[I] [stand-in] wrote a plan" in said, "trtexec's output is in the log"
-    assert f"s3://{BUCKET}/{request.plan} is built" in said
-
-
-def test_the_gpu_buildspec_fails_with_the_exit_code_of_the_problem(store: EngineStore, source: Path) -> None:
-    request = store.request()
-    variables = {"FLEET_ENGINE_REQUEST": store.address(request), "FLEET_STAND_IN_GPU": "T4"}
-    process = start(buildspec_command("gpu"), source, store.environment | variables)
-    said, _ = process.communicate()
-    assert process.returncode == 11
-    assert "error: wrong GPU: the engine is for an A10G" in said
 
 
 def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
@@ -57,32 +38,11 @@ def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
     assert (process.returncode, "is there already: nothing to do" in said) == (0, True)
 
 
-def test_the_job_buildspec_refuses_a_request_without_a_job(store: EngineStore, source: Path) -> None:
-    request = store.request()
-    variables = {"FLEET_ENGINE_REQUEST": store.address(request)}
-    process = start(buildspec_command("job"), source, store.environment | variables)
-    process.communicate()
-    assert process.returncode == 20
-    assert store.json(request.failure)["message"] == "the request names no job"
-
-
-def test_two_builds_at_one_time_agree_on_one_plan(store: EngineStore, source: Path) -> None:
-    request = store.request()
-    variables = store.environment | {"FLEET_ENGINE_REQUEST": store.address(request)}
-    both = [start(buildspec_command("gpu"), source, variables) for _ in range(2)]
-    said = [process.communicate()[0] for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
-    assert (
-        store.json(request.manifest)["plan"]["digest"]
-        == store.s3.head_object(Bucket=BUCKET, Key=request.plan)["Metadata"]["digest"]
-    )
-
-
 def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_reads_as_done(
     store: EngineStore, source: Path
 ) -> None:
     request = store.request()
-    command = [sys.executable, ".", "compile", store.address(request)]
+    command = [sys.executable, ".", "compile", str(store.inputs(request)), str(store.outputs)]
     process = start(command, source, store.environment | {"FLEET_STAND_IN_FAULT": "hang"})
     assert process.stdout is not None
     assert any("hangs on request" in line for line in process.stdout)
@@ -92,22 +52,39 @@ def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_rea
     process.communicate()
     assert process.returncode == 21
     assert psutil.wait_procs(started, timeout=10)[1] == []
-    assert store.json(request.failure)["problem"] == "cancelled"
-    assert not store.has(request.plan)
-    assert not store.has(request.manifest)
+    assert not (store.outputs / RECORD).exists()
     assert store.compile(request) == 0, "the next build makes up for it"
-    assert store.has(request.manifest)
 
 
-def test_one_zip_file_is_the_whole_script(store: EngineStore, tmp_path: Path) -> None:
-    content, digest = build_script()
-    file = tmp_path / f"{digest.removeprefix('sha256:')}.zip"
-    file.write_bytes(content)
+def test_one_zip_file_builds_with_neither_credentials_nor_packages(
+    store: EngineStore, tmp_path: Path
+) -> None:
+    """As in an isolated job, whose image has no boto3: `-S` is a Python without packages."""
+    file = tmp_path / "script.zip"
+    file.write_bytes(build_script()[0])
     request = store.request()
-    command = [sys.executable, "-I", str(file), "compile", store.address(request)]
-    process = start(command, tmp_path, store.environment)
+    inputs = store.inputs(request)
+    command = [sys.executable, "-I", "-S", str(file), "compile", str(inputs), str(store.outputs)]
+    variables = {name: value for name, value in store.environment.items() if not name.startswith("AWS_")}
+    process = start(command, tmp_path, variables)
     said, _ = process.communicate()
     assert process.returncode == 0, said
+    assert "[I] [stand-in] wrote a plan" in said, "trtexec's output is in the log"
+    store.store(request)
+    assert store.json(request.manifest)["key"] == request.key
+
+
+def test_what_a_person_has_compiled_is_stored_by_a_command(
+    store: EngineStore, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    command = [sys.executable, ".", "store", store.address(request), str(store.outputs)]
+    process = start(command, source, store.environment)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert f"s3://{BUCKET}/{request.plan} has " in said
+    assert store.json(request.manifest)["by"] == ""
 
 
 def test_the_zip_file_is_the_same_for_the_same_files() -> None:
@@ -122,10 +99,11 @@ def test_the_zip_file_is_the_same_for_the_same_files() -> None:
         assert not [member.filename for member in members if "__pycache__" in member.filename]
 
 
-@pytest.mark.parametrize("arguments", [[], ["compile"], ["destroy", "s3://b/k"]])
+@pytest.mark.parametrize("arguments", [[], ["compile", "s3://b/k"], ["destroy", "s3://b/k"]])
 def test_a_call_that_is_none_is_told_what_is_one(source: Path, arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, ".", *arguments], cwd=source, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "usage: python3 HEX.zip compile|job|image s3://BUCKET/KEY\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: python3 SCRIPT compile INPUT OUTPUT ")
 
 
 def test_the_pins_are_those_of_the_repository(root: Path) -> None:
@@ -151,8 +129,8 @@ def test_the_script_imports_nothing_that_the_image_has_not() -> None:
             assert {name.partition(".")[0] for name in names} <= allowed, path
 
 
-def test_an_image_without_boto3_and_without_a_way_to_it_is_unfit(source: Path) -> None:
-    command = [sys.executable, "-S", ".", "compile", "s3://b/k"]  # without site-packages
+def test_a_build_that_starts_jobs_needs_boto3_or_a_way_to_it(source: Path) -> None:
+    command = [sys.executable, "-S", ".", "job", "s3://b/k"]  # without site-packages
     environment = {"PATH": os.environ["PATH"], "PIP_NO_INDEX": "1"}
     done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
     assert done.returncode == 13

@@ -12,9 +12,9 @@ import pytest
 
 from engine_builds import EngineStore
 from engine_request.bucket import Bucket
-from engine_request.outcome import Client, Work, outcome
 from engine_request.problems import WRONG_GPU, BuildError
 from engine_request.request import Request
+from engine_request.run import Client, Work, run_request
 from fleet.engines.request import EngineRequest
 
 
@@ -26,7 +26,7 @@ def fails(error: Exception) -> Work[Request]:
 
 
 def ended(store: EngineStore, request: EngineRequest, work: Work[Request]) -> int:
-    return outcome(store.address(request), Request.of, work)
+    return run_request(store.address(request), Request.of, work)
 
 
 def test_a_signal_while_the_failure_is_told_does_not_break_that_off(store: EngineStore) -> None:
@@ -45,7 +45,7 @@ def test_a_job_whose_status_cannot_be_written_leaves_its_failure_all_the_same(
     store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "output").write_text("a file, and no folder", encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", [str(tmp_path / "processing/input/code/0a.zip")])
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "processing/input/engine/script.zip")])
     request = store.request()
     assert ended(store, request, fails(BuildError(WRONG_GPU, "it is another one"))) == 11
     assert store.json(request.failure)["message"] == "it is another one"
@@ -55,7 +55,7 @@ def test_a_job_whose_status_cannot_be_written_leaves_its_failure_all_the_same(
 def test_a_job_says_why_where_its_status_takes_it_from(
     store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sys, "argv", [str(tmp_path / "input/data/code/0a.zip")])
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "input/data/engine/script.zip")])
     assert ended(store, store.request(), fails(BuildError(WRONG_GPU, "é" * 2000))) == 11
     for name in ("message", "failure"):
         said = (tmp_path / "output" / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A build that gives no engine says why, by its exit code and in failure.json."""
+"""A build that gives no engine says why, by its exit code and its words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from compile_engine.compile import compile_engine
 from compile_engine.tensorrt import PLACE
 from embedded_s3 import BUCKET
 from engine_builds import ARGUMENTS, ONNX, STAND_INS, EngineStore
-from engine_request.outcome import outcome
-from engine_request.problems import ALL
+from engine_job.job import run_job
+from engine_request.files import RECORD
 from engine_request.request import Request
+from engine_request.run import run_request
+from fleet.engines.object_keys import JOBS
 from onnx_graphs import FLOAT, graph_bytes
 
 
-def require_told(store: EngineStore, failure: str, exit_code: int, *said: str) -> None:
-    told = store.json(failure)
-    problem = next(each for each in ALL if each.exit_code == exit_code)
-    assert (told["exit_code"], told["problem"]) == (exit_code, problem.name)
-    assert told["remedy"]
+def require_told(store: EngineStore, exit_code: int, *said: str) -> None:
+    (told,) = store.failures
+    assert told.problem.exit_code == exit_code
+    assert told.remedy
     for words in said:
-        assert words in told["message"]
+        assert words in told.message
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,15 @@ def test_it_is_said_what_is_wrong(
         monkeypatch.setenv(name, value)
     request = store.request()
     assert store.compile(request) == exit_code
-    require_told(store, request.failure, exit_code, said)
-    assert not store.has(request.plan)
-    assert not store.has(request.manifest)
+    require_told(store, exit_code, said)
+    assert not (store.outputs / RECORD).exists()
 
 
 def test_a_machine_without_nvidia_smi_has_no_gpu(store: EngineStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     request = store.request()
     assert store.compile(request) == 10
-    require_told(store, request.failure, 10, "nvidia-smi could not be started")
+    require_told(store, 10, "nvidia-smi could not be started")
 
 
 def test_an_image_without_trtexec_is_unfit(
@@ -72,14 +71,14 @@ def test_an_image_without_trtexec_is_unfit(
     monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin")
     request = store.request()
     assert store.compile(request) == 13
-    require_told(store, request.failure, 13, PLACE)
+    require_told(store, 13, PLACE)
 
 
 def test_another_model_than_the_lock_means_is_not_compiled(store: EngineStore) -> None:
     request = store.request()
     store.put(request.onnx, ONNX + b"\0")
     assert store.compile(request) == 14
-    require_told(store, request.failure, 14, request.onnx_digest)
+    require_told(store, 14, request.onnx_digest)
     assert [call[0] for call in store.calls if call[0] == "trtexec"] == []
 
 
@@ -88,8 +87,8 @@ def test_an_operator_that_is_not_of_onnx_is_named(store: EngineStore) -> None:
     model = graph_bytes({"x": (FLOAT, [1])}, {"y": (FLOAT, [1])}, nodes=[node])
     request = store.request(onnx=model, arguments=("--fp16",))
     assert store.compile(request) == 15
-    require_told(store, request.failure, 15, "TensorRT has no Fast: trtexec ended with exit code 1")
-    assert any("While parsing node number 0" in line for line in store.json(request.failure)["log"])
+    require_told(store, 15, "TensorRT has no Fast: trtexec ended with exit code 1")
+    assert any("While parsing node number 0" in line for line in store.failures[0].log)
 
 
 @pytest.mark.parametrize(
@@ -102,26 +101,27 @@ def test_an_operator_that_is_not_of_onnx_is_named(store: EngineStore) -> None:
 def test_what_trtexec_does_not_take_is_in_its_own_words(store: EngineStore, argument: str, said: str) -> None:
     request = store.request(arguments=(*ARGUMENTS[3:], argument))
     assert store.compile(request) == 18
-    require_told(store, request.failure, 18, said)
+    require_told(store, 18, said)
 
 
 def test_trtexec_is_killed_when_the_time_is_over(store: EngineStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLEET_STAND_IN_FAULT", "hang")
     request = store.request(seconds=1)
     assert store.compile(request) == 17
-    require_told(store, request.failure, 17, "may take 1 seconds")
-    assert not store.has(request.plan)
+    require_told(store, 17, "may take 1 seconds")
+    assert not (store.outputs / RECORD).exists()
 
 
 def test_a_request_that_is_not_there_is_refused(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert outcome(f"s3://{BUCKET}/nothing.json", Request.of, compile_engine) == 20
+    assert run_request(f"s3://{BUCKET}/nothing.json", Request.of, run_job) == 20
     assert f"s3://{BUCKET}/nothing.json does not exist" in capsys.readouterr().err
 
 
 def test_a_model_that_is_not_there_is_refused(store: EngineStore) -> None:
-    request = store.request(onnx_digest="sha256:00", timing_cache="other.cache")
+    request = store.request()
     store.s3.delete_object(Bucket=BUCKET, Key=request.onnx)
-    assert store.compile(request) == 20
-    require_told(store, request.failure, 20, "HeadObject")
+    assert run_request(store.address(request), Request.of, run_job) == 20
+    assert "CopyObject" in store.json(request.failure)["message"]
+    assert not store.has(JOBS)

@@ -61,7 +61,7 @@ def test_an_unknown_reason_is_told_by_the_first_error() -> None:
     ]
     error = build_error(Ended(1, lines))
     assert error.message == "trtexec ended with exit code 1: odd"
-    assert load_error(Ended(-11, ()), "").message == "trtexec ended with signal 11: it says nothing"
+    assert load_error(Ended(-11, ())).message == "trtexec ended with signal 11: it says nothing"
 
 
 def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
@@ -155,7 +155,7 @@ def test_the_script_reads_the_request_as_it_is_written(store: EngineStore) -> No
     assert {each.name for each in fields(Request)} == {each.name for each in fields(EngineRequest)}
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"job": null, "arguments": [], "more": 1}'])
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"job": {}, "arguments": [], "more": 1}'])
 def test_another_document_is_no_request(text: bytes) -> None:
     with pytest.raises(BuildError, match="the script cannot read this request"):
         Request.of(text)
@@ -164,9 +164,9 @@ def test_another_document_is_no_request(text: bytes) -> None:
 @pytest.mark.parametrize(
     ("script", "folder"),
     [
-        ("/opt/ml/processing/input/code/0a.zip", Path("/opt/ml")),
-        ("/tmp/x/processing/input/code/0a.zip", Path("/tmp/x")),
-        ("/opt/ml/input/data/code/0a.zip", Path("/opt/ml")),
+        ("/opt/ml/processing/input/engine/script.zip", Path("/opt/ml")),
+        ("/tmp/x/processing/input/engine/script.zip", Path("/tmp/x")),
+        ("/opt/ml/input/data/engine/script.zip", Path("/opt/ml")),
         ("/codebuild/output/src1/src/__main__.py", None),
     ],
 )

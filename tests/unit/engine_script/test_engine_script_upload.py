@@ -10,15 +10,14 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import ANY, Stubber
 
-from compile_engine import upload
-from compile_engine.compile import compile_engine
-from compile_engine.upload import upload_plan
 from embedded_keys import SESSION
 from embedded_s3 import BUCKET, FIRST, LAST
 from engine_builds import EngineStore
+from engine_job import upload
+from engine_job.store import store_engine
+from engine_job.upload import upload_plan
 from engine_request.bucket import Bucket, TakenError
 from engine_request.file_digest import file_digest
-from engine_request.outcome import aws_client
 from engine_request.request import Request
 
 WHERE = {"Bucket": "b", "Key": "k", "UploadId": "u"}
@@ -107,17 +106,19 @@ def test_that_it_cannot_be_forgotten_does_not_hide_why(s3: Any, plan: Path) -> N
 
 
 def test_a_build_that_another_one_overtakes_ends_with_the_other_ones_plan(store: EngineStore) -> None:
-    request = Request.of(store.request().json().encode())
+    request = store.request()
+    assert store.compile(request) == 0
     first = list[tuple[bytes, bytes]]()
 
     class Overtaken(Bucket):
-        """Another build goes all its way while this one is about to read the timing cache."""
+        """Another build goes all its way before this one writes its manifest."""
 
-        def read(self, key: str) -> bytes | None:
-            if key == request.timing_cache:
-                compile_engine(request, Bucket(store.s3, BUCKET), aws_client)
+        def write(self, key: str, body: bytes, *, only_if_new: bool = False) -> None:
+            if not first:
+                store.store(request, by="the other one")
                 first.append((store.body(request.plan), store.body(request.manifest)))
-            return super().read(key)
+            super().write(key, body, only_if_new=only_if_new)
 
-    compile_engine(request, Overtaken(store.s3, BUCKET), aws_client)
+    store_engine(Request.of(request.json().encode()), Overtaken(store.s3, BUCKET), store.outputs, by="this")
     assert first == [(store.body(request.plan), store.body(request.manifest))]
+    assert store.json(request.manifest)["by"] == "the other one"

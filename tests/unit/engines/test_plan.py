@@ -95,8 +95,8 @@ class TestPlan:
         shown = run("plan", "--env", "dev")
         assert f"command: {COMMAND}" in shown
         assert "key: not locked: run `fleet lock --env dev sentences`" in shown
-        assert "built by: codebuild (ml.g5.xlarge)" in shown
-        assert "# CodeBuild has the GPU of ml.g5.xlarge on demand: A10G" in shown
+        assert "built by: processing (ml.g5.xlarge)" in shown
+        assert "# a SageMaker Processing job runs the image on ml.g5.xlarge" in shown
 
     def test_json_has_the_key_of_the_lock_and_the_exact_arguments(self, bert: FleetFolder) -> None:
         engine = locked(bert).archives["bert"].engines["bert"]
@@ -146,7 +146,7 @@ class TestShow:
         lock = locked(bert)
         shown = {each.what: each for each in decisions(decided(bert)) if each.group == "engines"}
         assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key
-        assert shown["built for bert by"].value == "codebuild on ml.g5.xlarge"
+        assert shown["built for bert by"].value == "processing on ml.g5.xlarge"
         assert shown["command for bert"].value == COMMAND
         assert not shown["command for bert"].certain  # no source says TensorRT's version in 25.04
 
@@ -251,18 +251,10 @@ class TestCheck:
 
 
 class TestEnvironment:
-    FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"
-
-    def test_a_fleet_of_the_family_builds(self, bert: FleetFolder) -> None:
-        bert.environment(f"engine_builds: {{fleets: {{g5: {self.FLEET!r}}}}}\n")
-        assert f"built by: fleet ({self.FLEET})" in run("plan", "--env", "dev")
-
     @pytest.mark.parametrize(
         ("keys", "message"),
         [
-            (f"fleets: {{g5n: {FLEET!r}}}", "'g5n' is not a GPU family"),
-            ("fleets: {g5: gpus}", "it is not the ARN of a CodeBuild fleet"),
-            (f"fleets: {{g5: {FLEET.replace('1111', '9999')!r}}}", "it is in account 999922223333"),
+            ("own_images: maybe", "own_images"),
             ("timeout: 1m", "timeout"),
             ("at_once: 0", "at_once"),
         ],

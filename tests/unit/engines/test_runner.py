@@ -1,4 +1,4 @@
-"""What builds an engine: a GPU of the family that serves it, on the service that has one in the region."""
+"""What builds an engine: a SageMaker job on the instance type that serves it."""
 
 from __future__ import annotations
 
@@ -13,67 +13,53 @@ from botocore.session import get_session
 from fleet.catalog.instances import Processor, hosted_in, instance, instance_types
 from fleet.engines.runner import NoRunner, Runner, runner_for
 
-FLEET = "arn:aws:codebuild:us-east-1:111122223333:fleet/gpus:1b2c"
 
-
-def runner(machine: str, region: str = "us-east-1", **fleets: str) -> Runner:
-    found = runner_for(instance(machine), region, fleets)
+def runner(machine: str, region: str = "us-east-1") -> Runner:
+    found = runner_for(instance(machine), region)
     assert isinstance(found, Runner)
     return found
 
 
 @pytest.mark.parametrize(
-    ("machine", "region", "way", "project"),
+    ("machine", "region", "way"),
     [
-        ("ml.g5.xlarge", "us-east-1", "codebuild", "gpu"),
-        ("ml.g5.48xlarge", "eu-west-1", "codebuild", "gpu"),
-        ("ml.g5.xlarge", "eu-north-1", "processing", "job"),
-        ("ml.g5.xlarge", "ap-southeast-1", "training", "job"),
-        ("ml.g4dn.xlarge", "us-east-1", "processing", "job"),
-        ("ml.g6.xlarge", "eu-west-1", "training", "job"),
-        ("ml.g7e.2xlarge", "us-east-1", "training", "job"),
-        ("ml.p4d.24xlarge", "us-east-1", "training", "job"),
-        ("ml.p5.4xlarge", "us-west-1", "processing", "job"),
-        ("ml.p5.48xlarge", "us-west-1", "training", "job"),
+        ("ml.g5.xlarge", "us-east-1", "processing"),
+        ("ml.g5.48xlarge", "eu-west-1", "processing"),
+        ("ml.g5.xlarge", "eu-north-1", "processing"),
+        ("ml.g5.xlarge", "ap-southeast-1", "training"),
+        ("ml.g4dn.xlarge", "us-east-1", "processing"),
+        ("ml.g6.xlarge", "eu-west-1", "training"),
+        ("ml.g7e.2xlarge", "us-east-1", "training"),
+        ("ml.p4d.24xlarge", "us-east-1", "training"),
+        ("ml.p5.4xlarge", "us-west-1", "processing"),
+        ("ml.p5.48xlarge", "us-west-1", "training"),
     ],
 )
-def test_a_family_is_built_for_where_its_gpu_can_be_had(
-    machine: str, region: str, way: str, project: str
-) -> None:
+def test_a_family_is_built_for_where_its_gpu_can_be_had(machine: str, region: str, way: str) -> None:
     found = runner(machine, region)
-    assert (found.way, found.project, found.instance_type, found.fleet_arn) == (way, project, machine, None)
+    assert (found.way, found.instance_type) == (way, machine)
 
 
 @pytest.mark.parametrize(
     ("machine", "region", "why"),
     [
-        ("ml.g5.xlarge", "us-east-1", "CodeBuild has the GPU of ml.g5.xlarge on demand: A10G"),
-        (
-            "ml.g5.xlarge",
-            "eu-north-1",
-            "CodeBuild has no GPU in eu-north-1; a SageMaker Processing job runs the same image on ml.g5.xlarge",
-        ),
-        (
-            "ml.g4dn.xlarge",
-            "us-east-1",
-            "CodeBuild has no T4 on demand; a SageMaker Processing job runs the same image on ml.g4dn.xlarge",
-        ),
+        ("ml.g5.xlarge", "us-east-1", "a SageMaker Processing job runs the image on ml.g5.xlarge"),
         (
             "ml.g6.xlarge",
             "eu-west-1",
-            "Processing jobs are not offered on g6 in eu-west-1; a SageMaker Training job runs the same image on"
+            "Processing jobs are not offered on g6 in eu-west-1; a SageMaker Training job runs the image on"
             " ml.g6.xlarge",
         ),
         (
             "ml.g6e.xlarge",
             "us-east-1",
-            "Processing jobs are not offered on ml.g6e.xlarge in us-east-1; a SageMaker Training job runs the same"
+            "Processing jobs are not offered on ml.g6e.xlarge in us-east-1; a SageMaker Training job runs the"
             " image on ml.g6e.xlarge",
         ),
         (
             "ml.p5.48xlarge",
             "us-east-1",
-            "Processing jobs offer p5 as 4xlarge only; a SageMaker Training job runs the same image on"
+            "Processing jobs offer p5 as 4xlarge only; a SageMaker Training job runs the image on"
             " ml.p5.48xlarge",
         ),
     ],
@@ -82,22 +68,16 @@ def test_the_reason_names_what_was_passed_over(machine: str, region: str, why: s
     assert runner(machine, region).why == why
 
 
-def test_a_fleet_of_the_family_comes_first() -> None:
-    found = runner("ml.g5.xlarge", g5=FLEET)
-    assert (found.way, found.project, found.fleet_arn) == ("fleet", "gpu", FLEET)
-    assert runner("ml.g5.xlarge", g4dn=FLEET).way == "codebuild"
-
-
 @pytest.mark.parametrize(
     ("machine", "message"),
     [
-        ("ml.p3.2xlarge", "no AWS service can build engines for ml.p3.2xlarge"),
-        ("ml.p2.xlarge", "no AWS service can build engines for ml.p2.xlarge"),
+        ("ml.p3.2xlarge", "no SageMaker job can build engines for ml.p3.2xlarge"),
+        ("ml.p2.xlarge", "no SageMaker job can build engines for ml.p2.xlarge"),
         ("ml.p6e-gb200.36xlarge", "has a CPU of arm64, on which Triton's image does not run"),
     ],
 )
 def test_what_nobody_builds_for_is_told_with_its_reason(machine: str, message: str) -> None:
-    found = runner_for(instance(machine), "us-east-1", {})
+    found = runner_for(instance(machine), "us-east-1")
     assert isinstance(found, NoRunner)
     assert message in found.message and found.hint
 
@@ -108,7 +88,7 @@ def test_processing_builds_where_it_is_sold_and_nothing_else_where_it_is() -> No
     hosting, sold = (sold_in(service) for service in ("hosting", "processing"))
     for region, machines in hosting.items():
         for each in map(instance, machines & set(instance_types())):
-            if each.kind is Processor.GPU and runner(each.type, region).way != "codebuild":
+            if each.kind is Processor.GPU:
                 is_sold = each.type in sold.get(region, set()) & processing
                 way = "processing" if is_sold else "training"
                 assert runner(each.type, region).way == way, (each.type, region)
@@ -129,4 +109,4 @@ def test_every_gpu_that_is_hosted_anywhere_is_built_for_there() -> None:
     for machine in (each for each in gpus if each.kind is Processor.GPU and each.architecture == "x86_64"):
         for region in ("us-east-1", "us-west-2", "eu-central-1", "ap-northeast-1", "eu-south-2"):
             if machine.type in hosted_in(region):
-                assert isinstance(runner_for(machine, region, {}), Runner), (machine.type, region)
+                assert isinstance(runner_for(machine, region), Runner), (machine.type, region)

@@ -48,7 +48,7 @@ def test_both_calls_of_a_build_are_taken(version: str) -> None:
     arguments = [each.text for each in trtexec_arguments(engine, version)]
     tensorrt, here = TensorRT("trtexec", version), Path("here")
     commands = [
-        build_command(tensorrt, arguments, onnx=here, plan=here, timing_cache=here),
+        build_command(tensorrt, arguments, onnx=here, plan=here),
         load_command(tensorrt, arguments, plan=here),
     ]
     for command in commands:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from fleet.findings import Severity
 from fleet.rules.about.engine_builds import MIN_PYTHON
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
-from fleet.spec.engine_builds import EngineBuilds
 
 
 def case_of(
@@ -83,7 +81,7 @@ class TestTargets:
     @pytest.mark.parametrize(
         ("machine", "region", "triton", "message"),
         [
-            ("ml.p3.2xlarge", REGION, "24.09", "no AWS service can build engines for ml.p3.2xlarge"),
+            ("ml.p3.2xlarge", REGION, "24.09", "no SageMaker job can build engines for ml.p3.2xlarge"),
             ("ml.p6e-gb200.36xlarge", REGION, "25.09", "has a CPU of arm64"),
         ],
     )
@@ -111,18 +109,6 @@ class TestTargets:
     def test_the_least_python_is_the_build_scripts_own(self) -> None:
         least = runpy.run_path(str(SOURCES / "__main__.py"))["LEAST"]
         assert ".".join(map(str, least)) == MIN_PYTHON
-
-    @pytest.mark.parametrize(("triton", "count"), [("24.09", 0), ("25.04", 1)])
-    def test_a_fleet_builds_for_a_gpu_until_tensorrt_gives_it_up(self, triton: str, count: int) -> None:
-        fleets = {"p3": "arn:aws:codebuild:us-east-1:111122223333:fleet/v100:1b2c"}
-        decided = case_of(triton=triton, machine="ml.p3.2xlarge").context()
-        builds = EngineBuilds(fleets=fleets)
-        decided = replace(
-            decided, environment=decided.environment.model_copy(update={"engine_builds": builds})
-        )
-        problems = list(rules()["FL295"].check(decided))
-        assert len(problems) == count
-        assert all("TensorRT 10.5 dropped it" in each.message for each in problems)
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
         assert found("FL295", machine="ml.c5.xlarge") == []

@@ -62,6 +62,8 @@ class Job:
             shown["ExitMessage"] = self.exit_message
         else:
             shown["SecondaryStatus"] = self.secondary
-            output = f"{request.body['OutputDataConfig']['S3OutputPath']}/{request.name}/output/model.tar.gz"
+            declared = request.body["OutputDataConfig"]
+            name = "model/" if declared.get("CompressionType") == "NONE" else "model.tar.gz"
+            output = f"{declared['S3OutputPath']}/{request.name}/output/{name}"
             shown["ModelArtifacts"] = {"S3ModelArtifacts": output}
         return {key: value for key, value in shown.items() if value not in (None, "")}

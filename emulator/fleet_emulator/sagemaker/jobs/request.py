@@ -17,16 +17,31 @@ from fleet_emulator.sagemaker.constraints import require_shape
 JobKind = Literal["Processing", "Training"]
 
 _KNOWN = {
-    "Processing": {"ProcessingInputs", "ProcessingResources", "AppSpecification"},
-    "Training": {"AlgorithmSpecification", "InputDataConfig", "OutputDataConfig", "ResourceConfig"},
+    "Processing": {
+        "AppSpecification",
+        "NetworkConfig",
+        "ProcessingInputs",
+        "ProcessingOutputConfig",
+        "ProcessingResources",
+    },
+    "Training": {
+        "AlgorithmSpecification",
+        "EnableNetworkIsolation",
+        "InputDataConfig",
+        "OutputDataConfig",
+        "ResourceConfig",
+    },
 }
 _KNOWN_OF_BOTH = {"RoleArn", "StoppingCondition", "Environment", "Tags"}
 _CHANNELS = "/opt/ml/input/data"
 
 
+_MODEL = "/opt/ml/model"
+
+
 @dataclass(frozen=True, kw_only=True)
-class JobInput:
-    """Objects of S3 and the folder below /opt/ml where the container finds them."""
+class JobFiles:
+    """An address of S3, and the folder below /opt/ml of which it is the source or the target."""
 
     uri: str
     folder: str
@@ -38,6 +53,7 @@ class JobRequest:
 
     Attributes:
         command: The entrypoint with its arguments.
+        is_isolated: Whether the container reaches neither a network nor credentials.
         seconds: How long it may run.
         body: The whole request, as Describe repeats it.
     """
@@ -47,7 +63,9 @@ class JobRequest:
     image: str
     instance_type: str
     command: tuple[str, ...]
-    inputs: tuple[JobInput, ...]
+    inputs: tuple[JobFiles, ...]
+    outputs: tuple[JobFiles, ...]
+    is_isolated: bool
     environment: Mapping[str, str]
     seconds: int
     body: Mapping[str, Any]
@@ -66,6 +84,9 @@ class JobRequest:
         processing = kind == "Processing"
         program = body["AppSpecification" if processing else "AlgorithmSpecification"]
         cluster = body["ProcessingResources"]["ClusterConfig"] if processing else body["ResourceConfig"]
+        network = body.get("NetworkConfig", {}) if processing else body
+        if "VpcConfig" in network:
+            raise ValidationError(f"The embedded AWS runs no {kind.lower()} job with VpcConfig.")
         _require_cluster(cluster)
         command = (*program.get("ContainerEntrypoint", ()), *program.get("ContainerArguments", ()))
         if not command:
@@ -76,7 +97,9 @@ class JobRequest:
             image=program.get("ImageUri") or program.get("TrainingImage", ""),
             instance_type=cluster["InstanceType"],
             command=command,
-            inputs=tuple(_inputs(body["ProcessingInputs"]) if processing else _channels(body)),
+            inputs=tuple(_inputs(body.get("ProcessingInputs", ())) if processing else _channels(body)),
+            outputs=tuple(_outputs(body) if processing else _model(body)),
+            is_isolated=network.get("EnableNetworkIsolation", False),
             environment=body.get("Environment", {}),
             seconds=body.get("StoppingCondition", {}).get("MaxRuntimeInSeconds", 86_400),
             body=body,
@@ -91,12 +114,28 @@ def _require_cluster(cluster: Mapping[str, Any]) -> None:
         raise ValidationError(f"VolumeKmsKeyId cannot be specified for {name}, which has local storage.")
 
 
-def _inputs(declared: Sequence[Mapping[str, Any]]) -> list[JobInput]:
-    return [JobInput(uri=each["S3Input"]["S3Uri"], folder=each["S3Input"]["LocalPath"]) for each in declared]
+def _inputs(declared: Sequence[Mapping[str, Any]]) -> list[JobFiles]:
+    return [JobFiles(uri=each["S3Input"]["S3Uri"], folder=each["S3Input"]["LocalPath"]) for each in declared]
 
 
-def _channels(body: Mapping[str, Any]) -> list[JobInput]:
+def _channels(body: Mapping[str, Any]) -> list[JobFiles]:
     return [
-        JobInput(uri=each["DataSource"]["S3DataSource"]["S3Uri"], folder=f"{_CHANNELS}/{each['ChannelName']}")
+        JobFiles(uri=each["DataSource"]["S3DataSource"]["S3Uri"], folder=f"{_CHANNELS}/{each['ChannelName']}")
         for each in body.get("InputDataConfig", ())
     ]
+
+
+def _outputs(body: Mapping[str, Any]) -> list[JobFiles]:
+    declared = body.get("ProcessingOutputConfig", {}).get("Outputs", ())
+    return [
+        JobFiles(uri=each["S3Output"]["S3Uri"], folder=each["S3Output"]["LocalPath"]) for each in declared
+    ]
+
+
+def _model(body: Mapping[str, Any]) -> list[JobFiles]:
+    """A training job's model as files; the archive, which SageMaker makes otherwise, is not made here."""
+    output = body["OutputDataConfig"]
+    if output.get("CompressionType") != "NONE":
+        return []
+    uri = f"{output['S3OutputPath'].rstrip('/')}/{body['TrainingJobName']}/output/model"
+    return [JobFiles(uri=uri, folder=_MODEL)]

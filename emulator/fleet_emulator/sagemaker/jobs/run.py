@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from moto.s3.utils import bucket_and_name_from_url
 
 from fleet_emulator import process_state
 from fleet_emulator.sagemaker.jobs.job import COMPLETED, FAILED, STOPPED, Job
-from fleet_emulator.sagemaker.jobs.request import JobInput
+from fleet_emulator.sagemaker.jobs.request import JobFiles
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.log_stream import LogStream
 from fleet_emulator.work.machine import NOTE, Machine
@@ -57,9 +58,11 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
     log = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
     log.write(NOTE)
+    for each in request.outputs:
+        Path(_local_path(each.folder, root)).mkdir(parents=True, exist_ok=True)
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
-        **machine.variables(root, region=region),
+        **machine.variables(root, region=region, is_isolated=request.is_isolated),
         **{name: _local_path(value, root) for name, value in request.environment.items()},
     }
     command = [_local_path(each, root) for each in request.command]
@@ -71,6 +74,9 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
         with turn():
             job.end(FAILED, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
         return
+    if outcome.succeeded:
+        for each in request.outputs:
+            _copy_output(each, root, s3)
     with turn():
         _end(job, outcome, ml / "output")
 
@@ -99,7 +105,7 @@ def _local_path(path: str, root: Path) -> str:
     return f"{root}{path}" if path == "/opt/ml" or path.startswith("/opt/ml/") else path
 
 
-def _copy_input(wanted: JobInput, root: Path, s3: S3Client) -> None:
+def _copy_input(wanted: JobFiles, root: Path, s3: S3Client) -> None:
     """Copy all objects below a prefix.
 
     Raises:
@@ -121,6 +127,17 @@ def _copy_input(wanted: JobInput, root: Path, s3: S3Client) -> None:
         raise InputError(f"ClientError: Data download failed: {error}") from error
     if not found:
         raise InputError(f"ClientError: Data download failed: No S3 objects found under S3 URL {wanted.uri}")
+
+
+def _copy_output(output: JobFiles, root: Path, s3: S3Client) -> None:
+    """Upload the files of a folder; no links, which may lead to files of this machine."""
+    bucket, prefix = bucket_and_name_from_url(output.uri)
+    folder = Path(_local_path(output.folder, root))
+    for path, _, names in os.walk(folder):
+        for file in (Path(path) / name for name in names):
+            if file.is_file() and not file.is_symlink():
+                key = f"{(prefix or '').rstrip('/')}/{file.relative_to(folder).as_posix()}"
+                s3.upload_file(str(file), bucket or "", key)
 
 
 def _file_name(key: str, prefix: str) -> str:

@@ -1,0 +1,87 @@
+"""What a container says of the engine that it has built: the words of somebody who may be hostile."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from engine_request.problems import REFUSED, BuildError
+from engine_request.request import Request
+
+MOST = 1 << 20
+"""Bytes; a record has some hundred."""
+LONGEST = 200
+"""Characters of a text in it."""
+GPU = ("name", "compute_capability", "driver", "memory")
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+FIGURE = re.compile(r"[a-z0-9_]{1,40}")
+FIGURES = 20
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of the request's engine, of which every value has its type and a limit.
+
+    Attributes:
+        digest: Of the plan, `sha256:...`.
+        size: Of the plan, in bytes.
+        gpu: The GPU's name, compute capability, driver and memory.
+        build_seconds: How long trtexec built.
+        measured: Figures of a short run, by name.
+        started: The time in UTC.
+    """
+
+    digest: str
+    size: int
+    tensorrt: str
+    gpu: dict[str, str]
+    build_seconds: float
+    measured: dict[str, float]
+    started: str
+
+    @classmethod
+    def of(cls, text: bytes, request: Request) -> Record:
+        """Read a record.
+
+        Raises:
+            BuildError: it is none, or of another engine.
+        """
+        try:
+            return cls._read(json.loads(text), request)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BuildError(REFUSED, f"the job left no valid record of its engine: {error}") from error
+
+    @classmethod
+    def _read(cls, document: Any, request: Request) -> Record:
+        if document["key"] != request.key:
+            raise ValueError("it is of another engine")
+        digest, size, measured = document["plan"]["digest"], document["plan"]["size"], document["measured"]
+        if not DIGEST.fullmatch(digest) or type(size) is not int:
+            raise ValueError("it has no digest and size of the plan")
+        if len(measured) > FIGURES or not all(FIGURE.fullmatch(name) for name in measured):
+            raise ValueError("its figures are not those of trtexec")
+        return cls(
+            digest=digest,
+            size=size,
+            tensorrt=_text(document["tensorrt"]),
+            gpu={name: _text(document["gpu"][name]) for name in GPU},
+            build_seconds=_number(document["build_seconds"]),
+            measured={name: _number(value) for name, value in measured.items()},
+            started=_text(document["started"]),
+        )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
+        raise ValueError("a text in it is none")
+    return value
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, str) or not math.isfinite(number):
+        raise ValueError("a number in it is none")
+    return number

@@ -1,0 +1,85 @@
+"""Puts an engine that a container has left into the bucket, once it is what the request asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from engine_request.bucket import Bucket, TakenError
+from engine_request.file_digest import file_digest
+from engine_request.files import PLAN, RECORD
+from engine_request.host import builder, now
+from engine_request.problems import REFUSED, BuildError
+from engine_request.request import Request
+from engine_request.run import Client
+
+from .record import MOST, Record
+from .upload import upload_plan
+
+
+def store_folder(request: Request, bucket: Bucket, client: Client, *, folder: str) -> None:
+    """Store what `compile` has left in a folder.
+
+    Raises:
+        BuildError: it is not the request's engine.
+        ClientError, BotoCoreError: S3 refused something.
+    """
+    store_engine(request, bucket, Path(folder), by=builder())
+
+
+def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> None:
+    """Write the plan, then the manifest, each only if there is none; `by` is what built it.
+
+    Raises:
+        BuildError: the files are not an engine of this request.
+        ClientError, BotoCoreError: S3 refused something.
+    """
+    plan, file = folder / PLAN, folder / RECORD
+    for each in (plan, file):
+        if each.is_symlink() or not each.is_file():
+            raise BuildError(REFUSED, f"the build left no {each.name}")
+    if file.stat().st_size > MOST:
+        raise BuildError(REFUSED, f"{RECORD} has more than {MOST} bytes")
+    record = Record.of(file.read_bytes(), request)
+    if (record.digest, record.size) != (file_digest(plan), plan.stat().st_size):
+        raise BuildError(REFUSED, "the plan is not the one of its record")
+    document = _manifest(request, record, by)
+    try:
+        upload_plan(bucket, request.plan, plan, record.digest)
+    except TakenError:
+        print("Another build has put its plan there first: that one counts.")
+        first = bucket.head(request.plan)
+        if first is None or not first.digest:
+            raise BuildError(
+                REFUSED,
+                f"{bucket.url(request.plan)} has no digest, as no build leaves it",
+                remedy="delete it, and publish again",
+            ) from None
+        plan_of_first = {"digest": first.digest, "size": first.size}
+        document |= {"plan": plan_of_first, "build_seconds": None, "measured": {}}
+    try:
+        bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
+    except TakenError:
+        print("Another build has said so first.")
+    print(f"{bucket.url(request.plan)} has {document['plan']['size']} bytes.")
+
+
+def _manifest(request: Request, record: Record, by: str) -> dict[str, Any]:
+    """What manifest.json holds: what was asked for, and what the container says of the rest."""
+    return {
+        "key": request.key,
+        "model": request.model,
+        "onnx": {"digest": request.onnx_digest, "size": request.onnx_size},
+        "arguments": list(request.arguments),
+        "image": request.image,
+        "tensorrt": record.tensorrt,
+        "gpu": record.gpu,
+        "plan": {"digest": record.digest, "size": record.size},
+        "build_seconds": record.build_seconds,
+        "measured": record.measured,
+        "script": request.script_digest,
+        "by": by,
+        "started": record.started,
+        "ended": now(),
+    }

@@ -1,0 +1,64 @@
+"""The objects of one job: its inputs, and what it leaves; nothing else of the bucket is a job's."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from engine_request.bucket import Bucket
+from engine_request.files import ONNX, PLAN, RECORD, REQUEST, SCRIPT
+from engine_request.problems import REFUSED, BuildError
+from engine_request.request import Request
+
+from .record import MOST
+
+LARGEST = 32 << 30
+"""Bytes of a plan; a small machine of CodeBuild has 64 GB of disk."""
+
+
+class Workspace:
+    """A prefix of the bucket; methods raise ClientError or BotoCoreError where S3 refuses.
+
+    Attributes:
+        input: The address below which a job finds its inputs.
+        output: The address below which SageMaker puts what it leaves.
+    """
+
+    def __init__(self, bucket: Bucket, prefix: str, name: str) -> None:
+        self._bucket, self._prefix = bucket, f"{prefix}{name}/"
+        self.input, self.output = (bucket.url(f"{self._prefix}{each}") for each in ("input/", "output"))
+
+    def fill(self, request: Request) -> None:
+        """Put the inputs there: the request, and copies of the ONNX model and the script."""
+        inputs = f"{self._prefix}input/"
+        self._bucket.write(f"{inputs}{REQUEST}", json.dumps(asdict(request), indent=2).encode())
+        self._bucket.copy(request.onnx, f"{inputs}{ONNX}")
+        self._bucket.copy(request.script, f"{inputs}{SCRIPT}")
+
+    def download(self, folder: Path) -> None:
+        """Write the plan and its record to a folder.
+
+        SageMaker adds folders of its own between the output's address and a file's name.
+
+        Raises:
+            BuildError: one is missing, or too large.
+        """
+        keys = {key.rpartition("/")[2]: key for key in self._bucket.keys(f"{self._prefix}output/")}
+        for name, most in ((RECORD, MOST), (PLAN, LARGEST)):
+            head = self._bucket.head(keys[name]) if name in keys else None
+            if head is None:
+                raise BuildError(REFUSED, f"the job left no {name} below {self.output}")
+            if head.size > most:
+                raise BuildError(REFUSED, f"{name} of the job has {head.size} bytes; {most} are the limit")
+            self._bucket.download(keys[name], folder / name)
+
+    def clear(self) -> None:
+        """Delete all of it; what S3 refuses is told, and the bucket's lifecycle deletes it later."""
+        try:
+            self._bucket.delete_all(self._prefix)
+        except (ClientError, BotoCoreError) as error:
+            print(f"{self._bucket.url(self._prefix)} is not deleted: {error}", file=sys.stderr)

@@ -1,0 +1,126 @@
+"""What the build that starts a job asks of S3 is what its role allows, call by call, and SageMaker's part likewise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+from aws_cdk.assertions import Template
+
+from embedded_s3 import BUCKET
+from engine_builds import EngineStore, engine_store
+from engine_jobs import ScriptedSageMaker
+from engine_request.problems import BuildError
+from engine_templates import JOB, foundation, granted, granted_to_jobs
+from fleet.engines.object_keys import JOBS
+
+ACTIONS = {
+    "AbortMultipartUpload": "s3:AbortMultipartUpload",
+    "CompleteMultipartUpload": "s3:PutObject",
+    "CopyObject": "s3:PutObject",
+    "CreateMultipartUpload": "s3:PutObject",
+    "DeleteObject": "s3:DeleteObject",
+    "GetObject": "s3:GetObject",
+    "HeadObject": "s3:GetObject",
+    "ListObjectsV2": "s3:ListBucket",
+    "PutObject": "s3:PutObject",
+    "UploadPart": "s3:PutObject",
+}
+"""What IAM checks for each call. Source: Service Authorization Reference, Amazon S3."""
+PART = ("CreateMultipartUpload", "UploadPart")
+
+
+@pytest.fixture(scope="module")
+def template() -> Template:
+    return foundation()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStore]:
+    with engine_store(tmp_path_factory.mktemp("store")) as store:
+        yield store
+
+
+def is_allowed(statements: dict[str, dict[str, Any]], operation: str, asked: dict[str, Any]) -> bool:
+    """Whether a statement covers a call with its conditions, which are those that these roles have."""
+    resource = f"arn:aws:s3:::{BUCKET}" + (f"/{asked['Key']}" if "Key" in asked else "")
+    holds = {
+        "Null": "IfNoneMatch" in asked,
+        "Bool": operation in PART,
+        "StringLike": str(asked.get("Prefix", "")).startswith(JOBS),
+    }
+    for each in statements.values():
+        actions, resources = (
+            [value] if isinstance(value, str) else value for value in (each["Action"], each["Resource"])
+        )
+        named = [re.sub("^arn:aws:s3:::[^/]+", f"arn:aws:s3:::{BUCKET}", str(one)) for one in resources]
+        if (
+            ACTIONS[operation] in actions
+            and any(fnmatchcase(resource, one) for one in named)
+            and all(holds[kind] for kind in each.get("Condition", {}))
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("outcome", ["Completed", "Failed"])
+def test_every_call_of_the_starter_is_one_that_its_role_allows(
+    template: Template, store: EngineStore, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEBUILD_BUILD_ID", f"triton-fleet-dev-engines-job:{outcome}")
+    statements, calls = granted(template, JOB), list[tuple[str, dict[str, Any]]]()
+    sagemaker = ScriptedSageMaker(store)
+
+    def called(params: dict[str, Any], model: Any, **_: Any) -> None:
+        if model.name == "DeleteObjects":
+            calls.extend(("DeleteObject", each) for each in params["Delete"]["Objects"])
+            return
+        calls.append((model.name, dict(params)))
+        if "CopySource" in params:
+            calls.append(("GetObject", {"Key": params["CopySource"]["Key"]}))
+
+    sagemaker.creates()
+    sagemaker.is_in("InProgress")
+    sagemaker.is_in(outcome)
+    store.s3.meta.events.register("provide-client-params.s3", called)
+    with suppress(BuildError) if outcome == "Failed" else nullcontext():
+        sagemaker.run(pause=sagemaker.leaves)
+    store.s3.meta.events.unregister("provide-client-params.s3", called)
+    calls = [each for each in calls if not is_of_sagemaker(each[1], sagemaker.workspace)]
+    assert {name for name, _ in calls} >= {"CopyObject", "ListObjectsV2", "DeleteObject"}
+    assert [each for each in calls if not is_allowed(statements, *each)] == []
+
+
+def is_of_sagemaker(asked: dict[str, Any], workspace: str) -> bool:
+    """Whether it is the upload of the job's output, which the test does in SageMaker's place."""
+    return "Body" in asked and str(asked.get("Key", "")).startswith(f"{workspace}output/")
+
+
+@pytest.mark.parametrize(
+    ("operation", "key", "expected"),
+    [
+        ("GetObject", f"{JOBS}engine-1/input/model.onnx", True),
+        ("PutObject", f"{JOBS}engine-1/output/model.plan", True),
+        ("GetObject", "engines/onnx/0a.onnx", False),
+        ("GetObject", "engines/plans/0a/model.plan", False),
+        ("PutObject", "engines/plans/0a/model.plan", False),
+        ("GetObject", "archives/0a.tar.gz", False),
+        ("GetObject", "endpoints/other/0a.tar.gz", False),
+        ("DeleteObject", f"{JOBS}engine-1/input/model.onnx", False),
+    ],
+)
+def test_with_the_role_of_jobs_even_sagemaker_reaches_files_of_jobs_alone(
+    template: Template, operation: str, key: str, expected: bool
+) -> None:
+    asked = {"Key": key, "IfNoneMatch": "*"}
+    assert is_allowed(granted_to_jobs(template), operation, asked) is expected
+
+
+@pytest.mark.parametrize(("prefix", "expected"), [(f"{JOBS}engine-1/input/", True), ("engines/onnx/", False)])
+def test_it_lists_files_of_jobs_alone(template: Template, prefix: str, expected: bool) -> None:
+    asked = {"Prefix": prefix}
+    assert is_allowed(granted_to_jobs(template), "ListObjectsV2", asked) is expected

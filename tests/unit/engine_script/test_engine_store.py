@@ -1,0 +1,128 @@
+"""What a container leaves becomes an engine only if it is the one that was asked for, and if there is none yet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from embedded_s3 import BUCKET
+from engine_builds import ARGUMENTS, ONNX, EngineStore
+from engine_job.record import FIGURES, MOST
+from engine_request.files import PLAN, RECORD
+from engine_request.problems import BuildError
+from fleet.artifacts.engine_script import build_script
+from fleet.engines.request import EngineRequest
+
+
+def change_record(store: EngineStore, **changes: Any) -> None:
+    file = store.outputs / RECORD
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | changes), "utf-8")
+
+
+def require_nothing(store: EngineStore, request: EngineRequest) -> None:
+    assert not store.has(request.plan)
+    assert not store.has(request.manifest)
+
+
+def test_the_manifest_says_how_the_plan_came_to_be(store: EngineStore) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    store.store(request, by="engine-0a")
+    plan, told = store.body(request.plan), store.json(request.manifest)
+    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert told["onnx"] == {"digest": request.onnx_digest, "size": len(ONNX)}
+    assert (told["key"], told["arguments"], told["image"]) == (request.key, list(ARGUMENTS), request.image)
+    assert (told["script"], told["by"]) == (build_script()[1], "engine-0a")
+    assert told["gpu"]["name"] == "NVIDIA A10G (stand-in)"
+
+
+def test_an_engine_that_is_there_stays(store: EngineStore) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    store.store(request)
+    before = store.body(request.plan), store.body(request.manifest)
+    assert store.compile(request) == 0
+    store.store(request, by="engine-2")
+    assert (store.body(request.plan), store.body(request.manifest)) == before
+
+
+def test_a_plan_that_lost_its_build_before_the_manifest_gets_one(store: EngineStore) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    store.store(request)
+    plan = store.body(request.plan)
+    store.s3.delete_object(Bucket=BUCKET, Key=request.manifest)
+    assert store.compile(request) == 0
+    store.store(request)
+    assert store.body(request.plan) == plan
+    told = store.json(request.manifest)
+    assert told["plan"] == {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)}
+    assert told["build_seconds"] is None
+
+
+def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -> None:
+    request = store.request()
+    store.put(request.plan, b"anything")
+    assert store.compile(request) == 0
+    with pytest.raises(BuildError, match="has no digest, as no build leaves it") as error:
+        store.store(request)
+    assert error.value.remedy == "delete it, and publish again"
+    assert not store.has(request.manifest)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": "sha256:0a"}, "it is of another engine"),
+        ({"plan": {"digest": "sha256:0a", "size": 1}}, "no digest and size of the plan"),
+        ({"plan": {"digest": f"sha256:{'0a' * 32}", "size": 1}}, "the plan is not the one of its record"),
+        ({"plan": None}, "no valid record"),
+        ({"tensorrt": "10\x1b[2J"}, "a text in it is none"),
+        ({"tensorrt": "1" * 201}, "a text in it is none"),
+        ({"gpu": {}}, "no valid record"),
+        ({"gpu": []}, "no valid record"),
+        ({"build_seconds": "1"}, "a number in it is none"),
+        ({"build_seconds": float("inf")}, "a number in it is none"),
+        ({"measured": {"<b>": 1}}, "its figures are not those of trtexec"),
+        (
+            {"measured": {f"a{each}": 1 for each in range(FIGURES + 1)}},
+            "its figures are not those of trtexec",
+        ),
+        ({"measured": [1]}, "no valid record"),
+        ({"started": None}, "a text in it is none"),
+    ],
+)
+def test_a_record_that_is_none_stores_nothing(
+    store: EngineStore, changes: dict[str, Any], message: str
+) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    change_record(store, **changes)
+    with pytest.raises(BuildError, match=message) as error:
+        store.store(request)
+    assert error.value.problem.exit_code == 20
+    require_nothing(store, request)
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"[" * 100_000, b" " * (MOST + 1), b"null"])
+def test_a_record_that_is_no_document_stores_nothing(store: EngineStore, text: bytes) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    (store.outputs / RECORD).write_bytes(text)
+    with pytest.raises(BuildError):
+        store.store(request)
+    require_nothing(store, request)
+
+
+@pytest.mark.parametrize("name", [PLAN, RECORD])
+def test_a_link_is_no_file_of_a_build(store: EngineStore, name: str) -> None:
+    request = store.request()
+    assert store.compile(request) == 0
+    (store.outputs / name).rename(store.folder / name)
+    (store.outputs / name).symlink_to(store.folder / name)
+    with pytest.raises(BuildError, match=f"left no {name}"):
+        store.store(request)
+    require_nothing(store, request)
