@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -19,6 +20,7 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
+from fleet.aws.api.clock import clock_difference
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
 
@@ -38,6 +40,11 @@ EXPIRED = "credentials are still expired"
 SIGN_IN = "sign in to AWS (`aws sso login`), or pass a profile of ~/.aws/config with --profile"
 SIGN_IN_AGAIN = f"{SIGN_IN}; then run the command again"
 SET_CLOCK = "set this machine's clock: AWS refuses requests whose time is some minutes off"
+OF_WRONG_CLOCKS = frozenset(
+    {"403", "InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch"}
+)
+"""AWS's error codes for a request that was signed by a wrong clock, and for other reasons."""
+RUN_AGAIN = "wait a minute and run the command again: it continues where it stopped"
 REMEDIES = {
     "ExpiredToken": SIGN_IN_AGAIN,
     "ExpiredTokenException": SIGN_IN_AGAIN,
@@ -48,10 +55,24 @@ REMEDIES = {
     "RequestTimeTooSkewed": SET_CLOCK,
     "AccessDenied": "use credentials with this permission",
     "AccessDeniedException": "use credentials with this permission",
-    "Throttling": "wait a minute and run the command again: it continues where it stopped",
-    "ThrottlingException": "wait a minute and run the command again: it continues where it stopped",
+    **dict.fromkeys(
+        (
+            "500",
+            "503",
+            "InternalError",
+            "InternalFailure",
+            "InternalServerError",
+            "ServerException",
+            "ServiceUnavailable",
+            "SlowDown",
+            "Throttling",
+            "ThrottlingException",
+            "TooManyRequestsException",
+        ),
+        RUN_AGAIN,
+    ),
 }
-"""By error code; the codes for credentials and throttling are the same for all services."""
+"""By error code; S3 answers a HEAD request with the status alone."""
 
 
 @contextmanager
@@ -71,7 +92,7 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
             name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
             remedy = name if place.given_bucket else make
             raise CannotRunError(problem, remedy) from error
-        raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error
+        raise CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response)) from error
     except NOT_SIGNED_IN as error:
         raise CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN) from error
     except (ConnectionError, HTTPClientError) as error:
@@ -83,6 +104,14 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         if EXPIRED not in str(error):
             raise
         raise CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN) from error
+
+
+def _remedy(code: str, answer: Mapping[str, Any]) -> str:
+    """What helps against an error; where the clocks differ, it names the times that both show."""
+    with suppress(KeyError, ValueError):  # an answer without headers, or without a date
+        if code in OF_WRONG_CLOCKS and (clocks := clock_difference(answer)):
+            return f"{SET_CLOCK}; {clocks}"
+    return REMEDIES.get(code, "")
 
 
 def _client_errors() -> tuple[type[Exception], ...]:
