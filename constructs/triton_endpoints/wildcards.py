@@ -209,7 +209,6 @@ WILDCARDS = (
         frozenset(
             {
                 "s3:AbortMultipartUpload",
-                "s3:DeleteObject",
                 "s3:GetObject",
                 "s3:GetObjectVersion",
                 "s3:PutObject",
@@ -217,6 +216,12 @@ WILDCARDS = (
         ),
         "what is published, for the roles of the environment's repository: objects named by their content and"
         " by endpoints; the bucket keeps versions, and captured calls are not among them",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/(archives|engines|images)/\*",
+        frozenset({"s3:DeleteObject"}),
+        "leases and failures of builds, which are named by what is built, and uploads that S3 stored wrongly;"
+        " the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:/triton-fleet/[a-z0-9]+/(engines|images):log-stream:\*",

@@ -194,12 +194,15 @@ class TestPermissions:
             "PublishArtifacts": (
                 [
                     "s3:AbortMultipartUpload",
-                    "s3:DeleteObject",
                     "s3:GetObject",
                     "s3:GetObjectVersion",
                     "s3:PutObject",
                 ],
                 [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
+            ),
+            "EndAttempts": (
+                "s3:DeleteObject",
+                [f"{BUCKET}/{each}/*" for each in ("archives", "engines", "images")],
             ),
             "Build": (
                 ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
