@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fleet.cli.output import say
+from fleet.core.files import private_folder
 from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
@@ -77,7 +78,7 @@ def _versions(root: Path, version: str | None, python: Path | None) -> tuple[Ins
             wanted = requirement(version or "")
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="VERSION") from error
-        python = install(root / ".fleet" / "upgrade", wanted)
+        python = install(private_folder(root, "upgrade"), wanted)
     this, other = installation(THIS), installation(python.absolute())
     require_distinct(this, other)
     return this, other

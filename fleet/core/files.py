@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +12,24 @@ from glob import escape
 from pathlib import Path
 
 DRAFT = ".draft"
+PRIVATE = ".fleet"
+"""The folder of a fleet for logs, drafts and the state of commands; Git ignores it."""
+
+
+def private_folder(root: Path, *parts: str) -> Path:
+    """The folder `.fleet` of a fleet, or one below it, made so that only its owner can enter it."""
+    folder = root / PRIVATE
+    for part in ("", *parts):
+        folder /= part
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if stat.S_IMODE(folder.stat().st_mode) != 0o700:  # of an earlier version
+            folder.chmod(0o700)
+    return folder
+
+
+def owner_only(path: str, flags: int) -> int:
+    """The `opener` of a file that only its owner can read."""
+    return os.open(path, flags, 0o600)
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> None:

@@ -24,6 +24,7 @@ from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_roll
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
+from fleet.core.files import PRIVATE, private_folder
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, one_failure
@@ -229,7 +230,7 @@ class DeployFolder:
     @property
     def folder(self) -> Path:
         """The folder, which may not exist."""
-        return self.root / ".fleet" / "deploy" / self.environment
+        return self.root / PRIVATE / "deploy" / self.environment
 
     @property
     def assembly(self) -> Path:
@@ -256,7 +257,7 @@ class DeployFolder:
         Raises:
             CannotRunError: another deploy has it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.root, "deploy", self.environment)
         with (self.folder / "deploy.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
