@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     ConnectionError,
     CredentialRetrievalError,
     HTTPClientError,
@@ -23,6 +24,10 @@ from botocore.exceptions import (
 from fleet.aws.api.clock import clock_difference
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from botocore.model import OperationModel
+    from botocore.session import Session
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
 """AWS's error codes for a missing permission; S3 answers a HEAD request with the status alone."""
@@ -104,6 +109,22 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         if EXPIRED not in str(error):
             raise
         raise CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN) from error
+
+
+def refuse_cut_answers(session: Session) -> None:
+    """Have the clients of a session raise `ConnectionClosedError` for an answer that ends too early.
+
+    botocore reads one as if it were whole: a list in JSON is empty then, and an XML document is a traceback.
+    """
+
+    def check(operation_model: OperationModel, response_dict: dict[str, Any], **_: object) -> None:
+        body, length = response_dict["body"], response_dict["headers"].get("content-length", "")
+        if operation_model.http["method"] == "HEAD" or not isinstance(body, bytes) or not length.isdecimal():
+            return
+        if len(body) < int(length):
+            raise ConnectionClosedError(endpoint_url=operation_model.service_model.service_name)
+
+    session.register("before-parse", check)
 
 
 def _remedy(code: str, answer: Mapping[str, Any]) -> str:
