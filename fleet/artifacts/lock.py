@@ -12,8 +12,8 @@ from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
-from fleet.core.files import is_up_to_date, write_atomically
-from fleet.findings import CannotRunError, FindingsError, all_of
+from fleet.core.files import is_up_to_date, write_atomically, write_problem
+from fleet.findings import FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
@@ -76,7 +76,7 @@ def write_text(file: Path, text: str) -> bool:
             return False
         write_atomically(file, text)
     except OSError as error:
-        raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
+        raise write_problem(file, error) from error
     return True
 
 

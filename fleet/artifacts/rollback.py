@@ -12,13 +12,13 @@ from fleet.artifacts.promote.copy import Store, objects_of
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.core.files import write_atomically
+from fleet.core.files import write_atomically, write_problem
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import lock_findings
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.findings import Finding, FindingsError
 from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.selection.git import FULL_HISTORY
 from fleet.selection.history import Commit, History
@@ -146,7 +146,7 @@ def write_release(release: EarlierRelease) -> list[Path]:
                 continue
             write_atomically(file, content)
         except OSError as error:
-            raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
+            raise write_problem(file, error) from error
         changed.append(file)
     return changed
 

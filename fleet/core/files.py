@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+
+from fleet.findings import CannotRunError
 
 DRAFT = ".draft"
 PRIVATE = ".fleet"
@@ -30,6 +33,21 @@ def private_folder(root: Path, *parts: str) -> Path:
 def owner_only(path: str, flags: int) -> int:
     """The `opener` of a file that only its owner can read."""
     return os.open(path, flags, 0o600)
+
+
+UNWRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+"""What the operating system says of a file or folder that this user may not write."""
+FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
+
+
+def write_problem(file: Path | str, error: OSError) -> CannotRunError:
+    """That a file or folder cannot be written, with what helps."""
+    remedy = ""
+    if error.errno in UNWRITABLE:
+        remedy = "let this user write there, or run the command in a copy of the fleet"
+    elif error.errno in FULL:
+        remedy = "make room, and run the command again"
+    return CannotRunError(f"{file} cannot be written: {error.strerror}", remedy)
 
 
 def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> None:
@@ -54,7 +72,11 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int = 0o644) -> 
 def _draft(file: Path) -> Iterator[tuple[int, Path]]:
     """A draft, locked while its writer lives; one that was treated as abandoned before that is made again."""
     while True:
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
+        try:
+            handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
+        except OSError as error:
+            error.filename = str(file)  # a draft's name tells nobody anything
+            raise
         try:
             with suppress(OSError):  # a file system without locks, where no draft is treated as abandoned
                 fcntl.flock(handle, fcntl.LOCK_EX)
