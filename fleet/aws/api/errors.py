@@ -117,8 +117,10 @@ def refuse_cut_answers(session: Session) -> None:
     botocore reads one as if it were whole: a list in JSON is empty then, and an XML document is a traceback.
     """
 
-    def check(operation_model: OperationModel, response_dict: dict[str, Any], **_: object) -> None:
-        body, length = response_dict["body"], response_dict["headers"].get("content-length", "")
+    def check(**answered: Any) -> None:
+        operation_model: OperationModel = answered["operation_model"]
+        answer = answered["response_dict"]
+        body, length = answer["body"], answer["headers"].get("content-length", "")
         if operation_model.http["method"] == "HEAD" or not isinstance(body, bytes) or not length.isdecimal():
             return
         if len(body) < int(length):
