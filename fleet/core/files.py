@@ -36,7 +36,7 @@ def owner_only(path: str, flags: int) -> int:
 
 
 UNWRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-"""What the operating system says of a file or folder that this user may not write."""
+"""The operating system's errors for a file or folder that this user may not write."""
 FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
 
 
@@ -75,7 +75,7 @@ def _draft(file: Path) -> Iterator[tuple[int, Path]]:
         try:
             handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
         except OSError as error:
-            error.filename = str(file)  # a draft's name tells nobody anything
+            error.filename = str(file)  # not that of its draft
             raise
         try:
             with suppress(OSError):  # a file system without locks, where no draft is treated as abandoned

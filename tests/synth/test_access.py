@@ -192,12 +192,7 @@ class TestPermissions:
                 BUCKET,
             ),
             "PublishArtifacts": (
-                [
-                    "s3:AbortMultipartUpload",
-                    "s3:GetObject",
-                    "s3:GetObjectVersion",
-                    "s3:PutObject",
-                ],
+                ["s3:AbortMultipartUpload", "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
                 [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
             ),
             "EndAttempts": (

@@ -11,7 +11,7 @@ import pytest
 
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
-from read_only import read_only, run_without_powers
+from read_only_fleet import read_only, run_without_powers
 
 nightly = partial(pytest.param, marks=pytest.mark.nightly)
 LOCAL = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'

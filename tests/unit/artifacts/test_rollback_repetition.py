@@ -149,7 +149,7 @@ def test_files_of_no_commit_are_kept_until_a_commit_is_named(releases: Releases)
     (finding,) = raised.value.findings
     earlier = releases.repository.git("rev-parse", "main~1")[:12]
     assert finding.hint == (
-        f"`--to {earlier}` restores the release before that of HEAD, `--to HEAD` takes back what is not committed"
+        f"`--to {earlier}` restores the release before that of HEAD, `--to HEAD` reverts what is not committed"
     )
     assert releases.contents() == before
     assert releases.roll_back("HEAD") == 3
