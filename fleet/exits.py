@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
+from fleet.core.files import FULL, UNWRITABLE, write_problem
 from fleet.findings import CannotRunError, FindingsError, SeveralFailuresError
 from fleet.printers.lines import print_error
 
@@ -31,12 +34,24 @@ def run_to_exit(work: Callable[[], None]) -> None:
             _could_not_run(each.problem, each.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        sys.exit(_could_not_run(f"{place}{error.strerror or error}"))
+        problem = _file_problem(error)
+        sys.exit(_could_not_run(problem.problem, problem.remedy))
     except KeyboardInterrupt:
         print_error("")  # the terminal has written ^C
         print_error("interrupted: run the command again to continue")
         sys.exit(INTERRUPTED)
+
+
+def _file_problem(error: OSError) -> CannotRunError:
+    file = error.filename
+    if isinstance(file, str) and error.errno in UNWRITABLE | FULL and not _is_unreadable(file):
+        return write_problem(file, error)
+    place = f"{file}: " if file else ""
+    return CannotRunError(f"{place}{error.strerror or error}", "")
+
+
+def _is_unreadable(file: str) -> bool:
+    return Path(file).exists() and not os.access(file, os.R_OK)
 
 
 def _could_not_run(problem: str, remedy: str = "") -> int:

@@ -215,7 +215,6 @@ WILDCARDS = (
         frozenset(
             {
                 "s3:AbortMultipartUpload",
-                "s3:DeleteObject",
                 "s3:GetObject",
                 "s3:GetObjectVersion",
                 "s3:PutObject",
@@ -233,6 +232,12 @@ WILDCARDS = (
         r"arn:[^:]+:ecr:[^:]+:\d+:repository/\*",
         frozenset({"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}),
         "accounts whose images the environment allows in Dockerfiles, not its own; their policies decide too",
+    ),
+    Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/(archives|engines|images)/\*",
+        frozenset({"s3:DeleteObject"}),
+        "leases and failures of builds, which are named by what is built, and uploads that S3 stored wrongly;"
+        " the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:/triton-fleet/[a-z0-9]+/(engines|images):log-stream:\*",

@@ -12,7 +12,7 @@ from moto.core.exceptions import ServiceException, _RESTError
 from moto.core.responses import ActionResult, BaseResponse
 
 from fleet_emulator.hosting import HostingError
-from fleet_emulator.signatures import Refusal
+from fleet_emulator.refusals import Refusal
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -56,13 +56,11 @@ def call_action(self: BaseResponse) -> TYPE_RESPONSE:
 def answer(error: Exception, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """The last resort for what failed outside an API call (S3 has no such calls, it is plain HTTP)."""
     code, text = EmbeddedAwsError.code, reason_of(error)
-    refusal = Refusal(s3=(code, text), query=(code, text), others=(code, text))
-    return refuse("400 Bad Request", refusal, environ, start_response)
+    refusal = Refusal(s3=(code, text), query=(code, text), others=(code, text), status="400 Bad Request")
+    return refuse(refusal, environ, start_response)
 
 
-def refuse(
-    status: str, refusal: Refusal, environ: WSGIEnvironment, start_response: StartResponse
-) -> Iterable[bytes]:
+def refuse(refusal: Refusal, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Answer in the protocol of the caller, where the request shows which it is."""
     signed = environ.get("HTTP_AUTHORIZATION", "") + environ.get("QUERY_STRING", "").replace("%2F", "/")
     if "/s3/" in signed:
@@ -75,5 +73,5 @@ def refuse(
     else:
         content_type, (code, text) = "application/json", refusal.others
         body = json.dumps({"__type": code, "message": text})
-    start_response(status, [("Content-Type", content_type), ("x-amzn-ErrorType", code)])
+    start_response(refusal.status, [("Content-Type", content_type), ("x-amzn-ErrorType", code)])
     return [body.encode()]

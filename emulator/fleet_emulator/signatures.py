@@ -1,11 +1,14 @@
 """Who may ask the embedded AWS: whoever signs with its keys, or with those of a role assumed by them.
 
-Source: IAM User Guide, "AWS Signature Version 4 for API requests"; the refusals are AWS's own words.
+Source: IAM User Guide, "AWS Signature Version 4 for API requests".
 """
 
 from __future__ import annotations
 
 import hmac
+import re
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,66 +20,35 @@ from botocore.utils import normalize_url_path
 from moto.sts.models import sts_backends
 
 from fleet_emulator.product import Keys
+from fleet_emulator.refusals import (
+    MAX_SKEW,
+    TIME,
+    UNKNOWN_KEY,
+    UNSIGNED_REQUEST,
+    WRONG_BODY,
+    WRONG_DIGEST,
+    WRONG_SIGNATURE,
+    Refusal,
+    expired,
+    skewed,
+)
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _UNSIGNED = "UNSIGNED-PAYLOAD"
-_TIME = "%Y%m%dT%H%M%SZ"
-_REMEDY = "these are not the keys of this `fleet local up`; `fleet local env` prints those"
+_STREAMED = "STREAMING-"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MIN_JUMP = timedelta(seconds=1)
 
 
 class UnsignedError(Exception):
-    """The request is not signed as it has to be; `kind` is one of those in `REFUSALS`."""
+    """The request is not signed as it has to be; `refusal` is the answer."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        super().__init__(kind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refusal:
-    """An error's code and message: of S3, of services that speak AWS's query protocol, and of all others."""
-
-    s3: tuple[str, str]
-    query: tuple[str, str]
-    others: tuple[str, str]
-
-
-_DIFFERS = "The request signature we calculated does not match the signature you provided."
-_MISMATCH = (
-    f"{_DIFFERS} Check your AWS Secret Access Key and signing method."
-    " Consult the service documentation for details."
-)
-_INVALID = f"The security token included in the request is invalid. ({_REMEDY})"
-_MISSING = "Missing Authentication Token"
-_EXPIRED = "Signature expired"
-REFUSALS = {
-    "missing": Refusal(
-        s3=("AccessDenied", "Access Denied"),
-        query=("MissingAuthenticationToken", "Request is missing Authentication Token"),
-        others=("MissingAuthenticationTokenException", _MISSING),
-    ),
-    "unknown": Refusal(
-        s3=(
-            "InvalidAccessKeyId",
-            f"The AWS Access Key Id you provided does not exist in our records. ({_REMEDY})",
-        ),
-        query=("InvalidClientTokenId", _INVALID),
-        others=("UnrecognizedClientException", _INVALID),
-    ),
-    "mismatch": Refusal(
-        s3=("SignatureDoesNotMatch", f"{_DIFFERS} Check your key and signing method."),
-        query=("SignatureDoesNotMatch", _MISMATCH),
-        others=("InvalidSignatureException", _MISMATCH),
-    ),
-    "expired": Refusal(
-        s3=("AccessDenied", "Request has expired"),
-        query=("SignatureDoesNotMatch", _EXPIRED),
-        others=("InvalidSignatureException", _EXPIRED),
-    ),
-}
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.query[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +70,7 @@ class Signatures:
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
+        self._clock = _Clock()
 
     def check(self, environ: WSGIEnvironment, read_body: Callable[[], bytes]) -> None:
         """See that the key's owner has signed the request; no body is read for who does not know a key's id.
@@ -107,14 +80,21 @@ class Signatures:
         """
         claim = _claim(environ)
         secret = self._secret(claim)
-        expected = _signature(environ, claim, secret, read_body())
+        body = read_body()
+        expected = _signature(environ, claim, secret, body)
         if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
-            raise UnsignedError("mismatch")
-        if claim.seconds is not None:
-            # By wall clock, as the URL. A header's date is not compared: a clock that jumps shuts nobody out.
-            end = datetime.strptime(claim.time, _TIME).replace(tzinfo=UTC) + timedelta(seconds=claim.seconds)
-            if datetime.now(UTC) > end:
-                raise UnsignedError("expired")
+            raise UnsignedError(WRONG_SIGNATURE)
+        self._check_time(claim)
+        _check_body(claim, body)
+
+    def _check_time(self, claim: _Claim) -> None:
+        signed = datetime.strptime(claim.time, TIME).replace(tzinfo=UTC)
+        if claim.seconds is None:
+            now, *others = self._clock.times()
+            if all(abs(each - signed) > MAX_SKEW for each in (now, *others)):
+                raise UnsignedError(skewed(signed, now))
+        elif datetime.now(UTC) > signed + timedelta(seconds=claim.seconds):
+            raise UnsignedError(expired("Signature expired"))
 
     def _secret(self, claim: _Claim) -> str:
         if hmac.compare_digest(claim.key_id.encode(), self._keys.access_key_id.encode()):
@@ -124,7 +104,39 @@ class Signatures:
                 role = backend.get_assumed_role_from_access_key(claim.key_id)
                 if role and hmac.compare_digest(role.session_token.encode(), claim.token.encode()):
                     return str(role.secret_access_key)
-        raise UnsignedError("unknown")
+        raise UnsignedError(UNKNOWN_KEY)
+
+
+class _Clock:
+    """This machine's time; after a jump, also the time without it, while requests from before may come."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._start = datetime.now(UTC) - timedelta(seconds=time.monotonic())
+        self._start_before, self._end_before = self._start, 0.0
+
+    def times(self) -> list[datetime]:
+        """The wall clock's time, first, and the one that it would show without a recent jump."""
+        seconds = time.monotonic()
+        now = datetime.now(UTC)
+        with self._lock:
+            start = now - timedelta(seconds=seconds)
+            if abs(start - self._start) > _MIN_JUMP:
+                self._start_before, self._end_before = self._start, seconds + MAX_SKEW.total_seconds()
+            self._start = start
+            if seconds < self._end_before:
+                return [now, self._start_before + timedelta(seconds=seconds)]
+        return [now]
+
+
+def _check_body(claim: _Claim, body: bytes) -> None:
+    """Compare a body with the digest that was signed in its place."""
+    if claim.payload in (None, _UNSIGNED) or claim.payload.startswith(_STREAMED):
+        return
+    if _DIGEST.fullmatch(claim.payload) is None:
+        raise UnsignedError(WRONG_DIGEST)
+    if not hmac.compare_digest(sha256(body).hexdigest(), claim.payload):
+        raise UnsignedError(WRONG_BODY if claim.scope[2] == "s3" else WRONG_SIGNATURE)
 
 
 def _claim(environ: WSGIEnvironment) -> _Claim:
@@ -137,8 +149,8 @@ def _claim(environ: WSGIEnvironment) -> _Claim:
         if not authorization and query.get("X-Amz-Algorithm") == _ALGORITHM:
             return _query_claim(query)
     except (KeyError, ValueError) as error:
-        raise UnsignedError("mismatch") from error
-    raise UnsignedError("missing")
+        raise UnsignedError(WRONG_SIGNATURE) from error
+    raise UnsignedError(UNSIGNED_REQUEST)
 
 
 def _header_claim(environ: WSGIEnvironment, parts: Mapping[str, str]) -> _Claim:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 
 from fleet_emulator import failures
-from fleet_emulator.signatures import REFUSALS, Signatures, UnsignedError
+from fleet_emulator.signatures import Signatures, UnsignedError
 from fleet_emulator.state_lock import turn
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Application:
         try:
             self._signatures.check(environ, partial(_read_body, environ))
         except UnsignedError as error:
-            return failures.refuse("403 Forbidden", REFUSALS[error.kind], environ, start_response)
+            return failures.refuse(error.refusal, environ, start_response)
         try:
             if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
                 return self._gateway(environ, start_response)
@@ -73,10 +73,13 @@ def _forbidden(start_response: StartResponse, message: str) -> Iterable[bytes]:
 def _read_body(environ: WSGIEnvironment) -> bytes:
     """Have the request's body before the turn: whoever sends it slowly keeps nobody waiting."""
     length = environ.get("CONTENT_LENGTH", "")
-    if not length.isdecimal():
+    if environ.get("wsgi.input_terminated"):
+        body = environ["wsgi.input"].read()
+    elif length.isdecimal():
+        body = environ["wsgi.input"].read(int(length))
+    else:
         return b""
-    body = environ["wsgi.input"].read(int(length))
-    environ["wsgi.input"] = BytesIO(body)
+    environ["wsgi.input"] = BytesIO(body)  # shares the bytes
     return bytes(body)
 
 

@@ -12,9 +12,9 @@ from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
-from fleet.core.files import is_up_to_date, require_no_link, write_atomically
+from fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.findings import CannotRunError, FindingsError, all_of
+from fleet.findings import FindingsError, all_of
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
@@ -80,7 +80,7 @@ def write_text(file: Path, text: str, root: Path) -> bool:
             return False
         write_atomically(file, text, root=root)
     except OSError as error:
-        raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
+        raise write_problem(file, error) from error
     return True
 
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
 from pydantic import ValidationError
 
 from fleet.artifacts.store import list_objects
 from fleet.aws.api.clock import answered_at
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.endpoint import Compression
 from fleet.spec.values import Digest, Document
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 RELEASES = "releases/"
 READS_AT_ONCE = 16
+ATTEMPTS, CONFLICT, TAKEN = 5, 409, 412
 TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 KEY = re.compile(rf"{RELEASES}(?P<endpoint>[^/]+)/\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6}}Z\.json")
 
@@ -48,7 +50,23 @@ class Release(Document):
 
 
 def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
-    """Record what the endpoint runs, unless its last release is the same."""
+    """Record what the endpoint runs, unless its last release is the same.
+
+    Raises:
+        CannotRunError: other deploys of the endpoint record theirs again and again.
+        ClientError: S3 refuses.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            return _record(s3, endpoint)
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (CONFLICT, TAKEN):
+                raise
+    problem = f"other deploys of {endpoint.name} are being recorded"
+    raise CannotRunError(problem, "wait until they have ended, and run the command again")
+
+
+def _record(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     bucket = endpoint.place.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
@@ -67,7 +85,8 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     if not last or last[0].model_copy(update={"time": now}) != release:
         key = f"{releases_prefix(endpoint.name)}{now.strftime(TIME)}.json"
         text = release.model_dump_json(indent=1, exclude_none=True)
-        s3.put_object(Bucket=bucket, Key=key, Body=text.encode())
+        # A deploy from another clone may have taken the name since the names were listed.
+        s3.put_object(Bucket=bucket, Key=key, Body=text.encode(), IfNoneMatch="*")
 
 
 def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> list[Release]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from re import fullmatch
@@ -11,13 +12,13 @@ from fleet.artifacts.promote.copy import Store, objects_of
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.core.files import write_atomically
+from fleet.core.files import write_atomically, write_problem
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import lock_findings
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.findings import Finding, FindingsError
 from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.selection.git import FULL_HISTORY
 from fleet.selection.history import Commit, History
@@ -58,10 +59,12 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     Args:
         project: The environment.
         endpoint: The endpoint, which the environment may not have any more.
-        reference: The commit. Default: the last one in which they were not what they are now.
+        reference: The commit. Default: the last one in which they were not what they are in HEAD, or the
+            earlier one whose lock and spec the work tree has already.
 
     Raises:
-        FindingsError: no commit has another lock or spec, the one that is named has none, or they are wrong.
+        FindingsError: no commit has another lock or spec, the one that is named has none, or they are wrong;
+            or none is named and a return to the last one could undo a rollback.
         CannotRunError: Git is missing, the fleet is in no clone, or there is no such commit.
     """
     if not fullmatch(NAME, endpoint):
@@ -70,7 +73,7 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     history, files = History(project.root), _files(project, endpoint)
     lock_file, spec_file = files
     name = project.environment.environment
-    commit = history.commit(reference) if reference else _before(history, files)
+    commit = history.commit(reference) if reference else _default(history, files)
     contents = {file: history.content(commit, file) for file in files} if commit else {}
     held = {file: content for file, content in contents.items() if content is not None}
     if commit is None or lock_file not in held:
@@ -143,7 +146,7 @@ def write_release(release: EarlierRelease, root: Path) -> list[Path]:
                 continue
             write_atomically(file, content, root=root)
         except OSError as error:
-            raise CannotRunError(f"{file} cannot be written: {error.strerror}") from error
+            raise write_problem(file, error) from error
         changed.append(file)
     return changed
 
@@ -161,14 +164,50 @@ def _lock_path(project: Project, endpoint: str) -> str:
     return project.lock_file(endpoint).relative_to(project.root).as_posix()
 
 
-def _before(history: History, files: tuple[Path, Path]) -> Commit | None:
-    """The last commit in which a file was not what it is now; the lock exists there."""
-    now = [_lines(file.read_bytes()) if file.is_file() else None for file in files]
-    for commit in history.commits(files):
-        then = [_lines(history.content(commit, file)) for file in files]
-        if then != now and then[0] is not None:
-            return commit
-    return None
+def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
+    """The commit of a rollback for which none is named; None where Git knows no earlier lock.
+
+    Which release is earlier follows from HEAD, because the work tree may have been rolled back already.
+    """
+
+    def has(commit: Commit, contents: Sequence[bytes | None]) -> bool:
+        return all(
+            _lines(history.content(commit, file)) == content
+            for file, content in zip(files, contents, strict=True)
+        )
+
+    commits = list(history.commits(files))
+    if not commits:
+        return None
+    latest, *older = commits
+    head = [_lines(history.content(latest, file)) for file in files]
+    work_tree = [_lines(file.read_bytes()) if file.is_file() else None for file in files]
+    releases = (each for each in older if history.content(each, files[0]) is not None)
+    before = next((each for each in releases if not has(each, head)), None)
+    if before is None:
+        return None
+    if work_tree != head and work_tree[0] is not None:
+        restored = next((each for each in older if has(each, work_tree)), None)
+        if restored is not None:
+            return restored
+    if history.is_shallow:
+        raise _undecided(
+            "this clone lacks a part of the history, which may be what was restored", FULL_HISTORY
+        )
+    source = next((each for each in releases if has(each, head)), None) if head[0] is not None else None
+    if source is not None:
+        problem = f"HEAD has restored what {source} had: the release before it was rolled back"
+        raise _undecided(problem, "name a commit with `--to COMMIT`")
+    then = [_lines(history.content(before, file)) for file in files]
+    if any(now not in pair for now, pair in zip(work_tree, zip(head, then, strict=True), strict=True)):
+        problem = "the lock and the spec in the work tree are of no commit together"
+        remedy = f"`--to {before.id[:12]}` restores the release before that of HEAD"
+        raise _undecided(problem, f"{remedy}, `--to HEAD` reverts what is not committed")
+    return before
+
+
+def _undecided(problem: str, remedy: str) -> FindingsError:
+    return FindingsError([Finding(code=CODE, message=problem, hint=remedy)])
 
 
 def _lines(content: bytes | None) -> bytes | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session, local_variables
-from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.api.errors import aws_errors_as_findings, refuse_cut_answers
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 
@@ -147,6 +147,7 @@ def account_access(place: Deployment, profile: str | None, *, attempts: int | No
         from botocore.config import Config
 
         core = botocore.session.Session(profile=profile)
+        refuse_cut_answers(core)
         if attempts is not None and core.get_config_variable("max_attempts") is None:
             core.set_default_client_config(Config(retries={"total_max_attempts": attempts}))
         return boto3.Session(botocore_session=core, region_name=place.region)

@@ -11,7 +11,7 @@ from fleet.aws.dashboard.draw import draw_dashboard
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import access_to, connect
 from fleet.cli.output import say
-from fleet.core.files import write_atomically
+from fleet.core.files import private_folder, write_atomically
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
@@ -53,6 +53,6 @@ def dashboard(
     if env == LOCAL and (supervisor := LocalState(root).supervisor()) is not None:
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
-    written = root / ".fleet" / env / "dashboards" / f"{endpoint}.html" if file is None else file
+    written = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file
     write_atomically(written, page, root=root if file is None else None)
     say(str(written))

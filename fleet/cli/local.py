@@ -117,7 +117,9 @@ def logs(
 @app.command()
 def down() -> None:
     """Stop the endpoints and the embedded AWS, and delete its data."""
-    stopped = stop_supervisor(_state())
+    state = _state()
+    stopped = stop_supervisor(state)
+    state.clean()
     say("stopped" if stopped else "nothing was running")
 
 

@@ -28,7 +28,7 @@ def rollback(
         typer.Option(
             "--to",
             metavar="COMMIT",
-            help="The commit to return to. Default: the last one with another lock or spec.",
+            help="The commit to return to. Default: the last one with another lock or spec than HEAD.",
         ),
     ] = None,
     deploy: Annotated[
@@ -53,11 +53,9 @@ def rollback(
     require_stored(project, release, access.client("s3"), access.client("ecr"))
     changes, others = changed_keys(project, release), _others(project, endpoint)
     files = write_release(release, root)
-    say(f"{endpoint} in {env} as in {release.commit}")
+    say(f"{endpoint} in {env} {'as in' if files else 'is already restored to'} {release.commit}")
     for change in changes:
         say(f"  {change}")
-    if not files:
-        say("the lock and the spec are the same already")
     for file in files:
         say(f"wrote {file.relative_to(root)}")
     if others and project.spec_files.get(endpoint) in files:

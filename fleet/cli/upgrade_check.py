@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fleet.cli.output import say
+from fleet.core.files import private_folder
 from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
@@ -47,7 +48,7 @@ def upgrade_check(
     """
     root = project_root(Path.cwd())
     if wheel is not None and python is None:
-        python = install_wheel(root / ".fleet" / "upgrade", wheel)
+        python = install_wheel(private_folder(root, "upgrade"), wheel)
     elif python is None or wheel is not None:
         raise typer.BadParameter(
             "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"

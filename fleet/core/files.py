@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +16,43 @@ from fleet.findings import CannotRunError
 
 DRAFT = ".draft"
 NO_LINK = "replace the link with what it leads to, if that belongs here, or remove it"
+PRIVATE = ".fleet"
+"""The folder of a fleet for logs, drafts and the state of commands; Git ignores it."""
+
+
+def private_folder(root: Path, *parts: str) -> Path:
+    """The folder `.fleet` of a fleet, or one below it, made so that only its owner can enter it.
+
+    Raises:
+        CannotRunError: a part of its path below the root is a link.
+    """
+    folder = root / PRIVATE
+    for part in ("", *parts):
+        folder = require_no_link(root, folder / part)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if stat.S_IMODE(folder.stat().st_mode) != 0o700:  # of an earlier version
+            folder.chmod(0o700)
+    return folder
+
+
+def owner_only(path: str, flags: int) -> int:
+    """The `opener` of a file that only its owner can read."""
+    return os.open(path, flags, 0o600)
+
+
+UNWRITABLE = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+"""The operating system's errors for a file or folder that this user may not write."""
+FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
+
+
+def write_problem(file: Path | str, error: OSError) -> CannotRunError:
+    """That a file or folder cannot be written, with what helps."""
+    remedy = ""
+    if error.errno in UNWRITABLE:
+        remedy = "let this user write there, or run the command in a copy of the fleet"
+    elif error.errno in FULL:
+        remedy = "make room, and run the command again"
+    return CannotRunError(f"{file} cannot be written: {error.strerror}", remedy)
 
 
 def require_no_link(root: Path, path: Path) -> Path:
@@ -69,7 +108,11 @@ def write_atomically(
 def _draft(file: Path) -> Iterator[tuple[int, Path]]:
     """A draft, locked while its writer lives; one that was treated as abandoned before that is made again."""
     while True:
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
+        try:
+            handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=DRAFT)
+        except OSError as error:
+            error.filename = str(file)  # not that of its draft
+            raise
         try:
             with suppress(OSError):  # a file system without locks, where no draft is treated as abandoned
                 fcntl.flock(handle, fcntl.LOCK_EX)

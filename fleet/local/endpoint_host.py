@@ -197,7 +197,7 @@ class TritonHost:
 
     def _work_folder(self, endpoint: DeployedEndpoint) -> Path:
         """A new one for each start: what serves now may have the same configuration."""
-        folder = self._state.folder / "endpoints" / endpoint.name
+        folder = self._state.work / endpoint.name
         folder.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import urllib3
 
 from fleet.aws.api.emulator import Keys, ask
-from fleet.core.files import require_no_link, write_atomically
+from fleet.core.files import PRIVATE, private_folder, require_no_link, write_atomically
 from fleet.findings import CannotRunError
 
 SECONDS_A_TRY, TRIES = 0.1, 50
@@ -53,24 +54,29 @@ class LocalState:
     @property
     def folder(self) -> Path:
         """Where everything is; it need not exist."""
-        return self.root / ".fleet" / "local"
+        return self.root / PRIVATE / "local"
 
     @property
     def cache(self) -> Path:
         """What may be kept from run to run."""
         return self.folder.parent / "cache"
 
+    @property
+    def temporary(self) -> Path:
+        """Temporary files of the background process."""
+        return self.folder / "tmp"
+
     def log(self, name: str) -> Path:
         """The log of one part: `supervisor`, `aws` or `cdk`."""
-        return _log_file(self.root, self.folder / "logs", name)
+        return self._log_file(name)
 
     def deploy_log(self, endpoint: str) -> Path:
         """The CDK CLI's output in the last deploy of an endpoint's stack."""
-        return _log_file(self.root, self.folder / "logs" / "cdk", endpoint)
+        return self._log_file(endpoint, "cdk")
 
     def endpoint_log(self, endpoint: str) -> Path:
         """The log of an endpoint's Triton."""
-        return _log_file(self.root, self.folder / "logs" / "endpoints", endpoint)
+        return self._log_file(endpoint, "endpoints")
 
     def logs(self) -> dict[str, Path]:
         """All logs there are, by the name of the part or the endpoint, or by `cdk/ENDPOINT`."""
@@ -80,10 +86,10 @@ class LocalState:
 
     def is_running(self) -> bool:
         """Whether a process runs the local fleet: it keeps the lock as long as it lives."""
-        if not self._lock.exists():
-            return False
-        with _lock_file(self.root, self._lock) as lock:
-            return not _try_lock(lock, fcntl.LOCK_SH)
+        require_no_link(self.root, self._lock)
+        with suppress(FileNotFoundError), self._lock.open("rb") as lock:
+            return not _try_lock(lock.fileno(), fcntl.LOCK_SH)
+        return False
 
     def supervisor(self) -> Supervisor | None:
         """Who runs the local fleet; None where it does not run, or is still starting.
@@ -118,20 +124,34 @@ class LocalState:
         """
         for each in (*self.folder.glob("*"), *self.cache.glob("*")):
             require_no_link(self.root, each)
-        with _lock_file(self.root, self._lock) as lock:
+        with self._open_lock(self._lock) as lock:
             # Whoever looks whether the fleet runs holds the lock for a moment.
             tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))
             if not any(tries) or stop.is_set():
                 problem = "another process has locked the local fleet"
                 raise CannotRunError(problem, "run `fleet local down` first")
-            # Of a process that was killed.
-            self.supervisor_file.unlink(missing_ok=True)
+            self._remove_leftovers()
+            self.temporary.mkdir()
             try:
                 yield lambda: _is_file_of(lock, self._lock)
             finally:
                 if _is_file_of(lock, self._lock):
-                    self.supervisor_file.unlink(missing_ok=True)
-                    self.keys_file.unlink(missing_ok=True)
+                    self._remove_leftovers()
+
+    def clean(self) -> None:
+        """Remove what a background process left that was killed; nothing while one runs."""
+        if not self.folder.exists():
+            return
+        with self._open_lock(self._lock) as lock:
+            if _try_lock(lock, fcntl.LOCK_EX):
+                self._remove_leftovers()
+
+    def _remove_leftovers(self) -> None:
+        """Remove the data of the background process; only who has its lock may."""
+        for file in (self.supervisor_file, self.keys_file):
+            file.unlink(missing_ok=True)
+        for folder in (self.temporary, self.work):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
     def deploying(self) -> Iterator[None]:
@@ -140,7 +160,7 @@ class LocalState:
         Raises:
             CannotRunError: another process does.
         """
-        with _lock_file(self.root, self.folder / "up.lock") as lock:
+        with self._open_lock(self.folder / "up.lock") as lock:
             if not _try_lock(lock, fcntl.LOCK_EX):
                 raise CannotRunError("another `fleet local up` is running here", "wait until it has ended")
             yield
@@ -162,19 +182,29 @@ class LocalState:
         return self.folder / "keys.json"
 
     @property
+    def work(self) -> Path:
+        """The unpacked archives and staged models of the endpoints, a folder for each."""
+        return self.folder / "endpoints"
+
+    @property
     def _lock(self) -> Path:
         return self.folder / "supervisor.lock"
 
+    @contextmanager
+    def _open_lock(self, file: Path) -> Iterator[int]:
+        private_folder(self.root, "local")
+        require_no_link(self.root, file)
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
 
-@contextmanager
-def _lock_file(root: Path, file: Path) -> Iterator[int]:
-    require_no_link(root, file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
+    def _log_file(self, name: str, *kind: str) -> Path:
+        file = require_no_link(self.root, private_folder(self.root, "local", "logs", *kind) / f"{name}.log")
+        file.touch(mode=0o600)
+        file.chmod(0o600)  # of an earlier version
+        return file
 
 
 def _is_file_of(handle: int, file: Path) -> bool:
@@ -190,9 +220,3 @@ def _try_lock(handle: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _log_file(root: Path, folder: Path, name: str) -> Path:
-    file = require_no_link(root, folder / f"{name}.log")
-    folder.mkdir(parents=True, exist_ok=True)
-    return file

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -55,6 +56,7 @@ def run(root: Path, announce: int) -> None:
     with ExitStack() as ends:
         try:
             can_be_found = ends.enter_context(state.supervised(stop))
+            tempfile.tempdir = str(state.temporary)  # of this process alone, and removed with the rest
             environment = open_project(root, LOCAL).environment
             keys = Keys.random()
             url = _start(state, environment, keys, ends)

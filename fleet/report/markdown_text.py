@@ -8,6 +8,17 @@ MAX_CHARACTERS = 300
 """Of one text in a line; the details of a fenced block have `MAX_LINE`."""
 MAX_LINE = 2_000
 _SIGNS = re.compile(r"[\\`*_\[\]<>|~&#]")
+_JOINER = "\u2060"
+"""Is not seen, and takes no room."""
+_REFERENCE = re.compile(
+    r'@|:(?=//)|#(?=\w)|[!$%&](?=\d)|~(?=[\w"])|\bwww(?=\.)|\bGH(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])',
+    re.IGNORECASE,
+)
+"""What begins an address, a mention or a reference; GitHub and GitLab look for them even after a backslash.
+
+Source: GitHub Flavored Markdown Spec, "Autolinks (extension)"; GitHub Docs, "Autolinked references and URLs";
+GitLab Docs, "GitLab-specific references".
+"""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -29,9 +40,9 @@ def code_parts(text: str) -> list[str]:
 
 
 def inline(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """A text without power over the page: no markup, no HTML, no mention of a person."""
-    escaped = _SIGNS.sub(lambda sign: f"\\{sign[0]}", clean(text, limit))
-    return escaped.replace("@", "@\u2060").replace("://", ":\u2060//")
+    """A text without power over the page: no markup, HTML, link, reference or mention of a person."""
+    separated = _REFERENCE.sub(lambda sign: f"{sign[0]}{_JOINER}", clean(text, limit))
+    return _SIGNS.sub(lambda sign: f"\\{sign[0]}", separated)
 
 
 def clean(text: str, limit: int = MAX_CHARACTERS) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from deploys import action
 from faulty_s3 import Answer, Request
 from fleet.catalog.drift import detected_types
+from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
 from manual_changes import (
     Change,
     delete_an_alarm,
@@ -242,3 +244,30 @@ def permission(request: Request) -> str:
     named = re.search(r"(?:^|&)Action=(\w+)", request.body.decode(errors="replace"))
     operation = target or (named[1] if named else "")
     return f"{service}:{operation}" if operation else ""
+
+
+@needs_kills
+def test_a_revert_that_was_killed_at_any_moment_is_finished_by_the_next(account: Account) -> None:
+    revert = ("drift", "--env", "dev", "sentences", "--revert", "--yes")
+
+    def change() -> None:
+        for each in (widen, silence, keep_logs):
+            each(account.deploys.client)
+
+    change()
+    start = time.monotonic()
+    assert account.deploys.fleet(*revert).returncode == 0
+    seconds, tally = time.monotonic() - start, Tally()
+    for kill in kills([Victims.ALL, Victims.COMMAND]):
+        change()
+        process = account.deploys.start(*revert)
+        kill_after(process, kill.share * seconds, kill.victims)
+        tally.ended_before += not was_killed(process)
+        done = account.deploys.fleet(*revert)
+        while "run the command again when that is over" in done.stdout + done.stderr:
+            done = account.deploys.fleet(*revert)
+        assert done.returncode == 0, f"{kill}: {done.stdout}{done.stderr}"
+        assert compared(account, "sentences").returncode == 0, kill
+        tally.continued += 1
+    print(tally)
+    assert tally.continued == KILLS

@@ -263,8 +263,14 @@ def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(
     supervisor.send_signal(signal.SIGKILL)
     _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
     assert alive == []
+    state = LocalState(deployed.root)
+    unpacked, functions = set(state.work.glob("*/*")), set(state.temporary.glob("fleet-function-*"))
+    assert unpacked
+    assert functions
     assert deployed.fleet("local", "status").returncode == 2
     assert deployed.fleet("local", "up", ENDPOINT).returncode == 0
+    assert not unpacked & set(state.work.glob("*/*"))
+    assert not functions & set(state.temporary.glob("fleet-function-*"))
     assert invoke(deployed.client("sagemaker-runtime"), request(["hello"])).shape == (1, 384)
 
 

@@ -156,6 +156,12 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     ]
     assert load_lock(file) == lock
 
+    for _ in range(2):
+        with pytest.raises((CannotRunError, FindingsError)):
+            app(["rollback", "sentences", "--env", "prod", "--deploy"], standalone_mode=False)
+        assert capsys.readouterr().out.startswith("sentences in prod is already restored to ")
+        assert load_lock(file) == lock
+
 
 def test_a_profile_of_another_account_is_refused(promotion: Promotion) -> None:
     with pytest.raises(FindingsError, match=ACCOUNT):
@@ -195,6 +201,33 @@ def test_a_promotion_that_was_killed_at_any_moment_is_finished_by_the_next(promo
     assert tally.continued == KILLS
 
 
+@needs_kills
+def test_a_rollback_that_was_killed_at_any_moment_is_finished_by_the_next(promotion: Promotion) -> None:
+    environment = promotion.folder.root / "environments/prod.yaml"
+    environment.write_text(f"{environment.read_text()}promoted_from: staging\n")
+    finished(promotion)
+    repository = GitRepository.around(promotion.folder.root)
+    earlier = whole_lock(promotion, "prod")
+    promotion.folder.spec("overrides: {prod: {instance: {count: 2}}}\n")
+    publish_another(promotion, "x = 2")
+    finished(promotion)
+    repository.commit()
+    start = time.monotonic()
+    assert rolled_back(promotion) == earlier
+    seconds, tally, files = time.monotonic() - start, Tally(), files_of(promotion)
+    for kill in kills([Victims.ALL]):
+        repository.git("checkout", "--quiet", "HEAD", "--", "locks")
+        process = started(*ROLLBACK)
+        kill_after(process, kill.share * seconds, kill.victims)
+        tally.ended_before += not was_killed(process)
+        assert rolled_back(promotion) == earlier, kill
+        assert rolled_back(promotion) == earlier, kill
+        tally.continued += 1
+        assert files_of(promotion) == files, kill
+    print(tally)
+    assert tally.continued == KILLS
+
+
 def publish_another(promotion: Promotion, code: str) -> None:
     """Publish another archive, of two parts, in `staging`, and run it there."""
     promotion.folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
@@ -204,11 +237,15 @@ def publish_another(promotion: Promotion, code: str) -> None:
     promotion.test()
 
 
-def started() -> subprocess.Popen[str]:
-    """`fleet promote` in the background; it says everything on its output."""
+PROMOTION = ("promote", "--from", "staging", "--to", "prod", "sentences", *PROFILES)
+ROLLBACK = ("rollback", "sentences", "--env", "prod", "--profile", "prod")
+
+
+def started(*command: str) -> subprocess.Popen[str]:
+    """`fleet promote`, or another command, in the background; it says everything on its output."""
     fleet = str(Path(sys.executable).parent / "fleet")
     return subprocess.Popen(
-        [fleet, "promote", "--from", "staging", "--to", "prod", "sentences", *PROFILES],
+        [fleet, *(command or PROMOTION)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -218,7 +255,17 @@ def started() -> subprocess.Popen[str]:
 
 def finished(promotion: Promotion) -> Lock:
     """`fleet promote` to its end; the lock that it leaves."""
-    process = started()
+    return lock_after(promotion, *PROMOTION)
+
+
+def rolled_back(promotion: Promotion) -> Lock:
+    """`fleet rollback` to its end; the lock that it leaves."""
+    return lock_after(promotion, *ROLLBACK)
+
+
+def lock_after(promotion: Promotion, *command: str) -> Lock:
+    """A command to its end; the lock that it leaves in prod."""
+    process = started(*command)
     said, _ = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert "Traceback" not in said, said

@@ -109,8 +109,12 @@ class Deploys:
 
     def start_deploy(self, *options: str) -> subprocess.Popen[str]:
         """Deploy the environment `dev` in the background; it says everything on its output."""
+        return self.start("deploy", "--env", "dev", *options)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Run `fleet ARGUMENTS` in the background; it says everything on its output."""
         return subprocess.Popen(
-            [*_fleet(), "deploy", "--env", "dev", "--profile", PROFILE, *options],
+            [*_fleet(), *arguments, "--profile", PROFILE],
             cwd=self.folder.root,
             env=self._environment,
             stdin=subprocess.DEVNULL,

@@ -29,12 +29,14 @@ def running_gateway() -> Iterator[EmbeddedAws]:
         aws.stop()
 
 
-def ask(aws: EmbeddedAws, method: str, path: str, headers: dict[str, str], body: str = "") -> tuple[int, str]:
-    """The status and the text of the answer to these headers and no others."""
+def ask(
+    aws: EmbeddedAws, method: str, path: str, headers: dict[str, str], body: str | Iterator[bytes] = ""
+) -> tuple[int, str]:
+    """The status and the text of the answer to these headers and no others; an iterator is sent in chunks."""
     place = urlsplit(aws.url)
     connection = HTTPConnection(place.hostname or "", place.port, timeout=10)
     try:
-        connection.request(method, path, body, headers)
+        connection.request(method, path, body, headers, encode_chunked=not isinstance(body, str))
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
     finally:

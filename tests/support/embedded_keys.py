@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from botocore.auth import SigV4Auth
+import botocore.auth
+import pytest
+from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
@@ -21,9 +24,23 @@ PROFILE_KEYS = "".join(f"{name} = {value}\n" for name, value in SESSION.items())
 
 
 def signed(
-    method: str, url: str, headers: Mapping[str, str], *, service: str, body: str = "", keys: Keys = KEYS
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    service: str,
+    body: str = "",
+    keys: Keys = KEYS,
+    at: datetime | None = None,
 ) -> dict[str, str]:
-    """The headers of a request, with those of its signature."""
+    """The headers of a request, with those of its signature; S3 signs the digest that a header names."""
     request = AWSRequest(method=method, url=url, headers=headers, data=body)
-    SigV4Auth(Credentials(keys.access_key_id, keys.secret_access_key), service, "us-east-1").add_auth(request)
+    sign = S3SigV4Auth if service == "s3" else SigV4Auth
+    auth = sign(Credentials(keys.access_key_id, keys.secret_access_key), service, "us-east-1")
+    with pytest.MonkeyPatch.context() as patch:
+        if "X-Amz-Content-Sha256" in headers:
+            patch.setattr(auth, "payload", lambda _: headers["X-Amz-Content-Sha256"])
+        if at is not None:
+            patch.setattr(botocore.auth, "get_current_datetime", lambda: at)
+        auth.add_auth(request)
     return dict(request.headers)

@@ -40,6 +40,7 @@ class Answer:
     status: int
     headers: list[tuple[str, str]]
     body: bytes
+    is_cut: bool = False
 
 
 Wanted = Callable[[Request], bool]
@@ -102,6 +103,10 @@ class FaultyS3:
     def reset(self, wanted: Wanted, times: int = 1) -> Fault:
         """Break the connection in the middle of the request's body."""
         return self._add(wanted, None, times)
+
+    def cut(self, wanted: Wanted, times: int = 1) -> Fault:
+        """Break the connection in the middle of an answer with a body."""
+        return self._add(wanted, lambda request: replace(self.forward(request), is_cut=True), times)
 
     def hold(self, wanted: Wanted) -> tuple[threading.Event, threading.Event]:
         """Let one request wait; the events tell that it came, and let it go on to S3."""
@@ -217,7 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self.send_header("Content-Length", str(size))
         self.end_headers()
-        self.wfile.write(answer.body)
+        self.wfile.write(answer.body[: len(answer.body) // 2] if answer.is_cut else answer.body)
+        if answer.is_cut:
+            self.close_connection = True
 
     def _break(self) -> None:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)

@@ -41,15 +41,30 @@ class ImageFleet:
     aws: EmbeddedAws
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        variables = {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
         return subprocess.run(
             [FLEET, *arguments],
             cwd=self.folder.root,
-            env=variables,
+            env=self._environment,
             capture_output=True,
             text=True,
             check=False,
         )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Run `fleet ARGUMENTS` in the background; it says everything on its output."""
+        return subprocess.Popen(
+            [FLEET, *arguments],
+            cwd=self.folder.root,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, **VARIABLES, "AWS_ENDPOINT_URL": self.aws.url, "NO_PROXY": "localhost"}
 
     def succeed(self, *arguments: str) -> str:
         done = self(*arguments)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from types import ModuleType, SimpleNamespace
 
+import botocore.auth
 import pytest
 
 JUMPS = [
@@ -28,3 +29,21 @@ def jump(monkeypatch: pytest.MonkeyPatch, module: ModuleType, by: timedelta) -> 
     shifted.time = lambda: time.time() + by.total_seconds()
     monkeypatch.setattr(module, "datetime", Shifted, raising=False)
     monkeypatch.setattr(module, "time", shifted, raising=False)
+
+
+def later(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, by: timedelta, *, wall: timedelta = timedelta()
+) -> None:
+    """Shift both clocks that a module reads, as time does; the wall clock may have jumped besides."""
+    jump(monkeypatch, module, by + wall)
+    monotonic = time.monotonic
+    module.time.monotonic = lambda: monotonic() + by.total_seconds()
+
+
+def client_clock(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
+    """Shift the clock by which boto3 dates what it signs."""
+    monkeypatch.setattr(
+        botocore.auth,
+        "get_current_datetime",
+        lambda remove_tzinfo=True: (datetime.now(UTC) + by).replace(tzinfo=None if remove_tzinfo else UTC),
+    )

@@ -6,7 +6,8 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,6 +29,11 @@ class Victims(StrEnum):
     ALL = "the command and all that it started"
     COMMAND = "the command alone: its guard is left to end the CDK CLI"
     GUARDED = "the command and its guard: nobody is left to end the CDK CLI"
+
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CHANGES = frozenset({"os.chmod", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "tempfile.mkstemp"})
+"""Audit events of Python that precede a change of a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +89,33 @@ def kill_after(process: subprocess.Popen[str], seconds: float, victims: Victims)
 def was_killed(process: subprocess.Popen[str]) -> bool:
     """Whether it had not ended by itself."""
     return process.returncode == -signal.SIGKILL
+
+
+def ends_before_step(action: Callable[[], object], step: int) -> bool:
+    """Whether an action in a process of its own ended before its n-th change of a file; else it was killed there."""
+    child = os.fork()
+    if child == 0:
+        remaining = step
+
+        def kill(event: str, arguments: tuple[object, ...]) -> None:
+            nonlocal remaining
+            if event in _CHANGES or (
+                event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITES
+            ):
+                remaining -= 1
+                if remaining == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(kill)
+        status = 1
+        try:
+            action()
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert status in (0, signal.SIGKILL), status
+    return status == 0
 
 
 def _victims(process: subprocess.Popen[str], victims: Victims) -> list[psutil.Process]:

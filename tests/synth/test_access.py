@@ -190,14 +190,12 @@ class TestPermissions:
             **ENDPOINT_STATEMENTS,
             "ListArtifacts": (LIST, BUCKET),
             "PublishArtifacts": (
-                [
-                    "s3:AbortMultipartUpload",
-                    "s3:DeleteObject",
-                    "s3:GetObject",
-                    "s3:GetObjectVersion",
-                    "s3:PutObject",
-                ],
+                ["s3:AbortMultipartUpload", "s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
                 [f"{BUCKET}/{prefix}*" for prefix in PUBLISHED],
+            ),
+            "EndAttempts": (
+                "s3:DeleteObject",
+                [f"{BUCKET}/{each}/*" for each in ("archives", "engines", "images")],
             ),
             "ReadUploads": ("s3:GetObject", f"{BUCKET}/uploads/*"),
             "Build": (

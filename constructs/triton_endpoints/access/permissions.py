@@ -14,6 +14,8 @@ from triton_endpoints.scaling_guard import SEE_SCALING
 
 PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
 """The prefixes of the bucket in which archives, engines, images and releases are."""
+ATTEMPTS = ("archives/", ENGINES, IMAGES)
+"""Those with what another attempt deletes: leases and failures of builds, uploads that S3 stored wrongly."""
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
 MAX_GENERATED = 24
@@ -70,13 +72,13 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
             sid="PublishArtifacts",
             actions=[
                 "s3:AbortMultipartUpload",
-                "s3:DeleteObject",
                 "s3:GetObject",
                 "s3:GetObjectVersion",
                 "s3:PutObject",
             ],
-            resources=_published(place),
+            resources=_below(place, PUBLISHED),
         ),
+        Statement(sid="EndAttempts", actions=["s3:DeleteObject"], resources=_below(place, ATTEMPTS)),
         Statement(sid="ReadUploads", actions=["s3:GetObject"], resources=[f"{place.bucket_arn}/{UPLOADS}*"]),
         Statement(
             sid="Build",
@@ -162,7 +164,7 @@ def promotion_statements(place: Deployment) -> list[Statement]:
     return [
         *_endpoint_statements(place),
         Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[place.bucket_arn]),
-        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=_published(place)),
+        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=_below(place, PUBLISHED)),
         Statement(
             sid="ReadImages", actions=["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"], resources=[own]
         ),
@@ -174,9 +176,9 @@ def _stacks(place: Deployment) -> list[str]:
     return [place.arn("cloudformation", f"stack/{place.stack}{end}") for end in ("/*", "-*")]
 
 
-def _published(place: Deployment) -> list[str]:
-    """All that is published; captured calls and saved scalings are not."""
-    return [f"{place.bucket_arn}/{prefix}*" for prefix in PUBLISHED]
+def _below(place: Deployment, prefixes: tuple[str, ...]) -> list[str]:
+    """What the bucket has below prefixes; captured calls and saved scalings are below none of them."""
+    return [f"{place.bucket_arn}/{prefix}*" for prefix in prefixes]
 
 
 def _endpoint_statements(place: Deployment) -> list[Statement]:

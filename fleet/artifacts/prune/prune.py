@@ -14,7 +14,7 @@ from fleet.artifacts.prune.plan import Plan, Upload, is_marker, record_prefix, u
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
 from fleet.artifacts.releases import KEY, RELEASES
 from fleet.artifacts.store import STORE, ObjectListing, list_objects
-from fleet.aws.api.clock import answered_at
+from fleet.aws.api.clock import MAX_SKEW, answered_at, different_clocks
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 ENDPOINTS = "endpoints/"
 GRACE = timedelta(hours=24)
 """Nothing younger is removed: another branch, whose lock is not here, may be publishing."""
-MAX_SKEW = timedelta(minutes=5)
-"""Between S3's clock and this machine's: past it one of them is wrong; S3 itself refuses at 15 minutes."""
 BATCH = 1000
 """The most keys that S3 takes in one request."""
 MAX_NAMES = 5
@@ -130,8 +128,7 @@ class Prune:
             raise CannotRunError(problem, "connect to S3 without a proxy that drops the header") from None
         ours = self._clock()
         if abs(ours - now) > MAX_SKEW:
-            clocks = f"this machine's clock shows {_format_moment(ours)}, and S3's {_format_moment(now)}"
-            problem = f"{clocks}: nothing is removed"
+            problem = f"{different_clocks(ours, now)}: nothing is removed"
             raise CannotRunError(problem, "set this machine's clock, then run it again")
         return now
 
@@ -177,7 +174,3 @@ def _require_removal(what: str, refusals: Sequence[str]) -> None:
     more = f"; and {len(refusals) - MAX_NAMES} more" if len(refusals) > MAX_NAMES else ""
     reasons = "; ".join(refusals[:MAX_NAMES])
     raise CannotRunError(f"{len(refusals)} {what} were not removed: {reasons}{more}")
-
-
-def _format_moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -39,10 +39,13 @@ def local_session(region: str, keys: Keys) -> boto3.Session:
     import botocore.session
     from botocore.config import Config
 
+    from fleet.aws.api.errors import refuse_cut_answers
+
     settings = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
     plain = botocore.session.Session({name: (None, None, value, None) for name, value in settings.items()})
     plain.set_credentials(keys.access_key_id, keys.secret_access_key)
     plain.set_default_client_config(Config(proxies={}))
+    refuse_cut_answers(plain)
     return boto3.Session(botocore_session=plain, region_name=region)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     ConnectionError,
     CredentialRetrievalError,
     HTTPClientError,
@@ -19,8 +21,13 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
+from fleet.aws.api.clock import clock_difference
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from botocore.model import OperationModel
+    from botocore.session import Session
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
 """AWS's error codes for a missing permission; S3 answers a HEAD request with the status alone."""
@@ -38,6 +45,11 @@ EXPIRED = "credentials are still expired"
 SIGN_IN = "sign in to AWS (`aws sso login`), or pass a profile of ~/.aws/config with --profile"
 SIGN_IN_AGAIN = f"{SIGN_IN}; then run the command again"
 SET_CLOCK = "set this machine's clock: AWS refuses requests whose time is some minutes off"
+OF_WRONG_CLOCKS = frozenset(
+    {"403", "InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch"}
+)
+"""AWS's error codes for a request that was signed by a wrong clock, and for other reasons."""
+RUN_AGAIN = "wait a minute and run the command again: it continues where it stopped"
 REMEDIES = {
     "ExpiredToken": SIGN_IN_AGAIN,
     "ExpiredTokenException": SIGN_IN_AGAIN,
@@ -48,10 +60,24 @@ REMEDIES = {
     "RequestTimeTooSkewed": SET_CLOCK,
     "AccessDenied": "use credentials with this permission",
     "AccessDeniedException": "use credentials with this permission",
-    "Throttling": "wait a minute and run the command again: it continues where it stopped",
-    "ThrottlingException": "wait a minute and run the command again: it continues where it stopped",
+    **dict.fromkeys(
+        (
+            "500",
+            "503",
+            "InternalError",
+            "InternalFailure",
+            "InternalServerError",
+            "ServerException",
+            "ServiceUnavailable",
+            "SlowDown",
+            "Throttling",
+            "ThrottlingException",
+            "TooManyRequestsException",
+        ),
+        RUN_AGAIN,
+    ),
 }
-"""By error code; the codes for credentials and throttling are the same for all services."""
+"""By error code; S3 answers a HEAD request with the status alone."""
 
 
 @contextmanager
@@ -71,7 +97,7 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
             name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
             remedy = name if place.given_bucket else make
             raise CannotRunError(problem, remedy) from error
-        raise CannotRunError(f"AWS refuses: {error}", REMEDIES.get(code, "")) from error
+        raise CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response)) from error
     except NOT_SIGNED_IN as error:
         raise CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN) from error
     except (ConnectionError, HTTPClientError) as error:
@@ -83,6 +109,32 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         if EXPIRED not in str(error):
             raise
         raise CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN) from error
+
+
+def refuse_cut_answers(session: Session) -> None:
+    """Have the clients of a session raise `ConnectionClosedError` for an answer that ends too early.
+
+    botocore reads one as if it were whole: a list in JSON is empty then, and an XML document is a traceback.
+    """
+
+    def check(**answered: Any) -> None:
+        operation_model: OperationModel = answered["operation_model"]
+        answer = answered["response_dict"]
+        body, length = answer["body"], answer["headers"].get("content-length", "")
+        if operation_model.http["method"] == "HEAD" or not isinstance(body, bytes) or not length.isdecimal():
+            return
+        if len(body) < int(length):
+            raise ConnectionClosedError(endpoint_url=operation_model.service_model.service_name)
+
+    session.register("before-parse", check)
+
+
+def _remedy(code: str, answer: Mapping[str, Any]) -> str:
+    """What helps against an error; where the clocks differ, it names the times that both show."""
+    with suppress(KeyError, ValueError):  # an answer without headers, or without a date
+        if code in OF_WRONG_CLOCKS and (clocks := clock_difference(answer)):
+            return f"{SET_CLOCK}; {clocks}"
+    return REMEDIES.get(code, "")
 
 
 def _client_errors() -> tuple[type[Exception], ...]:

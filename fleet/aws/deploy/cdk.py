@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.aws.deploy.tools import cdk_cli, tool_path
+from fleet.core.files import owner_only
 from fleet.process_guard import start_guarded
 
 SECONDS_TO_END = 5.0
@@ -97,7 +98,7 @@ class Cdk:
             CdkEndedError: another thread has called `end`.
         """
         command = [self._command, *arguments]
-        with self._log.open("a", encoding="utf-8") as log:
+        with open(self._log, "a", encoding="utf-8", opener=owner_only) as log:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()

@@ -24,7 +24,7 @@ from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_roll
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration
 from fleet.catalog.stack_statuses import StackState
-from fleet.core.files import require_no_link
+from fleet.core.files import PRIVATE, private_folder, require_no_link
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, one_failure
@@ -230,7 +230,7 @@ class DeployFolder:
     @property
     def folder(self) -> Path:
         """The folder, which may not exist."""
-        return self.root / ".fleet" / "deploy" / self.environment
+        return self.root / PRIVATE / "deploy" / self.environment
 
     @property
     def assembly(self) -> Path:
@@ -257,9 +257,9 @@ class DeployFolder:
         Raises:
             CannotRunError: another deploy has it, or a part of its path is a link.
         """
+        private_folder(self.root, "deploy", self.environment)
         for each in (self.folder / "deploy.lock", self.log, self.assembly):
             require_no_link(self.root, each)
-        self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "deploy.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

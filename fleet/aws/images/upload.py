@@ -29,6 +29,7 @@ ACTIONS = (
     " CompleteLayerUpload and PutImage"
 )
 TAG_EXISTS = "ImageTagAlreadyExistsException"
+NO_UPLOAD = "UploadNotFoundException"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,12 @@ class TargetRepository:
             advance(len(content))
         source.finish()
         with self._errors(), _success("LayerAlreadyExistsException"):
-            self.ecr.complete_layer_upload(**self._place, uploadId=upload, layerDigests=[blob.digest])
+            try:
+                self.ecr.complete_layer_upload(**self._place, uploadId=upload, layerDigests=[blob.digest])
+            except ClientError as error:
+                # botocore repeats a request whose answer was lost, and the upload is over by then.
+                if error.response["Error"]["Code"] != NO_UPLOAD or self.missing_blobs([blob]):
+                    raise
 
     def put(self, manifest: StoredManifest, tag: str) -> None:
         """Make an image of layers that exist, under a tag that is free or names the same image.

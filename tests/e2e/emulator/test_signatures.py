@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from hashlib import sha256
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +22,7 @@ from embedded_keys import KEYS, signed
 from fleet.aws.api.emulator import Keys, local_session
 from fleet_emulator import signatures
 from fleet_emulator.server import EmbeddedAws
-from jumped_clock import JUMPS, jump
+from jumped_clock import JUMPS, client_clock, jump, later
 
 BUILD: dict[str, Any] = {
     "projectName": "any",
@@ -42,6 +47,10 @@ def refusal(aws: EmbeddedAws, service: str, operation: str, keys: Keys, **parame
     return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
 
 
+EXPIRED = (
+    r"Signature expired: (\d{8}T\d{6}Z) is now earlier than \d{8}T\d{6}Z \(\d{8}T\d{6}Z - 15 min\.\)"
+    r"|Signature not yet current: (\d{8}T\d{6}Z) is still later than \d{8}T\d{6}Z \(\d{8}T\d{6}Z \+ 15 min\.\)"
+)
 STALE = Keys.random()
 WRONG = Keys(KEYS.access_key_id, "of-somebody-else")
 
@@ -99,6 +108,63 @@ def test_a_key_without_its_signature_and_a_changed_body_are_refused(aws: Embedde
     assert ask(aws, "POST", f"{path}?a=b", headers, "{}")[0] == 403
 
 
+CONTENT = "AAAA"
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+def test_a_body_that_is_not_the_one_whose_digest_was_signed_is_refused_as_s3_refuses_it(
+    aws: EmbeddedAws, chunked: bool
+) -> None:
+    url = f"{aws.url}/digests/key"
+    local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url).create_bucket(Bucket="digests")
+    digest = {"X-Amz-Content-Sha256": sha256(CONTENT.encode()).hexdigest()}
+    headers = signed("PUT", url, digest, service="s3", body=CONTENT)
+    assert ask(aws, "PUT", urlsplit(url).path, headers, body(CONTENT, chunked))[0] == 200
+    status, said = ask(aws, "PUT", urlsplit(url).path, headers, body("BBBB", chunked))
+    assert (status, "<Code>XAmzContentSHA256Mismatch</Code>" in said) == (400, True)
+    assert ask(aws, "GET", urlsplit(url).path, signed("GET", url, {}, service="s3"))[1] == CONTENT
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["one length", "chunks"])
+def test_a_digest_in_a_header_does_not_stand_for_another_body_of_another_service(
+    aws: EmbeddedAws, chunked: bool
+) -> None:
+    form, other = (f"Action={action}&Version=2010-05-08" for action in ("ListRoles", "ListUsers"))
+    named = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Amz-Content-Sha256": sha256(form.encode()).hexdigest(),
+    }
+    headers = signed("POST", f"{aws.url}/", named, service="iam", body=form)
+    assert "<ListRolesResult>" in ask(aws, "POST", "/", headers, body(form, chunked))[1]
+    status, said = ask(aws, "POST", "/", headers, body(other, chunked))
+    assert (status, "<Code>SignatureDoesNotMatch</Code>" in said) == (403, True)
+
+
+@pytest.mark.parametrize(
+    ("payload", "sent"),
+    [("UNSIGNED-PAYLOAD", CONTENT), ("STREAMING-UNSIGNED-PAYLOAD-TRAILER", f"4\r\n{CONTENT}\r\n0\r\n\r\n")],
+)
+def test_a_body_that_is_not_signed_may_be_any(aws: EmbeddedAws, payload: str, sent: str) -> None:
+    s3, url = local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url), f"{aws.url}/unsigned/key"
+    s3.create_bucket(Bucket="unsigned")
+    named = {"X-Amz-Content-Sha256": payload, "X-Amz-Decoded-Content-Length": str(len(CONTENT))}
+    named |= {"Content-Encoding": "aws-chunked"} if sent != CONTENT else {}
+    headers = signed("PUT", url, named, service="s3", body=CONTENT)
+    assert ask(aws, "PUT", urlsplit(url).path, headers, sent)[0] == 200
+    assert s3.get_object(Bucket="unsigned", Key="key")["Body"].read() == CONTENT.encode()
+
+
+def test_a_digest_that_is_none_is_refused(aws: EmbeddedAws) -> None:
+    url = f"{aws.url}/digests/key"
+    headers = signed("PUT", url, {"X-Amz-Content-Sha256": "AAAA"}, service="s3", body=CONTENT)
+    assert ask(aws, "PUT", urlsplit(url).path, headers, CONTENT)[0] == 400
+
+
+def body(text: str, chunked: bool) -> Any:
+    """A body of known length, or one that is sent in chunks."""
+    return iter([text.encode()]) if chunked else text
+
+
 def test_a_url_that_was_signed_reads_that_object_alone_and_expires(aws: EmbeddedAws) -> None:
     s3 = local_session("us-east-1", KEYS).client(
         "s3", endpoint_url=aws.url, config=Config(signature_version="s3v4", proxies={})
@@ -118,14 +184,81 @@ def test_a_url_that_was_signed_reads_that_object_alone_and_expires(aws: Embedded
     assert (status, "Request has expired" in said) == (403, True)
 
 
+@pytest.mark.parametrize("minutes", [-16, 16])
+@pytest.mark.parametrize(
+    ("service", "operation", "code", "message"),
+    [
+        (
+            "s3",
+            "list_buckets",
+            "RequestTimeTooSkewed",
+            "The difference between the request time and the current time is too large.",
+        ),
+        ("iam", "list_roles", "SignatureDoesNotMatch", EXPIRED),
+        ("codebuild", "list_projects", "InvalidSignatureException", EXPIRED),
+    ],
+)
+def test_a_signature_ends_after_15_minutes_and_is_refused_as_aws_refuses_it(
+    aws: EmbeddedAws,
+    monkeypatch: pytest.MonkeyPatch,
+    service: str,
+    operation: str,
+    code: str,
+    message: str,
+    minutes: int,
+) -> None:
+    client_clock(monkeypatch, timedelta(minutes=minutes))
+    config = Config(retries={"total_max_attempts": 1}, proxies={})
+    make: Any = local_session("us-east-1", KEYS).client
+    with pytest.raises(ClientError) as raised:
+        getattr(make(service, endpoint_url=aws.url, config=config), operation)()
+    error = raised.value.response
+    assert error["ResponseMetadata"]["HTTPStatusCode"] == 403
+    assert error["Error"]["Code"] == code
+    assert re.fullmatch(message, error["Error"]["Message"])
+    client_clock(monkeypatch, timedelta(minutes=minutes // 8 * 7))
+    getattr(make(service, endpoint_url=aws.url, config=config), operation)()
+
+
+def test_a_program_that_compares_the_clocks_of_an_answer_corrects_its_own(aws: EmbeddedAws) -> None:
+    """As the AWS SDK for JavaScript does, with which the CDK CLI asks."""
+    url = f"{aws.url}/"
+    ask_s3 = partial(ask, aws, "GET", "/")
+    headers = signed("GET", url, {}, service="s3", at=datetime.now(UTC) - timedelta(hours=1))
+    place = urlsplit(aws.url)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=10)
+    connection.request("GET", "/", headers=headers)
+    answer = connection.getresponse()
+    date = parsedate_to_datetime(answer.headers["Date"])
+    connection.close()
+    assert answer.status == 403
+    assert ask_s3(signed("GET", url, {}, service="s3", at=date))[0] == 200
+
+
+def test_an_hour_after_it_was_signed_a_captured_request_is_refused(
+    aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{aws.url}/endpoints/any/invocations"
+    headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    later(monkeypatch, signatures, timedelta(hours=1))
+    status, said = ask(aws, "POST", urlsplit(url).path, headers, "{}")
+    assert (status, "Signature expired: " in said) == (403, True)
+
+
 @pytest.mark.parametrize("by", JUMPS)
 def test_a_clock_that_jumps_between_a_request_and_its_answer_locks_no_program_out(
     aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch, by: timedelta
 ) -> None:
     url = f"{aws.url}/endpoints/any/invocations"
+    path = urlsplit(url).path
     headers = signed("POST", url, {}, service="sagemaker", body="{}")
+    assert ask(aws, "POST", path, headers, "{}")[0] == 200
     jump(monkeypatch, signatures, by)
-    assert ask(aws, "POST", urlsplit(url).path, headers, "{}")[0] == 200
+    assert ask(aws, "POST", path, headers, "{}")[0] == 200
+    client_clock(monkeypatch, by)
+    assert ask(aws, "POST", path, signed("POST", url, {}, service="sagemaker", body="{}"), "{}")[0] == 200
+    later(monkeypatch, signatures, timedelta(minutes=16), wall=by)
+    assert ask(aws, "POST", path, headers, "{}")[0] == 403
 
 
 def test_the_keys_of_a_role_that_was_assumed_count_with_their_session_token(aws: EmbeddedAws) -> None:

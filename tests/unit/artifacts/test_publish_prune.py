@@ -47,7 +47,9 @@ def test_with_a_clock_that_is_wrong_nothing_goes_and_both_clocks_are_told(
     key = bucket.put(store_key(DIGEST))
     now = datetime(2026, 11, 22, 12, tzinfo=UTC)
     pruning = work(bucket, now=now, clock=now + timedelta(hours=hours))
-    with pytest.raises(CannotRunError, match="clock shows .* UTC, and S3's 2026-11-22 12:00:00 UTC: nothing"):
+    with pytest.raises(
+        CannotRunError, match="clock shows .* UTC, and AWS's 2026-11-22 12:00:00 UTC: nothing"
+    ):
         pruning.plan()
     assert bucket.held() == [key]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from fleet.artifacts.releases import last_releases, record_release
+from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
 from fleet_folder import FleetFolder
 
@@ -85,3 +87,26 @@ def test_a_release_that_cannot_be_read_is_named_and_stops_no_deploy(bucket: Arti
         last_releases(bucket.s3, BUCKET, "sentences", 1)
     release(bucket, "x = 2\n")
     assert len(bucket.held("releases/")) == 3
+
+
+def test_deploys_of_two_clones_at_one_moment_are_two_releases(bucket: ArtifactBucket) -> None:
+    (key,) = bucket.held("releases/")
+    ahead = datetime.now(UTC) + timedelta(days=365)
+    both_follow = f"{releases_prefix('sentences')}{ahead.strftime(TIME)}.json"
+    bucket.s3.copy_object(Bucket=BUCKET, Key=both_follow, CopySource={"Bucket": BUCKET, "Key": key})
+    endpoints = list[ResolvedEndpoint]()
+    for number in (2, 3):
+        bucket.single(code=f"x = {number}\n")
+        bucket.lock()
+        endpoints += bucket.endpoints
+    mine, theirs = endpoints
+    events, name = bucket.s3.meta.events, "before-call.s3.PutObject"
+
+    def deploy_theirs(**_: object) -> None:
+        events.unregister(name, deploy_theirs)
+        record_release(bucket.s3, theirs)
+
+    events.register(name, deploy_theirs)
+    record_release(bucket.s3, mine)
+    found = [each.model_data for each in last_releases(bucket.s3, BUCKET, "sentences", 2)]
+    assert found == [mine.model_data, theirs.model_data]

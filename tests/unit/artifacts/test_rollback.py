@@ -64,13 +64,13 @@ def test_the_release_before_the_last_change_comes_back_whole(
     assert promotion.folder.findings("prod") == []
 
 
-def test_what_is_not_committed_yet_is_taken_back_to_the_last_commit(
+def test_what_is_not_committed_yet_is_taken_back_by_naming_the_last_commit(
     promotion: Promotion, repository: GitRepository
 ) -> None:
     lock = promotion.folder.root / "locks/prod/sentences.lock.yaml"
     committed = load_lock(lock)
     lock.write_text(lock.read_text().replace("promoted_from: staging", "promoted_from: qa"))
-    write_release(release(promotion), promotion.folder.root)
+    write_release(release(promotion, "HEAD"), promotion.folder.root)
     assert load_lock(lock) == committed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,16 +14,19 @@ import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from embedded_cloudwatch import NOW
+from embedded_keys import KEYS
 from engine_bucket import engine_bucket
 from fleet.artifacts import releases as releases_module
 from fleet.artifacts.builds.lease import Lease, Terms
 from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
+from fleet.aws.api import clock
+from fleet.aws.api.emulator import local_session
 from fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
 from fleet.findings import CannotRunError
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet_folder import ROOT, FleetFolder
-from jumped_clock import JUMPS, jump
+from jumped_clock import JUMPS, client_clock, jump
 
 YEAR = timedelta(days=365)
 
@@ -126,6 +130,25 @@ def test_a_request_that_aws_takes_for_too_old_or_too_new_names_the_clock() -> No
     assert caught.value.remedy == SET_CLOCK
 
 
+@pytest.mark.parametrize("by", JUMPS)
+@pytest.mark.parametrize("operation", ["sts get_caller_identity", "s3 list_buckets", "s3 head_bucket"])
+def test_a_request_that_a_wrong_clock_has_signed_names_the_times_of_both_clocks(
+    aws_url: str, monkeypatch: pytest.MonkeyPatch, by: timedelta, operation: str
+) -> None:
+    service, name = operation.split()
+    client: Any = local_session("us-east-1", KEYS).client(service, endpoint_url=aws_url)  # type: ignore[call-overload]
+    client_clock(monkeypatch, by)
+    jump(monkeypatch, clock, by)
+    with pytest.raises(CannotRunError) as caught, aws_errors_as_findings():
+        getattr(client, name)(**({"Bucket": BUCKET} if name == "head_bucket" else {}))
+    said = re.fullmatch(
+        f"{SET_CLOCK}; this machine's clock shows (.*) UTC, and AWS's (.*) UTC", caught.value.remedy
+    )
+    assert said is not None
+    ours, theirs = map(datetime.fromisoformat, said.groups())
+    assert abs(ours - theirs - by) < timedelta(minutes=1)
+
+
 WALL = {
     "containers/shared/shared_container/log.py": "dates lines of a log",
     "containers/shared/shared_container/metrics.py": "dates metrics, as CloudWatch wants each line to be",
@@ -134,9 +157,10 @@ WALL = {
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/stacks/drift.py": "dates a detection, as CloudFormation does",
-    "emulator/fleet_emulator/signatures.py": "ends a URL that was signed, which names its end by wall clock",
+    "emulator/fleet_emulator/signatures.py": "ends a signature, which is dated by wall clock, and notes its jumps by a steady one",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
+    "fleet/aws/api/clock.py": "is compared with AWS's, to say that they differ",
     "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
     "fleet/aws/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",

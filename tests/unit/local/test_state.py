@@ -116,3 +116,61 @@ def test_its_own_process_is_ended(state: LocalState) -> None:
         state.announce(supervisor(own.pid))
         assert stop_supervisor(state) is True
         assert own.poll() is not None
+
+
+def left_by_a_killed_process(state: LocalState) -> list[Path]:
+    """The unpacked archive of an endpoint, temporary files, and who ran."""
+    unpacked = state.work / "sentences" / "config-1" / "model.bin"
+    temporary = state.temporary / "fleet-function-1" / "handler.py"
+    for file in (unpacked, temporary):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"left")
+    state.announce(supervisor(1))
+    return [unpacked, temporary, state.supervisor_file, state.keys_file]
+
+
+def test_what_a_killed_process_left_goes_with_down(state: LocalState) -> None:
+    left = left_by_a_killed_process(state)
+    assert stop_supervisor(state) is False
+    state.clean()
+    assert not any(file.exists() for file in left)
+    assert not state.work.exists()
+
+
+def test_what_a_killed_process_left_goes_with_the_next_up(state: LocalState) -> None:
+    left = left_by_a_killed_process(state)
+    with state.supervised(threading.Event()):
+        assert not any(file.exists() for file in left)
+        assert list(state.temporary.iterdir()) == []
+
+
+def test_what_a_running_process_has_stays_until_it_ends(state: LocalState, tmp_path: Path) -> None:
+    other = LocalState(tmp_path / "other")
+    other.root.mkdir()
+    with state.supervised(threading.Event()):
+        with other.supervised(threading.Event()):
+            for each in (state, other):
+                (each.work / "sentences").mkdir(parents=True)
+            state.clean()
+            assert state.work.exists()
+            assert state.temporary.exists()
+        assert not other.work.exists()
+        assert state.work.exists()
+    assert not state.work.exists()
+
+
+def test_down_makes_no_folder_where_nothing_ever_ran(state: LocalState) -> None:
+    state.clean()
+    assert list(state.root.iterdir()) == []
+
+
+def test_nobody_else_reads_the_logs_and_the_folders_of_a_fleet(state: LocalState) -> None:
+    old = state.root / ".fleet" / "local" / "logs" / "aws.log"
+    old.parent.mkdir(parents=True, mode=0o755)
+    old.write_text("of an earlier version\n")
+    logs = [state.log("aws"), state.deploy_log("sentences"), state.endpoint_log("sentences")]
+    assert logs[0] == old
+    assert old.read_text()
+    for path in (state.root / ".fleet").rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    assert (state.root / ".fleet").stat().st_mode & 0o777 == 0o700

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fleet.report.document import report_document
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import MARKER, markdown
-from fleet.report.markdown_text import inline_code
+from fleet.report.markdown_text import inline, inline_code
 from fleet.report.traffic import InstanceNeed, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet_changes import change, cost, fleet
@@ -143,6 +144,58 @@ def test_json_has_money_as_text_and_the_verdict() -> None:
     (endpoint,) = document["environments"][0]["endpoints"]
     assert endpoint["cost"]["max"] == {"before": "2880.00", "after": "14400.00", "difference": "11520.00"}
     assert endpoint["effect"] == "in place"
+
+
+LINKS = [
+    r"(?i)\bwww\.",
+    r"(?i)\b(?:https?|ftp)://",
+    r"(?i)\b(?:mailto|xmpp):[\w.+-]+@\w",
+    r"[\w.+-]+@[\w-]+\.",
+    r"@\w",
+    r"#\d",
+    r"\bGH-\d",
+    r"\b[0-9a-f]{7,40}\b",
+    r"[!$%&~]\d",
+    r"~[\w\"]",
+]
+"""What readers' tools make links of in plain text.
+
+Source: GitHub Flavored Markdown Spec, "Autolinks (extension)"; GitHub Docs, "Autolinked references and URLs"; GitLab
+Docs, "GitLab-specific references". Both look for references in the text that Markdown leaves, so that a backslash
+does not stop them.
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "www.evil.example",
+        "see WWW.evil.example/a?b",
+        "(www.evil.example)",
+        "https://evil.example",
+        "ftp://evil.example",
+        "mail a.b+c@evil.example",
+        "mailto:a@evil.example",
+        "xmpp:a@evil.example/b",
+        "@org/team",
+        "#1",
+        "org/other#26",
+        "GH-26",
+        "gh-26",
+        "a5c3785ed8d6a35868bc169f07e40e889087fd2e",
+        "org/other@a5c3785ed8d6a35868bc169f07e40e889087fd2e",
+        "sha256:a5c3785",
+        "fa5c3785",
+        "!12 $34 %56 &78 ~90",
+        "~bug",
+        '~"a bug"',
+    ],
+)
+def test_plain_text_becomes_no_link_and_no_reference_and_reads_the_same(text: str) -> None:
+    html = str(MarkdownIt("commonmark").render(inline(text)))
+    shown = unescape(html.removeprefix("<p>").removesuffix("</p>\n"))
+    assert not [link for link in LINKS if re.search(link, shown)]
+    assert shown.replace("\u2060", "") == text
 
 
 class TestTextInBackticks:

@@ -1,0 +1,38 @@
+"""`fleet images build`, killed at random moments, each time finished by the next one.
+
+FLEET_KILLS is how many builds are killed, FLEET_SEED makes the same moments again.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from image_fleet import DOCKERFILE, ImageFleet
+from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.e2e.embedded_app.clients import client
+
+pytestmark = pytest.mark.nightly
+BUILD = ("images", "build", "--env", "dev")
+
+
+@needs_kills
+def test_a_build_that_was_killed_at_any_moment_is_finished_by_the_next(fleet: ImageFleet) -> None:
+    start = time.monotonic()
+    fleet.succeed(*BUILD)
+    seconds, tally = time.monotonic() - start, Tally()
+    for number, kill in enumerate(kills([Victims.ALL])):
+        fleet.dockerfile(f"{DOCKERFILE}ENV NUMBER={number}\n")
+        process = fleet.start(*BUILD)
+        kill_after(process, kill.share * seconds, kill.victims)
+        tally.ended_before += not was_killed(process)
+        fleet.succeed(*BUILD)  # where the killed one had the lease, it ends after five minutes
+        fleet.succeed("lock", "--env", "dev")
+        found = client(fleet.aws, "ecr").describe_images(
+            repositoryName="triton-fleet-dev", imageIds=[{"imageDigest": fleet.lock["image"]["digest"]}]
+        )
+        assert len(found["imageDetails"]) == 1, kill
+        tally.continued += 1
+    print(tally)
+    assert tally.continued == KILLS

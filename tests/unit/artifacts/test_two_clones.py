@@ -1,0 +1,62 @@
+"""Two clones of a fleet that promote or roll back one environment at once: one whole release, and no mixed state."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.spec.lock import Lock
+from fleet.spec.project import load_lock
+from fleet.spec.values import hexadecimal
+from fleet_folder import FleetFolder
+from promotion import ENDPOINT, Promotion
+from promotion_images import PromotedImages
+
+CLONES = 3
+
+
+@pytest.fixture
+def images(promotion: Promotion) -> PromotedImages:
+    """An endpoint with an image of its own, which were tested."""
+    images = PromotedImages(promotion)
+    images.build()
+    promotion.test()
+    return images
+
+
+def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_what_to_do(
+    images: PromotedImages, tmp_path: Path
+) -> None:
+    promotion, start = images.promotion, Barrier(CLONES)
+    roots = [tmp_path / f"clone-{number}" for number in range(CLONES)]
+    for root in roots:
+        shutil.copytree(promotion.folder.root, root)
+
+    def promote(root: Path) -> Lock | None:
+        clone = Promotion(FleetFolder(root), promotion.urls)
+        target_s3, target_ecr = clone.another_s3("prod"), clone.another_ecr("prod")
+        start.wait()
+        try:
+            clone.promote(target_s3=target_s3, target_ecr=target_ecr)
+        except CannotRunError as error:
+            assert "run the command again" in error.remedy
+            assert not (root / "locks/prod").exists()
+            return None
+        return load_lock(root / f"locks/prod/{ENDPOINT}.lock.yaml")
+
+    with ThreadPoolExecutor(CLONES) as pool:
+        written = [lock for lock in pool.map(promote, roots) if lock is not None]
+    tested = load_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml")
+    assert written
+    assert all((each.archives, each.image) == (tested.archives, tested.image) for each in written)
+    assert tested.image is not None
+    assert images.tags() == {tested.image.digest: [hexadecimal(images.key)]}
+    assert images.recorded()["digest"] == tested.image.digest
+    assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
+    uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
+    assert "Uploads" not in uploads

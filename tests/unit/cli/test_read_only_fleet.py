@@ -1,0 +1,70 @@
+"""A fleet that this user may not write: what reads works, and what writes names the file that it cannot write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+from read_only_fleet import read_only, run_without_powers
+
+nightly = partial(pytest.param, marks=pytest.mark.nightly)
+LOCAL = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
+
+
+@pytest.fixture
+def root(folder: FleetFolder) -> Iterator[Path]:
+    """Its lock is older than its model, and it has been committed."""
+    folder.environment("promoted_from: dev\n", "prod")
+    folder.write("environments/local.yaml", LOCAL)
+    folder.lock()
+    GitRepository.around(folder.root)
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+    with read_only(folder.root):
+        yield folder.root
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("check --env dev", 1, "the file changed since it was locked"),
+        nightly("show sentences --env dev", 0, "sentences in dev: account 111122223333"),
+        nightly("ls --env dev --offline", 0, "endpoint"),
+        nightly("diff --env prod", 0, "sentences: prod does not have it"),
+        nightly("cost --env dev", 0, "dev: account 111122223333"),
+        nightly("images plan --env dev", 0, "no images to build"),
+        nightly("local status", 2, "no local fleet is running"),
+        nightly("local logs", 0, ""),
+        nightly("local down", 0, "nothing was running"),
+    ],
+)
+def test_what_only_reads_works(root: Path, command: str, code: int, said: str) -> None:
+    done = run_without_powers(root, *command.split())
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("lock --env dev", "locks/dev/sentences.lock.yaml"),
+        nightly("new other --from-repository repository", r"model_specs/\.other\.\d+\.yaml"),
+        nightly("ci github", r"\.github"),
+        nightly("ci gitlab", r"\.gitlab-ci.yml"),
+        nightly("ci codeowners", r"\.github"),
+        nightly("schema", "model_specs/endpoint.schema.json"),
+        ("upgrade-check 0.1.0 --env dev", r"\.fleet"),
+        nightly("local up", r"\.fleet"),
+    ],
+)
+def test_what_writes_names_the_file_and_the_remedy(root: Path, command: str, file: str) -> None:
+    done = run_without_powers(root, *command.split())
+    assert done.returncode == 2, done.stdout + done.stderr
+    problem, remedy = done.stderr.splitlines()[-2:]
+    assert re.fullmatch(f"cannot run: {root}/{file} cannot be written: Permission denied", problem)
+    assert remedy == "  remedy: let this user write there, or run the command in a copy of the fleet"
