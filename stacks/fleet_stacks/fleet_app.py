@@ -59,5 +59,5 @@ def _foreign_references(assembly: CloudAssembly, fleet: ResolvedFleet) -> Iterat
             yield Finding(
                 code="FL565",
                 message=message,
-                hint="do not deploy it; `fleet check` should have refused the spec: please report it",
+                hint="do not deploy it; report it as SECURITY.md says: a rule should have refused the spec",
             )

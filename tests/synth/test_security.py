@@ -54,9 +54,7 @@ class TestNetwork:
             "arn:aws:ec2:us-east-1:*:security-group/sg-00000001",
         ]
 
-    def test_nothing_but_reading_is_granted_on_all_of_ec2_and_no_statement_has_a_condition(
-        self, template: Synth
-    ) -> None:
+    def test_only_reading_is_granted_on_all_of_ec2_and_without_conditions(self, template: Synth) -> None:
         found = statements(template(f"network: {{{VPC}}}\n"))
         of_ec2 = [found[sid] for sid in ("SeeNetwork", "AttachToVpc", "UseInterfaces")]
         assert [each for each in of_ec2 if "Condition" in each] == []

@@ -67,7 +67,7 @@ class TestNetworks:
             "VpcConfig: {Subnets: [subnet-00000003], SecurityGroupIds: [sg-00000001]}",
             "VpcConfig.Subnets.0: subnet-00000003",
             "VpcConfig.Subnets: [{Ref: AWS::StackName}]",
-            "VpcConfig.Subnets.0: {Fn::Sub: subnet-00000001-${AWS::Region}}",
+            "VpcConfig.Subnets.0: {Fn::Sub: 'subnet-${AWS::Region}'}",
             "VpcConfig.Subnets.Fn::If: [A, subnet-00000003]",
         ],
     )
