@@ -59,5 +59,5 @@ def _foreign_references(assembly: CloudAssembly, fleet: ResolvedFleet) -> Iterat
             yield Finding(
                 code="FL565",
                 message=message,
-                hint="do not deploy it; report it as SECURITY.md says: a rule should have refused the spec",
+                hint="do not deploy it: no rule refused the spec, so report a vulnerability (SECURITY.md)",
             )
