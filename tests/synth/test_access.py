@@ -134,7 +134,8 @@ class TestTrust:
 
     def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
         boundary = f"arn:aws:iam::{ACCOUNT}:policy/boundary"
-        folder.environment(f"permissions_boundary: {boundary}\n{GITHUB}")
+        allowed = f"allowed_invokers: ['{SEARCH}']\n"
+        folder.environment(f"permissions_boundary: {boundary}\n{allowed}{GITHUB}")
         folder.spec(f"access: {{invokers: ['{SEARCH}']}}\n")
         for template in templates(folder).values():
             roles = template.find_resources("AWS::IAM::Role").values()

@@ -22,7 +22,7 @@ def disallowed_invoker(endpoint: EndpointContext) -> Iterator[Problem]:
     if environment.allowed_invokers is None:
         allowed.add(environment.account)
     for own in environment.own_values(endpoint.spec.endpoint, "access", "invokers"):
-        allowed.update(own if isinstance(own, list) else ())
+        allowed.update(map(str, own) if isinstance(own, list) else ())
     for index, invoker in enumerate(endpoint.spec.access.invokers):
         account = invoker.split(":")[4]
         if not allowed & {invoker, account}:

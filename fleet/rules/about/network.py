@@ -78,7 +78,7 @@ def disallowed_network(endpoint: EndpointContext) -> Iterator[Problem]:
     ]
     for key in ("subnets", "security_groups"):
         for own in environment.own_values(spec.endpoint, "network", key):
-            allowed.update(own if isinstance(own, list) else ())
+            allowed.update(map(str, own) if isinstance(own, list) else ())
     for resource in ("Model", "EndpointConfig"):
         for raw in properties_at(spec, resource, "VpcConfig"):
             joined += [(raw.path, each) for each in _leaves(raw.value)]

@@ -55,6 +55,17 @@ class TestNetworks:
         folder.environment(above.replace("NETWORK", NETWORK.strip()))
         assert told(folder, "FL550") == []
 
+    @pytest.mark.parametrize("own", ["{}", "1", "[[a], {b: c}, null]"])
+    def test_a_default_of_another_type_that_the_spec_replaces_allows_nothing(
+        self, folder: FleetFolder, own: str
+    ) -> None:
+        folder.environment(
+            f"defaults: {{network: {{subnets: {own}}}, access: {{invokers: {own}}}, tags: {{access-project: {own}}}}}\n"
+            "protected_tags: [access-project]\n"
+        )
+        folder.spec(f"{NETWORK}{INVOKERS}{TAG}")
+        assert [len(told(folder, code)) for code in ("FL550", "FL570", "FL571")] == [3, 1, 1]
+
     def test_an_override_for_one_endpoint_allows_nothing_to_another(self, folder: FleetFolder) -> None:
         folder.environment(f"overrides:\n  other: {{{NETWORK.strip()}}}\n")
         folder.spec(NETWORK)
