@@ -16,7 +16,7 @@ class Wildcard:
     reason: str
 
 
-ATTACHING = "with a VPC alone: SageMaker's guide asks for these on all resources and without conditions"
+ATTACHING = "with a VPC alone: EC2 names new interfaces, and SageMaker's guide warns of conditions on these"
 
 IN_STACKS = ("AWS::Events::Rule", "AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SNS::Topic")
 """Types whose resources have the name of their stack in their ARN."""
@@ -45,10 +45,6 @@ WILDCARDS = (
         r"\*",
         frozenset(
             {
-                "ec2:CreateNetworkInterface",
-                "ec2:CreateNetworkInterfacePermission",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DeleteNetworkInterfacePermission",
                 "ec2:DescribeDhcpOptions",
                 "ec2:DescribeNetworkInterfaces",
                 "ec2:DescribeSecurityGroups",
@@ -56,7 +52,24 @@ WILDCARDS = (
                 "ec2:DescribeVpcs",
             }
         ),
+        "with a VPC alone: what describes networks knows no resources",
+    ),
+    Wildcard(
+        r"arn:[^:]+:ec2:[^:]+:\d+:network-interface/\*",
+        frozenset(
+            {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+            }
+        ),
         ATTACHING,
+    ),
+    Wildcard(
+        r"arn:[^:]+:ec2:[^:]+:\*:(subnet|security-group)/[^*]+",
+        frozenset({"ec2:CreateNetworkInterface"}),
+        "one subnet or security group, which another account may share: its ids are in no other account",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/capture/[^/]+/\*",

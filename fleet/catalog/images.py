@@ -9,6 +9,9 @@ from typing import Any
 
 from fleet.catalog.data_file import data_file
 
+TRITON_REPOSITORY = "sagemaker-tritonserver"
+"""The repository of SageMaker's Triton images, in each account that keeps them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
@@ -180,11 +183,11 @@ def image(name: str, region: str, *, gpu: bool = True) -> Image:
         KeyError: there is no such release, or not in this region.
     """
     account, details = _registries()[name][region], release(name)
-    repository, tag = "sagemaker-tritonserver", f"{name}-py3" if gpu else f"{name}-py3-cpu"
+    tag = f"{name}-py3" if gpu else f"{name}-py3-cpu"
     return Image(
         release=name,
         account=account,
-        repository=repository,
+        repository=TRITON_REPOSITORY,
         region=region,
         tag=tag,
         gpu=gpu,

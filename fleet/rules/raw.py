@@ -44,6 +44,17 @@ def outermost(
                 found.add(raw.path)
 
 
+def nested_keys(value: object) -> Iterator[tuple[str, object]]:
+    """All keys in a value, each with what it stands for."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key), inner
+            yield from nested_keys(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from nested_keys(inner)
+
+
 def value_text(value: object) -> str:
     """The value as a message names it, cut off where it is long."""
     text = repr(value)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from fleet.spec.arns import RoleArn
+from fleet.spec.arns import ROLE, RoleArn
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Document
 
@@ -60,6 +60,24 @@ def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
 
 _github_provider, _GITHUB_PROVIDER = _provider(GITHUB)
 _gitlab_provider, _GITLAB_PROVIDER = _provider(GITLAB)
+
+
+_INVOKER = re.compile(rf"[0-9]{{12}}|{ROLE.pattern}")
+
+
+def _invoker(value: str) -> str:
+    if not _INVOKER.fullmatch(value):
+        hint = 'write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`'
+        raise Mistake("it is neither an AWS account nor the ARN of an IAM role", hint)
+    return value
+
+
+Invoker = Annotated[
+    str,
+    AfterValidator(_invoker),
+    WithJsonSchema({"type": "string", "pattern": f"^({_INVOKER.pattern})$"}),
+]
+"""An AWS account, which stands for all of its roles, or one role."""
 
 Branch = Annotated[str, _Length, AfterValidator(_branch), _BRANCH]
 GitHubEnvironment = Annotated[str, _Length, AfterValidator(_environment), _ENVIRONMENT]

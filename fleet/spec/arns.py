@@ -13,7 +13,7 @@ from fleet.spec.mistake import Mistake
 
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-zA-Z0-9-]+")
 _BOUNDARY = re.compile(r"arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[\x21-\x7e]+")
-_ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[a-zA-Z0-9_+=,.@/-]+")
+ROLE = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[a-zA-Z0-9_+=,.@/-]+")
 _ALIAS = re.compile(r"(arn:[^/]*:)?alias/.*")
 
 
@@ -33,7 +33,7 @@ def _boundary(value: str) -> str:
 
 
 def _role(value: str) -> str:
-    if not _ROLE.fullmatch(value):
+    if not ROLE.fullmatch(value):
         raise Mistake("it is not the ARN of an IAM role", "write `arn:aws:iam::ACCOUNT:role/NAME`")
     return value
 
@@ -46,7 +46,7 @@ KeyArn = Annotated[str, AfterValidator(_key), _form(_KEY)]
 """A KMS key, by its own ARN."""
 BoundaryArn = Annotated[str, AfterValidator(_boundary), _form(_BOUNDARY)]
 """A managed policy of an account, or of AWS."""
-RoleArn = Annotated[str, AfterValidator(_role), _form(_ROLE)]
+RoleArn = Annotated[str, AfterValidator(_role), _form(ROLE)]
 """A role of an account."""
 
 

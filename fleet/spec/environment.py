@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import (
@@ -14,13 +15,14 @@ from pydantic import (
     field_validator,
 )
 
-from fleet.spec.access import Access
+from fleet.spec.access import Access, Invoker
 from fleet.spec.arns import BoundaryArn, KeyArn, RoleArn, elsewhere
 from fleet.spec.engine_builds import EngineBuilds
 from fleet.spec.mistake import Mistake
+from fleet.spec.network import NetworkId
 from fleet.spec.notifications import BY_HAND, Notifications, OwnerNotifications, protocol
 from fleet.spec.profile import EnvironmentName
-from fleet.spec.tags import Tags
+from fleet.spec.tags import TagKey, Tags
 from fleet.spec.values import Bytes, Document
 
 LOCAL = "local"
@@ -74,6 +76,15 @@ BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{1,61
 """Source: S3 user guide, bucketnamingrules.html."""
 
 
+S3Prefix = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?$", max_length=512
+    ),
+]
+"""A bucket, or a prefix in one; its length is that of a core dump's destination in the API of SageMaker."""
+
+
 EndpointGlob = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*?][A-Za-z0-9*?-]*$", max_length=100)]
 """An endpoint's name, or a pattern in which `*` stands for any text and `?` for one character."""
 
@@ -113,7 +124,20 @@ class Environment(Document):
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
     """AWS accounts, in quotes, and hosts of other registries whose images a spec may name, and which the
     Dockerfile of an image may read from; with a path, `docker.io/library`, a Dockerfile may read from what is
-    below it. SageMaker's own and, in a Dockerfile, NVIDIA's Triton are always allowed."""
+    below it. SageMaker's own Triton images and, in a
+    Dockerfile, NVIDIA's are always allowed."""
+    allowed_invokers: Annotated[tuple[Invoker, ...], Field(strict=False)] | None = None
+    """AWS accounts, in quotes, and ARNs of roles that specs may name in `access.invokers`; default: all roles
+    of this account."""
+    allowed_networks: Annotated[tuple[NetworkId, ...], Field(strict=False)] = ()
+    """Subnets and security groups that specs may name in `network`, beside those that this file's own
+    `defaults` and `overrides` name."""
+    protected_tags: Annotated[tuple[TagKey, ...], Field(strict=False)] = ()
+    """Keys of tags to which only this file may give values, because permissions depend on them."""
+    shell_access: bool = False
+    """Let specs switch on EnableSSMAccess: a shell in the container, through AWS Systems Manager."""
+    allowed_core_dumps: Annotated[tuple[S3Prefix, ...], Field(strict=False)] = ()
+    """Prefixes in S3, `s3://BUCKET/PREFIX`, below which specs may have core dumps written."""
     access: Access = Access()
     promoted_from: EnvironmentName | None = None
     """The environment that `fleet promote` copies endpoints from, each with its tested spec beside its lock.
@@ -135,6 +159,29 @@ class Environment(Document):
     """Where and how TensorRT engines are built."""
     local: LocalLimits | None = None
     """Limits of the local endpoints; only in `environments/local.yaml`."""
+
+    @property
+    def file(self) -> str:
+        """The path of its file in a fleet."""
+        return f"environments/{self.environment}.yaml"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the embedded AWS of this machine, where nobody gets access to anything."""
+        return self.environment == LOCAL
+
+    def own_values(self, endpoint: str, *path: str) -> Iterator[object]:
+        """What its own file has at a path of a spec, in `defaults` and in the endpoint's `overrides`."""
+        for layer in (self.defaults, self.overrides.get(endpoint)):
+            value: object = layer
+            for key in path:
+                value = value.get(key) if isinstance(value, dict) else None
+            if value is not None:
+                yield value
+
+    def allowance_hint(self, key: str) -> str:
+        """What to do about a value that only a key of this environment may allow."""
+        return f"leave it out, or add it to `{key}` in {self.file}: a spec cannot `allow` it"
 
     def lock_command(self, endpoint: str) -> str:
         """The command that writes an endpoint's lock here, in backquotes."""

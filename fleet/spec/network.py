@@ -12,6 +12,9 @@ from fleet.spec.values import Document
 Subnet = Annotated[str, StringConstraints(pattern=r"^subnet-([0-9a-f]{8}|[0-9a-f]{17})$")]
 SecurityGroup = Annotated[str, StringConstraints(pattern=r"^sg-([0-9a-f]{8}|[0-9a-f]{17})$")]
 
+NetworkId = Annotated[str, StringConstraints(pattern=r"^(subnet|sg)-([0-9a-f]{8}|[0-9a-f]{17})$")]
+"""A subnet or a security group."""
+
 
 class Network(Document):
     """Your own VPC, and network isolation."""

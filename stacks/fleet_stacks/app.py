@@ -40,7 +40,7 @@ def _synth(root: Path) -> None:
 
     from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
     from fleet.printers.human import show_findings
-    from fleet_stacks.fleet_app import add_fleet
+    from fleet_stacks.fleet_app import synthesise
 
     app = App()
     for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():
@@ -49,8 +49,7 @@ def _synth(root: Path) -> None:
             raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
     env = app.node.try_get_context("env") or ""
     if app.node.try_get_context("foundation") is not None:
-        add_fleet(app, resolve_foundation(root, env))
-        app.synth()
+        synthesise(app, resolve_foundation(root, env))
         return
     selected = app.node.try_get_context("endpoints")
     named = [name.strip() for name in str(selected).split(",") if name.strip()]
@@ -58,5 +57,4 @@ def _synth(root: Path) -> None:
     fleet = resolve_fleet(root, env, endpoints)
     if fleet.warnings:
         show_findings(fleet.warnings)
-    add_fleet(app, fleet)
-    app.synth()
+    synthesise(app, fleet)

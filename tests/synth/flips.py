@@ -16,7 +16,13 @@ SPEC: Document = {
     "instance": {"type": "ml.g5.xlarge"},
     "models": [{"archive": "sentences", "repository": "../repository"}],
 }
-ENVIRONMENT: Document = {"environment": "dev", "account": "111122223333", "region": "us-east-1"}
+SUBNETS = [f"subnet-{number:08}" for number in range(3)]
+ENVIRONMENT: Document = {
+    "environment": "dev",
+    "account": "111122223333",
+    "region": "us-east-1",
+    "allowed_networks": [*SUBNETS, "sg-00000001", "sg-00000002"],
+}
 FACTS: Document = {"embed": {}}
 """What a lock says of the models."""
 
@@ -93,9 +99,6 @@ def sample(one: Any, other: Any) -> Flip:
 
 def engine(one: Any, other: Any, **base: Any) -> Flip:
     return flip(one, other, models=archive(engines=[{"model": "embed", "onnx": "m.onnx"}]), **base)
-
-
-SUBNETS = [f"subnet-{number:08}" for number in range(3)]
 
 
 def network(one: Any, other: Any) -> Flip:
@@ -207,7 +210,7 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
         base={"metrics": {"triton": False}},
         refused=({"metrics": {"triton": True}},),
     ),
-    "access.invokers": flip([], ["arn:aws:iam::444455556666:role/search"]),
+    "access.invokers": flip([], ["arn:aws:iam::111122223333:role/search"]),
     "capture.sample": flip("10%", "100%"),
     "capture.requests": flip(True, False, capture={"sample": "10%"}),
     "capture.responses": flip(True, False, capture={"sample": "10%"}),
@@ -231,8 +234,8 @@ IN_THE_TEMPLATE: Mapping[str, Flip] = {
     "timeouts.model_download": flip("5m", "15m"),
     "timeouts.startup": flip("5m", "15m"),
     "cloudformation": flip(
-        {"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": True}},
-        {"EndpointConfig": {"ProductionVariants.0.EnableSSMAccess": False}},
+        {"Model": {"PrimaryContainer.ContainerHostname": "embeddings"}},
+        {"Model": {"PrimaryContainer.ContainerHostname": "sentences"}},
     ),
 }
 """Keys of the spec."""

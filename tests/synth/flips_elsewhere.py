@@ -150,16 +150,22 @@ ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
 """Keys of the spec that change no template."""
 
 
-def allowing(code: str, raw: dict[str, str]) -> Seen:
-    """Whether `fleet check` finds something of the code in a spec with raw properties of the Model."""
+def allowing(code: str, **keys: object) -> Seen:
+    """Whether `fleet check` finds something of the code in a spec with further keys."""
 
     def seen(folder: FleetFolder, environment: str) -> object:
         (spec,) = (folder.root / "model_specs").glob("*.yaml")
-        if "cloudformation" not in spec.read_text():
-            spec.write_text(f"{spec.read_text()}cloudformation: {{Model: {json.dumps(raw)}}}\n")
+        further = "".join(f"{key}: {json.dumps(value)}\n" for key, value in keys.items())
+        if further not in spec.read_text():
+            spec.write_text(f"{spec.read_text()}{further}")
         return finding(code)(folder, environment)
 
     return seen
+
+
+def raw(resource: str, **properties: object) -> dict[str, object]:
+    """The raw properties of a resource; `__` stands for a period."""
+    return {resource: {name.replace("__", "."): value for name, value in properties.items()}}
 
 
 ROLE = "arn:aws:iam::111122223333:role/reader"
@@ -176,11 +182,33 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
         templates,
     ),
     "artifact_bucket": ("bucket-a", "bucket-b", templates),
-    "allowed_roles": ([], [ROLE], allowing("FL346", {"ExecutionRoleArn": ROLE})),
+    "allowed_roles": ([], [ROLE], allowing("FL346", cloudformation=raw("Model", ExecutionRoleArn=ROLE))),
     "allowed_registries": (
         [],
         ["registry.example.com"],
-        allowing("FL349", {"PrimaryContainer.Image": "registry.example.com/own:1"}),
+        allowing("FL349", cloudformation=raw("Model", PrimaryContainer__Image="registry.example.com/own:1")),
+    ),
+    "allowed_invokers": ([], ["111122223333"], allowing("FL570", access={"invokers": [ROLE]})),
+    "allowed_networks": (
+        ["subnet-00000001"],
+        ["subnet-00000001", "sg-00000001"],
+        allowing("FL550", network={"subnets": ["subnet-00000001"], "security_groups": ["sg-00000001"]}),
+    ),
+    "protected_tags": ([], ["team"], allowing("FL571", tags={"team": "search"})),
+    "shell_access": (
+        False,
+        True,
+        allowing("FL563", cloudformation=raw("EndpointConfig", ProductionVariants__0__EnableSSMAccess=True)),
+    ),
+    "allowed_core_dumps": (
+        [],
+        ["s3://dumps"],
+        allowing(
+            "FL564",
+            cloudformation=raw(
+                "EndpointConfig", ProductionVariants__0__CoreDumpConfig={"DestinationS3Uri": "s3://dumps/a"}
+            ),
+        ),
     ),
     "promoted_from": (None, "staging", members),
     "endpoints": (["sentences"], ["ranking*"], members),

@@ -22,6 +22,10 @@ image:
   uri: 111122223333.dkr.ecr.us-east-1.amazonaws.com/detector
   digest: sha256:{0:064}
 """
+ALLOWED = """\
+allowed_networks: [subnet-00000001, subnet-00000002, sg-00000001]
+allowed_invokers: ["444455556666"]
+"""
 CAPTURED = f"{NETWORK}capture: {{sample: 10%}}\n"
 INVOKED = """\
 container: {inference_type: generate_stream}
@@ -54,8 +58,8 @@ ENDPOINTS = {
     "A multi-model endpoint": (MULTI_MODEL, SCALED, ""),
     "A multi-model endpoint whose set of archives is live": (LIVE, "", ""),
     "An endpoint with an image of its own": (SPEC, OWN_IMAGE, ""),
-    "An endpoint in a VPC that captures calls": (SPEC, CAPTURED, ""),
-    VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED + INVOKED, GUARDED),
+    "An endpoint in a VPC that captures calls": (SPEC, CAPTURED, ALLOWED),
+    VOLUMES: (SPEC.replace("g5", "c5"), CAPTURED + INVOKED, GUARDED + ALLOWED),
 }
 """The spec, further keys of it, and further keys of its environment."""
 FOUNDATIONS = {"Foundation": SCALING, FOUNDATION_GUARDED: VOLUMES}

@@ -38,7 +38,7 @@ ENDPOINT_STATEMENTS = {
     )
 }
 LIST = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"]
-SEARCH = "arn:aws:iam::444455556666:role/search"
+SEARCH = f"arn:aws:iam::{ACCOUNT}:role/search"
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from aws_cdk.assertions import Template
 
+from fleet_folder import FleetFolder
 from tests.synth.conftest import Synth
 
 SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"
@@ -23,6 +25,11 @@ def role_of(made: Template) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     role = made.find_resources("AWS::IAM::Role")[id]["Properties"]
     (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
     return trusted, policy
+
+
+@pytest.fixture(autouse=True)
+def _allowed(folder: FleetFolder) -> None:
+    folder.environment('allowed_invokers: ["444455556666", "777788889999"]\n')
 
 
 def test_the_named_roles_take_on_a_role_that_calls_this_endpoint_and_nothing_else(

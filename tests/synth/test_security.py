@@ -33,20 +33,38 @@ def of_all(template: Template) -> dict[str, dict[str, Any]]:
 
 
 class TestNetwork:
-    def test_a_vpc_is_the_models_and_is_granted_without_conditions(self, template: Synth) -> None:
+    @pytest.fixture(autouse=True)
+    def _allowed(self, folder: FleetFolder) -> None:
+        folder.environment("allowed_networks: [subnet-00000001, subnet-00000002, sg-00000001]\n")
+
+    def test_a_vpc_is_the_models(self, template: Synth) -> None:
         made = template(f"network: {{{VPC}}}\n")
         assert only(made, "AWS::SageMaker::Model")["Properties"]["VpcConfig"] == {
             "Subnets": ["subnet-00000001", "subnet-00000002"],
             "SecurityGroupIds": ["sg-00000001"],
         }
-        granted = statements(made)["AttachToVpc"]
-        assert granted["Resource"] == "*"
-        assert "Condition" not in granted
-        assert {action.split(":")[0] for action in granted["Action"]} == {"ec2"}
+
+    def test_interfaces_are_created_only_in_the_subnets_and_groups_of_the_spec(self, template: Synth) -> None:
+        granted = statements(template(f"network: {{{VPC}}}\n"))["AttachToVpc"]
+        assert granted["Action"] == "ec2:CreateNetworkInterface"
+        assert granted["Resource"] == [
+            "arn:aws:ec2:us-east-1:111122223333:network-interface/*",
+            "arn:aws:ec2:us-east-1:*:subnet/subnet-00000001",
+            "arn:aws:ec2:us-east-1:*:subnet/subnet-00000002",
+            "arn:aws:ec2:us-east-1:*:security-group/sg-00000001",
+        ]
+
+    def test_only_reading_is_granted_on_all_of_ec2_and_without_conditions(self, template: Synth) -> None:
+        found = statements(template(f"network: {{{VPC}}}\n"))
+        of_ec2 = [found[sid] for sid in ("SeeNetwork", "AttachToVpc", "UseInterfaces")]
+        assert [each for each in of_ec2 if "Condition" in each] == []
+        everywhere = [each["Action"] for each in of_ec2 if each["Resource"] == "*"]
+        assert [action for actions in everywhere for action in actions if ":Describe" not in action] == []
+        assert found["UseInterfaces"]["Resource"] == "arn:aws:ec2:us-east-1:111122223333:network-interface/*"
 
     def test_without_a_vpc_nothing_of_ec2_is_granted(self, template: Synth) -> None:
         made = template()
-        assert "AttachToVpc" not in statements(made)
+        assert not {"SeeNetwork", "AttachToVpc", "UseInterfaces"} & statements(made).keys()
         model = only(made, "AWS::SageMaker::Model")["Properties"]
         assert not {"VpcConfig", "EnableNetworkIsolation"} & model.keys()
 

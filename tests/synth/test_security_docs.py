@@ -9,7 +9,7 @@ import pytest
 from fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK
-from tests.synth.stack_kinds import FOUNDATION
+from tests.synth.stack_kinds import ALLOWED, FOUNDATION
 
 KEYS = """\
 network: {subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]}
@@ -20,7 +20,7 @@ ROW = re.compile(r"^\| `([A-Za-z]+)` \| (.+?) \|", re.MULTILINE)
 
 
 def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder: FleetFolder) -> None:
-    folder.environment("kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n")
+    folder.environment(f"kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n{ALLOWED}")
     folder.spec(KEYS, base=SPEC.replace("ml.g5.xlarge", "ml.c5.xlarge"))
     policies = templates(folder)[STACK].find_resources("AWS::IAM::Policy").values()
     granted = {
@@ -31,9 +31,8 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
     told = dict(ROW.findall(section("What the endpoint's role may do")))
     assert set(told) == set(granted)
     for sid, actions in granted.items():
-        if sid != "AttachToVpc":  # told in words
-            missing = [action for action in actions if action.split(":")[1] not in told[sid]]
-            assert missing == [], sid
+        missing = [action for action in actions if action.split(":")[1] not in told[sid]]
+        assert missing == [], sid
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class FoundationTopics:
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The topic of the severity."""
-        return [f"{{{{resolve:ssm:{self._place.alarm_topic(severity, self._owner)}}}}}"]
+        return [self._place.topic_reference(severity, self._owner)]
 
 
 class EndpointAlarms(Construct):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aws_cdk import Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -12,16 +13,17 @@ from triton_endpoints.policy import Statement, document, policy_of, use_key, use
 from triton_endpoints.wildcards import GIVEN_DATA
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-ATTACH = [
-    "ec2:CreateNetworkInterface",
-    "ec2:CreateNetworkInterfacePermission",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
+SEE_NETWORK = [
     "ec2:DescribeDhcpOptions",
     "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeSecurityGroups",
     "ec2:DescribeSubnets",
     "ec2:DescribeVpcs",
+]
+USE_INTERFACES = [
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
 ]
 WRITE_LOGS = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
 
@@ -108,10 +110,30 @@ class EndpointRole(Construct):
         )
 
     def _network_statements(self) -> list[Statement]:
-        if not self._endpoint.spec.network.subnets:
+        network, interfaces = (
+            self._endpoint.spec.network,
+            self._endpoint.place.arn("ec2", "network-interface/*"),
+        )
+        if not network.subnets:
             return []
-        # The guide asks for all of them without conditions: SageMaker tries them out before it takes the VPC.
-        return [Statement(sid="AttachToVpc", actions=ATTACH, resources=["*"])]
+        # SageMaker tries these out before it takes the VPC; its guide warns of conditions, so there are none.
+        # Source of the resources: the service authorization reference of EC2.
+        joined = [
+            *(self._network_arn("subnet", each) for each in network.subnets),
+            *(self._network_arn("security-group", each) for each in network.security_groups),
+        ]
+        return [
+            Statement(sid="SeeNetwork", actions=SEE_NETWORK, resources=["*"]),
+            Statement(
+                sid="AttachToVpc", actions=["ec2:CreateNetworkInterface"], resources=[interfaces, *joined]
+            ),
+            Statement(sid="UseInterfaces", actions=USE_INTERFACES, resources=[interfaces]),
+        ]
+
+    def _network_arn(self, kind: str, name: str) -> str:
+        # The ARN of a subnet that another account shares has that account; one of the app's own has not.
+        account = "" if Token.is_unresolved(name) else "*"
+        return self._endpoint.place.arn("ec2", f"{kind}/{name}", account=account)
 
     def _capture_statements(self) -> list[Statement]:
         endpoint = self._endpoint

@@ -13,6 +13,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.resolve import place_of, resolve_endpoint
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.environment import Environment
 from fleet.spec.layers import Layering
 from fleet.spec.project import load_spec
 from fleet.spec.source import Source
@@ -164,7 +165,8 @@ def _resolve(
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
     data = declaration.spec.data(loaded.spec, place.environment)
-    context = EndpointContext(loaded=loaded, environment=environment.environment, lock=data.lock)
+    allowed = _with_allowed_network(environment.environment, placement)
+    context = EndpointContext(loaded=loaded, environment=allowed, lock=data.lock)
     endpoint, findings = resolve_endpoint(
         _with_dashboard(place, declaration.dashboard), context, [*found, *data.findings], data.given
     )
@@ -200,6 +202,14 @@ def _with_network(source: Source, placement: VpcPlacement | None) -> Source:
     given = source.data.get("network")
     network = {**(given if isinstance(given, dict) else {}), **placement.keys}
     return Source(source.file, {**source.data, "network": network}, source.marks)
+
+
+def _with_allowed_network(environment: Environment, placement: VpcPlacement | None) -> Environment:
+    """The environment, in which the VPC that the app's own code names is allowed."""
+    if placement is None:
+        return environment
+    ids = (each for kind in placement.keys.values() for each in kind)
+    return environment.model_copy(update={"allowed_networks": (*environment.allowed_networks, *ids)})
 
 
 def _with_dashboard(place: Deployment, dashboard: bool | None) -> Deployment:

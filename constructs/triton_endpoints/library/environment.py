@@ -38,6 +38,12 @@ class FleetEnvironment:
         engine_builds: Where and how TensorRT engines are built.
         allowed_roles: ARNs of roles that a raw `ExecutionRoleArn` may name.
         allowed_registries: Accounts and hosts that a raw `Image` may be of.
+        allowed_invokers: Accounts and ARNs of roles that may be invokers; default: this account's roles.
+        allowed_networks: Subnets and security groups that a spec file may name; those of a prop `vpc` are
+            allowed.
+        protected_tags: Keys of tags that only `tags` of the environment may set.
+        shell_access: Whether raw properties may switch on EnableSSMAccess.
+        allowed_core_dumps: Prefixes in S3 below which raw properties may have core dumps written.
     """
 
     name: str
@@ -50,6 +56,11 @@ class FleetEnvironment:
     engine_builds: Keys = field(default_factory=dict)
     allowed_roles: Sequence[str] = ()
     allowed_registries: Sequence[str] = ()
+    allowed_invokers: Sequence[str] | None = None
+    allowed_networks: Sequence[str] = ()
+    protected_tags: Sequence[str] = ()
+    shell_access: bool = False
+    allowed_core_dumps: Sequence[str] = ()
 
 
 EnvironmentProp: TypeAlias = str | Path | FleetEnvironment
@@ -104,5 +115,5 @@ def _keys(given: FleetEnvironment) -> dict[str, object]:
     values = {name: written(value) for name, value in vars(given).items() if name != "name"}
     return {
         "environment": given.name,
-        **{name: value for name, value in values.items() if value not in (None, {}, [])},
+        **{name: value for name, value in values.items() if value is not None},
     }

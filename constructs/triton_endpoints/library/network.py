@@ -21,7 +21,7 @@ class VpcPlacement:
     groups: tuple[ec2.ISecurityGroup, ...]
 
     @property
-    def keys(self) -> dict[str, object]:
+    def keys(self) -> dict[str, list[str]]:
         """The keys of a spec with stand-ins, by which the rules see how many there are."""
         return {
             "subnets": [f"subnet-{number:08x}" for number, _ in enumerate(self.subnets, 1)],

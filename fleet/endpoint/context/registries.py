@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from fleet.catalog.images import partition_of, registry_accounts
+from fleet.catalog.images import TRITON_REPOSITORY, partition_of, registry_accounts
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.own_image import BUILT_IMAGES
 from fleet.endpoint.context.raw import raw_properties
 from fleet.spec.environment import Environment
 from fleet.spec.image_name import ImageName, image_name
@@ -50,6 +51,20 @@ def is_allowed(registry: str, environment: Environment) -> bool:
     account, region = ecr_account(registry, environment.region), environment.region
     allowed = {*registry_accounts(region), *environment.allowed_registries}
     return registry in environment.allowed_registries or (account is not None and account in allowed)
+
+
+def is_allowed_image(image: ImageName, environment: Environment) -> bool:
+    """Whether a raw property may name an image: SageMaker's own of Triton, or one of an allowed registry."""
+    allowed = environment.allowed_registries
+    account = ecr_account(image.registry, environment.region)
+    if account in registry_accounts(environment.region) and image.repository == TRITON_REPOSITORY:
+        return True
+    return image.registry in allowed or (account is not None and account in allowed)
+
+
+def is_built_by_a_fleet(image: ImageName) -> bool:
+    """Whether an image is of a repository that an environment of any account builds its images into."""
+    return BUILT_IMAGES.fullmatch(image.repository) is not None
 
 
 def is_own_or_allowed(registry: str, environment: Environment) -> bool:
@@ -112,7 +127,7 @@ def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
         found.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
-        if reference is not None and is_allowed(reference.registry, endpoint.environment):
+        if reference is not None and is_allowed_image(reference, endpoint.environment):
             account = ecr_account(reference.registry, endpoint.region)
             found += [Repository(account, reference.repository)] if account else []
     return tuple(dict.fromkeys(found))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.raw import properties_at
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
+from fleet.spec.source import KeyPath
 
 ISOLATION = "https://docs.aws.amazon.com/sagemaker/latest/dg/mkt-algo-model-internet-free.html"
 VPC = "https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html"
@@ -56,3 +58,41 @@ def single_subnet(endpoint: EndpointContext) -> Iterator[Problem]:
     if len(subnets) == 1:
         message = f"{subnets[0]} is the only subnet: SageMaker calls for two in different availability zones"
         yield Problem(("network", "subnets"), message, "add a subnet of the same VPC in another zone")
+
+
+@rule("FL550", source="docs/security.md", needed=True)
+def disallowed_network(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An endpoint joins only subnets and security groups that the environment allows.
+
+    Its containers reach what these reach, for example databases. The environment's `allowed_networks` names
+    them; those of its own `defaults` and `overrides` are allowed, too. Raw properties are compared likewise.
+    """
+    environment, spec = endpoint.environment, endpoint.spec
+    if environment.is_local:
+        return
+    allowed, hint = set[object](environment.allowed_networks), environment.allowance_hint("allowed_networks")
+    joined: list[tuple[KeyPath, object]] = [
+        (("network", key, index), name)
+        for key in ("subnets", "security_groups")
+        for index, name in enumerate(getattr(spec.network, key))
+    ]
+    for key in ("subnets", "security_groups"):
+        for own in environment.own_values(spec.endpoint, "network", key):
+            allowed.update(map(str, own) if isinstance(own, list) else ())
+    for resource in ("Model", "EndpointConfig"):
+        for raw in properties_at(spec, resource, "VpcConfig"):
+            joined += [(raw.path, each) for each in _leaves(raw.value)]
+    for path, name in joined:
+        if name not in allowed:
+            yield Problem(path, f"the environment does not allow an endpoint to join {name}", hint)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """The single values in mappings and lists."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _leaves(each)
+    elif value is not None:
+        yield value

@@ -1,4 +1,4 @@
-"""Rules about raw roles, images, models and functions, which the product and the environment decide.
+"""Rules about raw roles, images, models, tags and debugging, which the product and the environment decide.
 
 None of them can be allowed in a spec, so they also check what other rules refuse only by default.
 """
@@ -16,9 +16,9 @@ from fleet.endpoint.context.machines import (
     further_variant,
     names_own_model,
 )
-from fleet.endpoint.context.raw import path_names, properties_at
-from fleet.endpoint.context.registries import IMAGE, is_allowed, literal_name
-from fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, value_text
+from fleet.endpoint.context.raw import RawProperty, computes, properties_at
+from fleet.endpoint.context.registries import IMAGE, is_allowed_image, is_built_by_a_fleet, literal_name
+from fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, nested_keys, value_text
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
 
@@ -34,10 +34,6 @@ MODELS = tuple(
 )
 """What decides which Model a variant runs."""
 MACRO = "Fn::Transform"
-PRODUCT_TAG = "triton-fleet:"
-SUBSTITUTION = "Fn::Sub"
-FUNCTIONS = ("Ref", "Fn::GetAtt", "Fn::If", SUBSTITUTION)
-"""What leads to values of the same stack and region; `Fn::Sub` with one text alone."""
 ROLE_ARN = re.compile(r"arn:[^:]+:iam::(?P<account>[0-9]{12}):")
 
 
@@ -59,31 +55,34 @@ def disallowed_role(endpoint: EndpointContext) -> Iterator[Problem]:
             if found is not None and found["account"] != environment.account:
                 theirs, ours = found["account"], environment.account
                 message += f", of account {theirs}: SageMaker assumes only roles of {ours}"
-            yield Problem(raw.path, message, _hint(endpoint, "allowed_roles"))
+            yield Problem(raw.path, message, endpoint.environment.allowance_hint("allowed_roles"))
 
 
 @rule("FL349", source="docs/security.md", needed=True)
 def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The container's image is from a registry of SageMaker, or from one that the environment allows.
+    """The container's image is SageMaker's own Triton image, or from a registry that the environment allows.
 
     The image's code runs with the endpoint's role, on every call. The registry is read from the name of the
     image, so a name that CloudFormation computes, or that a model package contains, is refused. The
-    environment's `allowed_registries` names the exceptions; the endpoint's role may pull from them.
+    environment's `allowed_registries` names the exceptions; the endpoint's role may pull from them. Images
+    that an environment builds are other endpoints' too, so `image` alone names them.
     """
     reported = set[KeyPath]()
     for raw in (raw for path in IMAGES for raw in properties_at(endpoint.spec, "Model", path)):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
+        hint = endpoint.environment.allowance_hint("allowed_registries")
         if reference is None:
             message = f"{raw.name} does not show which registry the image is from"
-        elif not is_allowed(reference.registry, endpoint.environment):
-            message = (
-                f"the image is from the registry {reference.registry}, which the environment does not allow"
-            )
+        elif is_built_by_a_fleet(reference):
+            message = f"{reference.repository} has the images that an environment builds for its endpoints"
+            hint = "write `image`: the lock then records which image the endpoint runs"
+        elif not is_allowed_image(reference, endpoint.environment):
+            message = f"the image is from {reference.place}, which the environment does not allow"
         else:
             continue
         if raw.path not in reported:
             reported.add(raw.path)
-            yield Problem(raw.path, message, _hint(endpoint, "allowed_registries"))
+            yield Problem(raw.path, message, hint)
 
 
 @rule("FL560", source="docs/security.md", needed=True)
@@ -102,7 +101,7 @@ def foreign_model_or_configuration(endpoint: EndpointContext) -> Iterator[Proble
         if further_variant(raw):  # refused as a whole
             continue
         last = {raw.parts[-1]: raw.value}
-        keys = [*((part, last) for part in raw.parts[:-1]), *_keys(last)]
+        keys = [*((part, last) for part in raw.parts[:-1]), *nested_keys(last)]
         named = [MACRO if key == MACRO else inner for key, inner in keys if key in (MACRO, *MODEL_NAMES)]
         if foreign := [each for each in named if each is not None and not names_own_model(each)]:
             message = f"{raw.name} {_reason(foreign[0])}"
@@ -117,55 +116,55 @@ def _reason(named: object) -> str:
     return f"names the model {value_text(named)}, which the endpoint's stack does not create"
 
 
-@rule("FL561", source="docs/security.md", needed=True)
-def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Raw properties use only functions of CloudFormation that lead to values of their own stack.
-
-    Others read what other stacks export, or put together a text such as a reference to a secret, which
-    CloudFormation resolves with the role that deploys.
-    """
-    for resource in RESOURCES:
-        for key, value in endpoint.spec.cloudformation.get(resource, {}).items():
-            used = [*((name, None) for name in path_names(key)), *_keys(value)]
-            if wrong := next((name for name, argument in used if _is_disallowed(name, argument)), None):
-                message = f"{key} of {resource} uses {wrong}"
-                hint = f"write the value itself, or use {', '.join(FUNCTIONS)}"
-                yield Problem(("cloudformation", resource, key), message, hint)
-
-
 @rule("FL562", source="docs/security.md", needed=True)
 def replaced_product_tag(endpoint: EndpointContext) -> Iterator[Problem]:
-    """No raw property sets the tags by which roles know an environment's endpoints.
+    """No raw property sets tags: a raw list replaces those of product, environment and spec.
 
-    A raw list replaces the product's tags. Then roles of another environment could call and change the
-    endpoint, but the roles of its own could not.
+    Roles know an environment's endpoints by their tags. Without them, roles of another environment could call
+    and change the endpoint, but the roles of its own could not.
     """
     for resource in RESOURCES:
         for raw in properties_at(endpoint.spec, resource, "Tags"):
-            texts = [str(inner) for key, inner in _keys({raw.parts[-1]: raw.value}) if key == "Key"]
-            if resource == "Endpoint" or any(PRODUCT_TAG in each for each in texts):
-                message = f"{raw.name} of {resource} replaces the tags that the product sets"
-                yield Problem(raw.path, message, "write `tags`")
+            message = f"{raw.name} of {resource} replaces the tags that the product sets"
+            yield Problem(raw.path, message, "write `tags`")
 
 
-def _keys(value: object) -> Iterator[tuple[str, object]]:
-    """All keys in a value, each with what it stands for."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield str(key), inner
-            yield from _keys(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _keys(inner)
+@rule("FL563", source="docs/security.md", needed=True)
+def disallowed_shell_access(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Nobody opens a shell in a container unless the environment allows it.
+
+    A shell through AWS Systems Manager has the endpoint's role and sees every call. The environment's
+    `shell_access` allows it.
+    """
+    if endpoint.environment.shell_access or endpoint.environment.is_local:
+        return
+    for raw in _of_variants(endpoint, "EnableSSMAccess"):
+        if raw.value is not False and not raw.takes_out:
+            message = f"{raw.name} is {value_text(raw.value)}: the environment allows no shell in a container"
+            place = endpoint.environment.file
+            hint = f"leave it out, or write `shell_access: true` in {place}: a spec cannot `allow` it"
+            yield Problem(raw.path, message, hint)
 
 
-def _is_disallowed(name: str, argument: object) -> bool:
-    """Whether it is a function of CloudFormation that may lead to another value than it shows."""
-    if name == SUBSTITUTION:  # a second argument could be half of a reference
-        return not isinstance(argument, str) or "{{" in argument
-    return name.startswith("Fn::") and name not in FUNCTIONS
+@rule("FL564", source="docs/security.md", needed=True)
+def disallowed_core_dump(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Core dumps of a container are written only to where the environment allows it.
+
+    A core dump holds the memory of the server, with the calls that it answers. The environment's
+    `allowed_core_dumps` names the prefixes in S3.
+    """
+    if endpoint.environment.is_local:
+        return
+    allowed = [each.rstrip("/") for each in endpoint.environment.allowed_core_dumps]
+    for raw in _of_variants(endpoint, "CoreDumpConfig.DestinationS3Uri"):
+        value = "" if computes(raw) else raw.value
+        if isinstance(value, str) and any(f"{value}/".startswith(f"{each}/") for each in allowed):
+            continue
+        message = f"{raw.name} is {value_text(raw.value)}, which the environment does not allow"
+        yield Problem(raw.path, message, endpoint.environment.allowance_hint("allowed_core_dumps"))
 
 
-def _hint(endpoint: EndpointContext, key: str) -> str:
-    file = f"environments/{endpoint.environment.environment}.yaml"
-    return f"leave it out, or add it to `{key}` in {file}: a spec cannot `allow` it"
+def _of_variants(endpoint: EndpointContext, name: str) -> Iterator[RawProperty]:
+    """The raw properties that decide a property of any variant."""
+    for variants in VARIANTS:
+        yield from properties_at(endpoint.spec, "EndpointConfig", f"{variants}.*.{name}")

@@ -37,3 +37,28 @@ def case_variant_tags(endpoint: EndpointContext) -> Iterator[Problem]:
         if other != key:
             message = f"the tags {other!r} and {key!r} are the same to IAM, which refuses a role with both"
             yield Problem(("tags", key), message, f"write {other!r}")
+
+
+@rule(
+    "FL571",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/introduction_attribute-based-access-control.html",
+    needed=True,
+)
+def protected_tag(endpoint: EndpointContext) -> Iterator[Problem]:
+    """No spec, folder or profile sets a tag that the environment protects.
+
+    An endpoint's tags are on its role, too, and policies may grant access by them. The environment's file
+    alone gives the tags of its `protected_tags` their values, by `tags`, `defaults` and `overrides`. IAM
+    compares keys without upper and lower case.
+    """
+    environment = endpoint.environment
+    protected = {key.lower() for key in environment.protected_tags}
+    own = dict[str, object](environment.tags)
+    for tags in environment.own_values(endpoint.spec.endpoint, "tags"):
+        own |= tags if isinstance(tags, dict) else {}
+    actual = endpoint_tags(environment, endpoint.spec)
+    for key in {**own, **actual}:
+        if key.lower() in protected and actual.get(key) != own.get(key):
+            change = f"the value {actual[key]!r}" if key in actual else "no value"
+            message = f"the tag {key!r} gets {change}, and only {environment.file} may change it"
+            yield Problem(("tags", key), message, f"leave it out, or ask who reviews {environment.file}")

@@ -166,7 +166,18 @@ def test_in_a_vpc_of_the_app_it_has_its_subnets_and_a_group_that_is_a_connection
     (group,) = template.find_resources("AWS::EC2::SecurityGroup")
     assert network["Subnets"] == ["subnet-0000000a", "subnet-0000000b"]
     assert network["SecurityGroupIds"] == [{"Fn::GetAtt": [group, "GroupId"]}]
-    assert "AttachToVpc" in statements(template, "Embeddings")
+    arn = {
+        "Fn::Join": [
+            "",
+            [f"arn:aws:ec2:{REGION}:{ACCOUNT}:security-group/", {"Fn::GetAtt": [group, "GroupId"]}],
+        ]
+    }
+    assert statements(template, "Embeddings")["AttachToVpc"]["Resource"] == [
+        f"arn:aws:ec2:{REGION}:{ACCOUNT}:network-interface/*",
+        f"arn:aws:ec2:{REGION}:*:subnet/subnet-0000000a",
+        f"arn:aws:ec2:{REGION}:*:subnet/subnet-0000000b",
+        arn,
+    ]
 
 
 def test_a_raw_shadow_variant_follows_the_logical_id_of_the_model() -> None:

@@ -62,7 +62,7 @@ class Releases:
 
     def roll_back(self, reference: str | None = None) -> int:
         """The number of the release in the work tree after a rollback; spec and lock agree."""
-        write_release(self.find(reference), self.root)
+        write_release(self.find(reference), self.folder.root)
         return self.number()
 
     def number(self) -> int:
@@ -90,14 +90,14 @@ def releases(folder: FleetFolder, request: pytest.FixtureRequest) -> Releases:
 def test_a_second_run_finds_that_the_release_is_restored(releases: Releases) -> None:
     assert releases.roll_back() == 2
     found = releases.find()
-    assert write_release(found, releases.root) == []
+    assert write_release(found, releases.folder.root) == []
     assert releases.number() == 2
     assert found.commit.id == releases.repository.git("rev-parse", "main~1").strip()
 
 
 def test_a_run_that_was_killed_after_the_spec_is_finished_by_the_next(releases: Releases) -> None:
     releases.write_spec(2)
-    assert write_release(releases.find(), releases.root) == [releases.files[1]]
+    assert write_release(releases.find(), releases.folder.root) == [releases.files[1]]
     assert releases.number() == 2
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fleet.endpoint.context.own_image import BUILT_IMAGES, repository_of
 from fleet.endpoint.context.registries import Repository, pulled_repositories
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
@@ -14,6 +15,29 @@ ROLE = "arn:aws:iam::111122223333:role/reader"
 OTHERS = "444455556666.dkr.ecr.us-east-1.amazonaws.com"
 OWN = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 AWS = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+RESOLVED = "{resolve:secretsmanager:prod/db:SecretString:pw}}"
+REFUSED_TEXTS = (
+    "{",
+    "}",
+    "$",
+    "$a",
+    "${",
+    "${}",
+    "${ A }",
+    "${!A}",
+    "${A.}",
+    "${A..B}",
+    "${A-B}",
+    "${AWS::NoValue}",
+    "${AWS::NotificationARNs}",
+    "${AWS::Region}{a}",
+    "${AWS::regıon}",
+    "${\uff21}",
+    "$${A}",
+    "${A}}",
+    "{${A}resolve:ssm:a}}",
+)
+"""Texts of `Fn::Sub` of which some have, for some value of their variables, a brace."""
 
 
 def case(resource: str, raw: dict[str, Any], region: str = REGION, **environment: Any) -> Case:
@@ -75,13 +99,13 @@ class TestImages:
     @pytest.mark.parametrize("image", [f"{OTHERS}/own:1", f"{OWN}/own:1", "registry.example.com/own:1"])
     def test_an_image_of_another_registry_is_refused(self, image: str) -> None:
         assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == [
-            f"the image is from the registry {image.split('/')[0]}, which the environment does not allow"
+            f"the image is from {image.split(':')[0]}, which the environment does not allow"
         ]
 
     @pytest.mark.parametrize("image", ["own:1", "library/own"])
     def test_an_image_without_a_registry_is_of_docker_hub(self, image: str) -> None:
         (message,) = said("FL349", case("Model", {"PrimaryContainer.Image": image}))
-        assert message.startswith("the image is from the registry docker.io, ")
+        assert message.startswith("the image is from docker.io/")
 
     @pytest.mark.parametrize(
         ("image", "allowed"),
@@ -96,8 +120,36 @@ class TestImages:
         raw = {"PrimaryContainer": {"Image": image}}
         assert said("FL349", case("Model", raw, allowed_registries=[allowed])) == []
 
-    def test_those_that_keep_sagemakers_images_are_always_allowed(self) -> None:
-        assert said("FL349", case("Model", {"PrimaryContainer.Image": f"{AWS}/pytorch-inference:2.6"})) == []
+    def test_sagemakers_own_image_of_triton_is_always_allowed(self) -> None:
+        image = f"{AWS}/sagemaker-tritonserver:25.03-py3"
+        assert said("FL349", case("Model", {"PrimaryContainer.Image": image})) == []
+
+    @pytest.mark.parametrize(
+        "repository", ["pytorch-inference", "sagemaker-tritonserver-2", "a/sagemaker-tritonserver"]
+    )
+    def test_another_image_of_sagemakers_registry_is_allowed_by_the_environment_alone(
+        self, repository: str
+    ) -> None:
+        raw = {"PrimaryContainer.Image": f"{AWS}/{repository}:2.6"}
+        assert said("FL349", case("Model", raw)) == [
+            f"the image is from {AWS}/{repository}, which the environment does not allow"
+        ]
+        assert said("FL349", case("Model", raw, allowed_registries=[AWS.split(".")[0]])) == []
+
+    @pytest.mark.parametrize("registry", [OWN, OTHERS, OWN.replace(".ecr", ".ecr-fips")])
+    @pytest.mark.parametrize("repository", ["triton-fleet-example", "triton-fleet-prod-0123abcd"])
+    def test_an_image_that_a_fleet_built_for_an_endpoint_is_named_by_no_raw_property(
+        self, registry: str, repository: str
+    ) -> None:
+        raw = {"PrimaryContainer.Image": f"{registry}/{repository}@sha256:{'a' * 64}"}
+        allowed = ["111122223333", "444455556666", registry]
+        (problem,) = case("Model", raw, allowed_registries=allowed).problems(rules()["FL349"])
+        assert problem.message == f"{repository} has the images that an environment builds for its endpoints"
+        assert problem.hint.startswith("write `image`")
+
+    @pytest.mark.parametrize("key", [None, "arn:aws:kms:us-east-1:111122223333:key/1"])
+    def test_the_repository_of_every_environment_and_key_is_known_as_such(self, key: str | None) -> None:
+        assert all(BUILT_IMAGES.fullmatch(repository_of(name, key)) for name in ("a", "a23456789012345z"))
 
     @pytest.mark.parametrize(
         "host",
@@ -146,7 +198,8 @@ class TestPulls:
             (f"{OTHERS}/team/own:1", ["444455556666"], [Repository("444455556666", "team/own")]),
             (f"{OTHERS}/team/own:1", [OTHERS], [Repository("444455556666", "team/own")]),
             (f"{AWS}/sagemaker-tritonserver:25.03-py3", [], []),
-            (f"{AWS}/other:1", [], [Repository("763104351884", "other")]),
+            (f"{AWS}/other:1", [], []),
+            (f"{AWS}/other:1", ["763104351884"], [Repository("763104351884", "other")]),
             (f"{OTHERS}/own:1", [], []),
             ("registry.example.com/own:1", ["registry.example.com"], []),
         ],
@@ -169,6 +222,17 @@ class TestFunctions:
             {"PrimaryContainer.Environment.X": {"Fn::Sub": ["${A}resolve:ssm:a}}", {"A": "{{"}]}},
             {"PrimaryContainer": {"Environment": [{"Fn::GetStackOutput": {}}]}},
             {"Fn::Transform": {"Name": "AWS::Include"}},
+            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"${{!{RESOLVED}}}"}},
+            {"PrimaryContainer.ContainerHostname": {"Fn::Sub": f"{{${{AWS::NoValue}}{RESOLVED}"}},
+            {"PrimaryContainer.ContainerHostname.Fn::Sub": f"${{!{RESOLVED}}}"},
+            {"PrimaryContainer.ContainerHostname.Fn::If": ["A", "a", {"Fn::Sub": f"${{!{RESOLVED}}}"}]},
+            {"PrimaryContainer.Fn::Sub.ContainerHostname": "a"},
+            {"PrimaryContainer": {"Environment": {"X": [{"Fn::Sub": f"${{!{RESOLVED}}}"}]}}},
+            {"A": {"Fn::GetAtt": ["A", {"Fn::Sub": f"${{!{RESOLVED}}}"}]}},
+            {"A": {"Fn::GetAtt": ["A", "B", "C"]}},
+            {"A": {"Fn::If": ["A", "a"]}},
+            {"A": {"Fn::If": [{"Fn::Sub": "A"}, "a", "b"]}},
+            *({"A": {"Fn::Sub": text}} for text in REFUSED_TEXTS),
         ],
     )
     def test_a_function_that_may_lead_elsewhere_is_refused(self, raw: dict[str, Any]) -> None:
@@ -176,16 +240,39 @@ class TestFunctions:
         assert " of Model uses Fn::" in message
 
     @pytest.mark.parametrize(
+        "name", ["{{", "AWS::NoValue::", "AWS::NotificationARNs", "A.B", "", 1, None, ["A"]]
+    )
+    def test_a_reference_to_what_is_no_name_is_refused(self, name: object) -> None:
+        (message,) = said("FL561", case("Model", {"A": {"Ref": name}}))
+        assert message.startswith("A of Model uses Ref")
+
+    def test_the_hint_says_what_a_text_may_have(self) -> None:
+        (problem,) = case("Model", {"A": {"Fn::Sub": "${!{a}"}}).problems(rules()["FL561"])
+        assert problem.message == "A of Model uses Fn::Sub with '${!{a}'"
+        assert problem.hint.endswith(
+            "; in one text, `${NAME}` or `${NAME.ATTRIBUTE}`, and no other `$`, `{` or `}`"
+        )
+
+    @pytest.mark.parametrize(
         "value",
         [
             {"Ref": "AWS::Region"},
             {"Fn::GetAtt": ["Model0301700E", "ModelName"]},
             {"Fn::Sub": "${AWS::Region}-a"},
+            {"Fn::Sub": "arn:${AWS::Partition}:s3:::${Bucket.Name.Part}/${Bucket}\nü"},
+            {"Fn::Sub": ""},
+            {"Fn::GetAtt": "Model0301700E.ModelName"},
+            {"Ref": "AWS::NoValue"},
             {"Fn::If": ["A", "a", {"Ref": "AWS::NoValue"}]},
         ],
     )
     def test_one_that_stays_in_the_stack_is_taken(self, value: object) -> None:
-        assert said("FL561", case("Model", {"Tags": [{"Key": "a", "Value": value}]})) == []
+        assert said("FL561", case("Model", {"PrimaryContainer": {"A": [value]}})) == []
+        assert said("FL561", case("Model", {f"A.{next(iter(value))}": next(iter(value.values()))})) == []  # type: ignore[attr-defined, call-overload]
+
+    @pytest.mark.parametrize("value", ["{{name}} ${HOME}", 1, 1.5, True, None, [], {}, "2026-01-01"])
+    def test_what_no_function_reads_is_taken_as_it_is(self, value: object) -> None:
+        assert said("FL561", case("Model", {"A": value})) == []
 
 
 class TestTags:
@@ -198,12 +285,16 @@ class TestTags:
             ("Model", {"Tags": [{"Key": "triton-fleet:owner", "Value": "b"}]}),
             ("EndpointConfig", {"Tags.0": {"Key": "triton-fleet:environment", "Value": "b"}}),
             ("EndpointConfig", {"Tags.0.Key": "triton-fleet:environment"}),
+            ("Model", {"Tags": []}),
+            ("Model", {"Tags": [{"Key": "team", "Value": "ml"}]}),
+            ("Model", {"Tags.0.Key": "team"}),
+            ("Model", {"Tags.7": {"Key": "team", "Value": "ml"}}),
+            ("Model", {"Tags.Fn::If": ["A", [], []]}),
+            ("EndpointConfig", {"Tags": None}),
+            ("EndpointConfig", {"\\Tags": {"Fn::If": ["A", [], []]}}),
+            ("EndpointConfig", {"Tags.0.Value": "b"}),
         ],
     )
     def test_tags_of_the_product_cannot_be_replaced(self, resource: str, raw: dict[str, Any]) -> None:
         (message,) = said("FL562", case(resource, raw))
         assert f" of {resource} replaces the tags that the product sets" in message
-
-    @pytest.mark.parametrize("resource", ["Model", "EndpointConfig"])
-    def test_other_tags_of_one_resource_are_taken(self, resource: str) -> None:
-        assert said("FL562", case(resource, {"Tags": [{"Key": "team", "Value": "ml"}]})) == []
