@@ -44,7 +44,7 @@ class Origin:
 
     Attributes:
         version: Its version.
-        url: Of an archive, a repository or a folder; "" where pip found it by its name.
+        url: That of an archive, a repository or a folder; "" where pip found it by its name.
         repository: How pip names the repository and the commit; "" for anything else.
         digest: The SHA-256 of an archive; "" where none is recorded.
         is_folder: Whether the URL is that of a folder.
@@ -126,7 +126,7 @@ def own_wheel(file: Path | None = None, origin: Origin | None = None) -> Wheel:
         origin: Where it was installed from; asked of this Python environment where none is given.
 
     Raises:
-        CannotRunError: it was installed from something else, or the file is no wheel of this version.
+        CannotRunError: it was installed from something else, or the file is not a wheel of this version.
     """
     origin = origin or own_origin()
     path = file or (None if origin.is_folder else origin.path)
@@ -137,7 +137,7 @@ def own_wheel(file: Path | None = None, origin: Origin | None = None) -> Wheel:
         )
     if not re.fullmatch(rf"triton_fleet-{re.escape(origin.version)}-[\w.]+-\w+-\w+\.whl", path.name):
         raise CannotRunError(
-            f"{path} is no wheel of triton-fleet {origin.version}, which runs and writes the files",
+            f"{path} is not a wheel of triton-fleet {origin.version}, which runs and writes the files",
             "name a wheel of this version: --wheel FILE",
         )
     if not zipfile.is_zipfile(path):

@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 def setup_files(root: Path, wheel: Wheel) -> Mapping[str, str | bytes]:
     """The files by their path in the fleet.
 
-    Lines that requirements.txt has besides the one of triton-fleet stay. Its extras say what is locked.
+    Lines that requirements.txt has besides the one of triton-fleet stay. Its extras decide what is locked.
     """
     requirements = _requirements(root / REQUIREMENTS, wheel)
     line = product_line(requirements)

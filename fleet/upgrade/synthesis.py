@@ -61,14 +61,14 @@ def install_wheel(folder: Path, file: Path) -> Path:
     """A Python that has a wheel of triton-fleet, with the dependencies that this lists by their hashes.
 
     Raises:
-        CannotRunError: it is no such wheel, or pip cannot install it.
+        CannotRunError: the file is another one, or pip cannot install it.
     """
     try:
         with ZipFile(file) as packed:
             locked = packed.read("fleet/sources/requirements.txt").decode()
     except (OSError, BadZipFile, KeyError, ValueError) as error:
         raise CannotRunError(
-            f"{file} is no wheel of triton-fleet: {error}",
+            f"{file} is not a wheel of triton-fleet: {error}",
             "name one, such as dist/triton_fleet-0.3.0-py3-none-any.whl",
         ) from error
     wheel = Wheel(name=file.name, content=file.read_bytes())

@@ -128,7 +128,7 @@ def test_a_version_or_a_name_that_an_index_would_resolve_is_refused(folder: Path
     command = [str(Path(sys.executable).with_name("fleet")), "upgrade-check", "--", name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert f"{name} is no wheel of triton-fleet" in done.stderr
+    assert f"{name} is not a wheel of triton-fleet" in done.stderr
     assert not (folder / ".fleet/upgrade").exists()
 
 

@@ -87,7 +87,7 @@ def test_a_wheel_that_is_broken_or_gone_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["0.0.1", f"{VERSION}1"])
 def test_a_wheel_of_another_version_is_refused(tmp_path: Path, version: str) -> None:
-    with pytest.raises(CannotRunError, match=f"is no wheel of triton-fleet {VERSION}, which runs"):
+    with pytest.raises(CannotRunError, match=f"is not a wheel of triton-fleet {VERSION}, which runs"):
         own_wheel(empty_wheel(tmp_path, version), INDEX)
 
 

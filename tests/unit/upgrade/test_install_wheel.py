@@ -37,5 +37,5 @@ def test_what_is_no_wheel_of_this_product_is_refused_before_anything_is_installe
     for file in (text, tmp_path / "missing.whl", Path("0.3.0"), empty_wheel(tmp_path)):
         with pytest.raises(CannotRunError) as error:
             install_wheel(tmp_path / "venv", file)
-        assert error.value.problem.startswith(f"{file} is no wheel of triton-fleet: ")
+        assert error.value.problem.startswith(f"{file} is not a wheel of triton-fleet: ")
     assert not (tmp_path / "venv").exists()
