@@ -13,6 +13,8 @@ from triton_endpoints.scaling_guard import SEE_SCALING
 
 PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
 """The prefixes of the bucket in which archives, engines, images and releases are."""
+OWNERS = "owners/"
+"""The prefix of the records of which endpoint may have which archive or image."""
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
 MAX_GENERATED = 24
@@ -89,7 +91,10 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
             actions=["logs:GetLogEvents"],
             resources=[place.arn("logs", f"log-group:{group}:log-stream:*") for group in groups],
         ),
+        # Publish lists records, and writes them; nothing reads or removes one.
+        Statement(sid="RecordOwners", actions=["s3:PutObject"], resources=[f"{place.bucket_arn}/{OWNERS}*"]),
         Statement(sid="ReadImages", actions=["ecr:BatchGetImage"], resources=[own, *releases]),
+        Statement(sid="ReadReleases", actions=["ecr:GetDownloadUrlForLayer"], resources=releases),
         Statement(sid="CopyImages", actions=_PUSH, resources=[own]),
         *use_key(place, *BUCKET_KEY),
     ]
