@@ -224,6 +224,12 @@ WILDCARDS = (
         "CloudFormation names models; a condition spares those of other environments",
     ),
     Wildcard(
+        r"arn:[^:]+:s3:::[^/]+/owners/\*",
+        frozenset({"s3:PutObject"}),
+        "records of which endpoint may have which content, for the role that deploys; no other role writes"
+        " there",
+    ),
+    Wildcard(
         r"arn:[^:]+:s3:::[^/]+/(archives|endpoints|engines|images|releases)/\*",
         frozenset(
             {

@@ -107,6 +107,20 @@ def read_releases(s3: S3Client, bucket: str, keys: list[str]) -> list[Release]:
     return all_in_parallel(keys, lambda key: _read(s3, bucket, key), READS_AT_ONCE)
 
 
+def released_digests(s3: S3Client, bucket: str, endpoint_name: str) -> frozenset[str]:
+    """The digests of the archives and images of all of the endpoint's releases; a broken object has none."""
+
+    def digests(key: str) -> list[str]:
+        try:
+            release = _read(s3, bucket, key)
+        except FindingsError:
+            return []
+        return [each.digest for each in release.archives] + ([release.image] if release.image else [])
+
+    found = all_in_parallel(_release_keys(s3, bucket, endpoint_name), digests, READS_AT_ONCE)
+    return frozenset(digest for each in found for digest in each)
+
+
 def _release_keys(s3: S3Client, bucket: str, endpoint_name: str) -> list[str]:
     """The keys of the endpoint's releases, the newest first."""
     keys = list_objects(s3, bucket, releases_prefix(endpoint_name))

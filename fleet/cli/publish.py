@@ -25,6 +25,7 @@ from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
+from fleet.printers.human import show_findings
 
 KEEP = 10
 NONCURRENT_DAYS = 90
@@ -68,6 +69,8 @@ def publish(
     done = publish_archives(
         s3, project, fleet.endpoints, progress, builders, ecr=lambda: access.client("ecr")
     )
+    if done.warnings:
+        show_findings(done.warnings)
     if done.engines:
         say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_summary(done))

@@ -6,20 +6,43 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.findings import NAMES, Finding, FindingsError, HintForSeveral
+from fleet.findings import NAMES, Finding, FindingsError, HintForSeveral, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project, environment_names, load_lock
 
-MISSING, NO_IMAGE = "FL301", "FL968"
+MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
 
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
     """The endpoint's lock in its project, and what is wrong with it."""
     file, environment = project.lock_file(spec.endpoint), project.environment
     lock, wrong = read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
+    if lock is not None and lock.promoted_from is not None:
+        wrong += _origin_findings(project, lock, lock.promoted_from)
     return lock, with_hint_for_several(wrong, spec.endpoint, environment)
+
+
+def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:
+    """The environment in `promoted_from` of a lock, if the lock cannot come from there.
+
+    A promoted lock is not compared with the repositories, so an environment that follows main takes none from
+    nowhere. In one that is promoted to, an environment may have had another name since: only publish knows.
+    """
+    environment, own = project.environment, project.environment.environment
+    claim = f"the lock names {origin!r} as `promoted_from`"
+    if origin == own or origin not in environment_names(project.root):
+        severity = Severity.WARNING if project.is_promoted else Severity.ERROR
+        message = f"{claim}, which is {'this' if origin == own else 'no'} environment"
+    elif environment.promoted_from not in (None, origin):
+        severity = Severity.WARNING
+        message = f"{claim}, but {own} is promoted from {environment.promoted_from!r}"
+    else:
+        return []
+    hint = f"run {environment.lock_command(lock.endpoint)}"
+    file = project.lock_file(lock.endpoint)
+    return [Finding(code=UNPROMOTED, message=message, file=file, hint=hint, severity=severity)]
 
 
 def with_hint_for_several(

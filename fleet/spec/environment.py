@@ -124,8 +124,7 @@ class Environment(Document):
     allowed_registries: Annotated[tuple[Registry, ...], Field(strict=False)] = ()
     """AWS accounts, in quotes, and hosts of other registries whose images a spec may name, and which the
     Dockerfile of an image may read from; with a path, `docker.io/library`, a Dockerfile may read from what is
-    below it. SageMaker's own Triton images and, in a
-    Dockerfile, NVIDIA's are always allowed."""
+    below it. SageMaker's own Triton images and, in a Dockerfile, NVIDIA's are always allowed."""
     allowed_invokers: Annotated[tuple[Invoker, ...], Field(strict=False)] | None = None
     """AWS accounts, in quotes, and ARNs of roles that specs may name in `access.invokers`; default: all roles
     of this account."""

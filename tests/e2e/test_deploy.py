@@ -84,6 +84,21 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
     assert (account.model_data(), account.events(ENDPOINT)) == (before, events)
 
 
+def test_the_archive_of_another_endpoint_is_not_deployed_by_its_digest(account: Deploys) -> None:
+    lock = account.folder.root / "locks/dev/sentences.lock.yaml"
+    text, before, events = lock.read_text(), account.keys("endpoints/"), account.events(ENDPOINT)
+    own, other = account.keys("archives/")[0].removeprefix("archives/").partition(".")[0], "5" * 64
+    account.client("s3").put_object(Bucket=BUCKET, Key=f"archives/{other}.tar.gz", Body=b"of others")
+    lock.write_text(text.replace(own, other))
+    refused = account.fleet("deploy", "--env", "dev", "--locked")
+    lock.write_text(text)
+    account.client("s3").delete_object(Bucket=BUCKET, Key=f"archives/{other}.tar.gz")
+    assert refused.returncode == 1
+    assert "model_specs/sentences.yaml:" in refused.stderr
+    assert "error[foreign-archive] FL847: locks/dev/sentences.lock.yaml names sha256:555" in refused.stderr
+    assert (account.keys("endpoints/"), account.events(ENDPOINT)) == (before, events)
+
+
 def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(account: Deploys) -> None:
     cloudwatch = account.client("cloudwatch")
     alarm, *_ = [each["AlarmName"] for each in cloudwatch.describe_alarms()["MetricAlarms"]]

@@ -86,7 +86,7 @@ def test_the_archive_and_the_lock_are_promoted_and_what_to_do_next_is_said(
         load_lock(promotion.folder.root / f"locks/{name}/sentences.lock.yaml") for name in ("staging", "prod")
     )
     assert promoted.archives == tested.archives
-    assert len(promotion.keys("prod")) == 1
+    assert len(promotion.keys("prod", "archives/")) == 1
 
 
 def test_again_nothing_is_copied(promotion: Promotion, capsys: pytest.CaptureFixture[str]) -> None:

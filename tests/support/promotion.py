@@ -105,9 +105,9 @@ class Promotion:
         account, region = PLACES[environment]
         return f"triton-fleet-{environment}-{account}-{region}"
 
-    def keys(self, environment: str) -> list[str]:
+    def keys(self, environment: str, prefix: str = "") -> list[str]:
         pages = self.s3(environment).get_paginator("list_objects_v2")
-        found = pages.paginate(Bucket=self.bucket(environment))
+        found = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
         return [entry["Key"] for page in found for entry in page.get("Contents", [])]
 
     def publish(self, registry: Any = None) -> ResolvedEndpoint:

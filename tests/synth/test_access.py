@@ -8,6 +8,7 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
+from fleet.artifacts import ownership
 from fleet.artifacts.prune.prune import ENDPOINTS
 from fleet.artifacts.releases import RELEASES
 from fleet.artifacts.store import STORE
@@ -19,7 +20,7 @@ from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.conftest import templates
 from tests.synth.resources import only
-from triton_endpoints.access.permissions import PUBLISHED
+from triton_endpoints.access.permissions import OWNERS, PUBLISHED
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
@@ -38,6 +39,9 @@ ENDPOINT_STATEMENTS = {
     )
 }
 LIST = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions"]
+BUILD_LOGS = [
+    f"arn:aws:logs:{HERE}:log-group:/triton-fleet/dev/{name}:log-stream:*" for name in ("engines", "images")
+]
 SEARCH = f"arn:aws:iam::{ACCOUNT}:role/search"
 
 
@@ -198,6 +202,8 @@ class TestPermissions:
                 [f"{BUCKET}/{each}/*" for each in ("archives", "engines", "images")],
             ),
             "ReadUploads": ("s3:GetObject", f"{BUCKET}/uploads/*"),
+            "RecordOwners": ("s3:PutObject", f"{BUCKET}/{OWNERS}*"),
+            "ReadReleases": ("ecr:GetDownloadUrlForLayer", releases),
             "Build": (
                 ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
                 [
@@ -205,13 +211,7 @@ class TestPermissions:
                     for name in ("engines-job", "images")
                 ],
             ),
-            "ReadBuildLogs": (
-                "logs:GetLogEvents",
-                [
-                    f"arn:aws:logs:{HERE}:log-group:/triton-fleet/dev/{name}:log-stream:*"
-                    for name in ("engines", "images")
-                ],
-            ),
+            "ReadBuildLogs": ("logs:GetLogEvents", BUILD_LOGS),
             "CopyImages": (
                 [
                     "ecr:BatchCheckLayerAvailability",
@@ -226,6 +226,7 @@ class TestPermissions:
 
     def test_what_is_published_is_in_these_prefixes_and_captured_calls_are_not(self) -> None:
         assert PUBLISHED == (STORE, ENDPOINTS, ENGINES, IMAGES, RELEASES)
+        assert OWNERS == ownership.OWNERS
 
     def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
         read = {type: list(actions) for type, actions in detected_types().items()}

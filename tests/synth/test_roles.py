@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import chain
+from fnmatch import fnmatchcase
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
 
 from cfn_linting import cfn_lint
+from fleet.artifacts.ownership import OWNERS
 from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
@@ -142,3 +144,16 @@ def is_meant(statement: Granted, resource: str) -> bool:
         re.fullmatch(wildcard.form, resource) and wildcard.actions >= {*statement.actions}
         for wildcard in WILDCARDS
     )
+
+
+def test_no_role_but_the_one_that_deploys_writes_who_owns_which_content(every: list[Role]) -> None:
+    record = f"{OWNERS}sentences/{'0' * 64}"
+    writers = {
+        role.name
+        for role in every
+        for each in role.granted
+        for action, resource in product(each.actions, each.resources)
+        if action.startswith("s3:") and not action.startswith(("s3:Get", "s3:List"))
+        if resource == "*" or fnmatchcase(record, resource.partition("/")[2])
+    }
+    assert writers == {"AccessDeploy"}

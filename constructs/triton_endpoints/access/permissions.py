@@ -16,6 +16,8 @@ PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
 """The prefixes of the bucket in which archives, engines, images and releases are."""
 ATTEMPTS = ("archives/", ENGINES, IMAGES)
 """Those with what another attempt deletes: leases and failures of builds, uploads that S3 stored wrongly."""
+OWNERS = "owners/"
+"""The prefix of the records of which endpoint may have which archive or image."""
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
 MAX_GENERATED = 24
@@ -92,7 +94,10 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
             actions=["logs:GetLogEvents"],
             resources=[place.arn("logs", f"log-group:{group}:log-stream:*") for group in groups],
         ),
+        # Publish lists records, and writes them; nothing reads or removes one.
+        Statement(sid="RecordOwners", actions=["s3:PutObject"], resources=[f"{place.bucket_arn}/{OWNERS}*"]),
         Statement(sid="ReadImages", actions=["ecr:BatchGetImage"], resources=[own, *releases]),
+        Statement(sid="ReadReleases", actions=["ecr:GetDownloadUrlForLayer"], resources=releases),
         Statement(sid="CopyImages", actions=_PUSH, resources=[own]),
         *use_key(place, *BUCKET_KEY),
     ]

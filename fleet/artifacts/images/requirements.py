@@ -1,35 +1,95 @@
-"""Whether the registries have the images that endpoints are about to run."""
+"""Whether the registries have the images that endpoints are about to run, and whether they may run them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.images.lock import image_difference
+from fleet.artifacts.images.record import built_image
+from fleet.artifacts.images.source import image_source
+from fleet.artifacts.ownership import OF_BUILD, Owners
+from fleet.aws.images.pinned_release import pinned_release_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError
-from fleet.spec.project import Project
+from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.image import LockedImage
+from fleet.spec.project import Project, load_lock
 from fleet.spec.source import finding_at
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
 DENIED = "AccessDeniedException"
+FOREIGN = "FL849"
+PRODUCT = "triton-fleet-"
+"""How the names of all repositories begin that Foundation stacks make."""
 
 
-def require_images(ecr: Callable[[], Any], project: Project, endpoints: Sequence[ResolvedEndpoint]) -> None:
-    """Check that each image of a spec's own exists; ECR is called only if there is one.
+def require_images(
+    s3: S3Client,
+    ecr: Callable[[], Any],
+    project: Project,
+    endpoints: Sequence[ResolvedEndpoint],
+    owners: Owners,
+) -> list[Finding]:
+    """Check that each image of a spec's own exists and is its endpoint's; ECR is called only if there is one.
 
-    An image that the caller may not see passes: the endpoint's role pulls it, and not the caller.
+    An image that the caller may not see passes: the endpoint's role pulls it, and not the caller. A digest in
+    `image_digest` is compared with the release's registry; the warnings of that are returned.
 
     Raises:
-        FindingsError: a registry does not have an image, or no longer.
+        FindingsError: a registry does not have an image, or no longer; an image is another endpoint's; or
+            `image_digest` is of another release.
         ClientError: AWS refuses otherwise.
     """
     own = [each for each in endpoints if each.image.is_own]
     findings = [finding for each in own if (finding := _missing(ecr(), project, each))]
-    if findings:
+    findings += [finding for each in own if (finding := _foreign(s3, project, each, owners))]
+    findings += pinned_release_findings(
+        ecr, project.environment, [project.load(each.name) for each in endpoints]
+    )
+    if any(each.severity is Severity.ERROR for each in findings):
         raise FindingsError(findings)
+    return findings
+
+
+def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners: Owners) -> Finding | None:
+    """Why an image of the product's own repositories is not the endpoint's; None where it is."""
+    image, place, name = endpoint.image, endpoint.place, endpoint.name
+    is_ours = image.account == place.account and image.repository.startswith(PRODUCT)
+    if not is_ours or image.digest is None or owners.owned(name, [image.digest]):
+        return None
+    lock = load_lock(project.lock_file(name))
+    if lock.promoted_from is None and lock.image is not None and _is_built(s3, project, endpoint, lock.image):
+        owners.record(name, [image.digest], OF_BUILD)
+        return None
+    message = f"no build of {name!r} in {place.environment!r} made the image {image.name}"
+    hint = (
+        f"run `fleet images build --env {place.environment} {name}`, then"
+        f" `fleet lock --env {place.environment} {name}`, and have the change reviewed"
+    )
+    if endpoint.spec.own_image is not None and endpoint.spec.own_image.uri is not None:
+        hint = "write `image: {build: FOLDER}`: a repository of builds has the images of all endpoints"
+    elif lock.promoted_from is not None:
+        message = f"no promotion from {lock.promoted_from!r} brought {name!r} the image {image.name}"
+        hint = f"run `fleet promote --from {lock.promoted_from} --to {place.environment} {name}`"
+    return finding_at(project.load(name).source.mark(("image",)), FOREIGN, message, hint)
+
+
+def _is_built(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, locked: LockedImage) -> bool:
+    """Whether the build of the endpoint's own folder, on the base that the lock names, made the image."""
+    try:
+        source = image_source(project.load(endpoint.name), project.environment)
+        if source is None or locked.key is None or image_difference(source, locked):
+            return False
+        found = built_image(s3, endpoint.place, locked.key)
+    except FindingsError:  # the folder is not what a build would take, or the record is damaged
+        return False
+    return found is not None and found.record.digest == locked.digest
 
 
 def _missing(ecr: Any, project: Project, endpoint: ResolvedEndpoint) -> Finding | None:

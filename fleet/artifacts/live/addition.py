@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.artifacts.live.live_set import LiveSet
 from fleet.artifacts.live.targets import Past, digest_of_target, versions_of
+from fleet.artifacts.ownership import OF_LIVE_SET, Owners
 from fleet.artifacts.sources.source import ArchiveMeasurement, ArchiveSource, measure
 from fleet.artifacts.store import copy_object, digest_of, store_key
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
@@ -53,6 +54,7 @@ def add_archive(
         if past is not None and past.is_there:
             return Addition(target=target, was_there=True)
         _store(s3, live, source, measured)
+        Owners(s3, live.place.bucket).record(live.endpoint, [measured.digest], OF_LIVE_SET)
         bucket, stored = live.place.bucket, store_key(measured.digest)
         if copy_object(s3, bucket, stored, bucket, live.key(target), measured.digest, overwrite=False):
             return Addition(target=target, was_there=False)

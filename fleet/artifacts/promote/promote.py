@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fleet.artifacts.lock import lock_text, write_text
+from fleet.artifacts.ownership import Owners
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_deployment
@@ -22,7 +23,7 @@ from fleet.artifacts.publish.requirements import (
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
 from fleet.findings import all_of
 from fleet.report.spec_changes import KeyChange
 from fleet.spec.membership import promoted_spec
@@ -80,8 +81,8 @@ def promote(
 ) -> PromotionResult:
     """Copy what the tested locks name and the target's store lacks, then write the target's specs and locks.
 
-    Model repositories are not read. The files are written when every content exists, so another run continues
-    after an interruption.
+    Model repositories are not read. The files are written when every content exists and is recorded as the
+    endpoint's, so another run continues after an interruption.
 
     Args:
         tested: Where the endpoints were tested.
@@ -121,6 +122,8 @@ def promote(
         # Markers come last, when all their files exist.
         streamed += copy.copy([last for *_, last in objects])
     image_bytes = images.copy(image_copies, progress)
+    with aws_errors_as_findings(place):
+        _record_owners(Owners(there.s3, there.bucket), fleet.endpoints, source.environment)
     files = _write(target.project, promoted, templates)
     return PromotionResult(
         copied=len(missing),
@@ -133,6 +136,20 @@ def promote(
         files=files,
         differences={each.lock.endpoint: each.spec.differences for each in promoted if each.spec is not None},
     )
+
+
+def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: str) -> None:
+    """Record what each endpoint runs in the source, also what the target had already, perhaps of others.
+
+    It owns that there: publish proved it before the deploy. A lock may name more, which proves nothing.
+    """
+
+    def record(endpoint: ResolvedEndpoint) -> None:
+        image = [endpoint.image.digest] if endpoint.image.is_own and endpoint.image.digest else []
+        digests = [*(each.digest for each in endpoint.archives), *image]
+        owners.record(endpoint.name, digests, f"promotion from {source}")
+
+    all_in_parallel(tested, record, REQUESTS_AT_ONCE)
 
 
 def _write(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from fleet.artifacts.ownership import OWNERS
 from fleet.artifacts.store import STORE, ObjectListing
 from fleet.engines.object_keys import MANIFEST, PLANS
 from fleet.images.object_keys import BUILT
@@ -112,10 +113,12 @@ def record_prefix(tag: str) -> str:
 
 
 def _unit(key: str) -> str:
-    """The key's unit: `archives/HEX` as a prefix, a folder of endpoints, engines or images, or the object."""
+    """The key's unit: `archives/HEX` as a prefix, a folder of the other prefixes, or the object."""
     top, *rest = key.split("/")
     if f"{top}/" == STORE:
         return f"{STORE}{rest[0].partition('.')[0]}"
+    if f"{top}/" == OWNERS:
+        return f"{OWNERS}{rest[0]}/"
     return f"{top}/{rest[0]}/{rest[1]}/" if len(rest) > 2 else key
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fleet.artifacts.ownership import OWNERS
 from fleet.artifacts.prune.images import ImagePrune
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, record_prefix, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
@@ -76,7 +77,7 @@ class Prune:
         needed = tuple(needs.keys | records)
         objects = {
             key: found
-            for prefix in (STORE, ENDPOINTS, PLANS, BUILT, CONTEXTS)
+            for prefix in (STORE, ENDPOINTS, PLANS, BUILT, CONTEXTS, OWNERS)
             for key, found in list_objects(self._s3, self._bucket, prefix).items()
             if not key.startswith(needed)
         }

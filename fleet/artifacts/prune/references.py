@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.ownership import owner_prefix
 from fleet.artifacts.releases import read_releases
 from fleet.artifacts.store import STORE
 from fleet.aws.api.describe import is_missing
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
+_MODEL_DATA = re.compile(rf"{prefix_of('([^/]+)')}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +56,10 @@ def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> Needs:
     names = [model["ModelName"] for page in pages for model in page["Models"]]
     found = all_in_parallel(names, lambda name: _containers(sagemaker, name), DESCRIBED_AT_ONCE)
     containers = [container for each in found for container in each]
-    keys = (_key(url, bucket) for container in containers for url in _urls(container))
+    found_keys = (_key(url, bucket) for container in containers for url in _urls(container))
+    keys = frozenset(key for key in found_keys if key is not None)
     return Needs(
-        keys=frozenset(key for key in keys if key is not None),
+        keys=keys | {owner_prefix(match[1]) for match in map(_MODEL_DATA.match, keys) if match},
         images=frozenset(_digest_or_tag(container.get("Image", "")) for container in containers),
     )
 
@@ -85,7 +89,7 @@ def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> Ne
     found = read_releases(s3, bucket, list(releases))
     stored = frozenset(_common_prefix(archive.digest) for release in found for archive in release.archives)
     return Needs(
-        keys=stored | {release.model_data for release in found},
+        keys=stored | {key for each in found for key in (each.model_data, owner_prefix(each.endpoint))},
         images=frozenset(release.image for release in found if release.image is not None),
     )
 
@@ -130,6 +134,7 @@ def _key(url: str, bucket: str) -> str | None:
 
 def _prefixes_of(lock: Lock) -> Iterator[str]:
     home = prefix_of(lock.endpoint)
+    yield owner_prefix(lock.endpoint)
     yield f"{home}live/"
     yield f"{home}{set_digest({name: archive.digest for name, archive in lock.archives.items()})}/"
     for archive in lock.archives.values():

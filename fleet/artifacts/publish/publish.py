@@ -13,14 +13,16 @@ from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
 from fleet.artifacts.images.lock import no_ecr
 from fleet.artifacts.images.requirements import require_images
+from fleet.artifacts.ownership import Owners
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.copies import copy_to_endpoints
+from fleet.artifacts.publish.possession import Possession
 from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
 from fleet.artifacts.publish.uploads import StoreUploads
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import FindingsError
+from fleet.findings import Finding, FindingsError
 from fleet.spec.project import Project
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 class PublishResult:
     """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and unchanged.
 
-    `engines` is how many were built.
+    `engines` is how many were built; `warnings` is what could not be compared.
     """
 
     engines: int = 0
@@ -39,6 +41,7 @@ class PublishResult:
     bytes: int = 0
     copied: int = 0
     there: int = 0
+    warnings: tuple[Finding, ...] = ()
 
 
 def publish(
@@ -52,20 +55,28 @@ def publish(
 ) -> PublishResult:
     """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
 
-    Images of a spec's own have to exist. Existing objects are known from listings. A live set's names do not
-    depend on the content, so each of its objects is requested. Only repositories that have to be uploaded are
-    read.
+    Images of a spec's own have to exist and be their endpoint's. Existing objects are known from listings. A
+    live set's names do not depend on the content, so each of its objects is requested. Only repositories are
+    read that have to be uploaded, or whose content the endpoint never had.
 
     Raises:
-        FindingsError: a registry lacks an image, and nothing is published; or repositories differ from the
-            locks, names are taken by other contents, or engines cannot be built, and everything else is.
+        FindingsError: a registry lacks an image, or it is another endpoint's, and nothing is published; or
+            repositories differ from the locks, archives are another endpoint's, names are taken by other
+            contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
     place = place_of(project.environment)
     with aws_errors_as_findings(place):
-        require_images(ecr, project, endpoints)
+        owners = Owners(s3, place.bucket)
+        warnings = require_images(s3, ecr, project, endpoints, owners)
         lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
-        contents = contents_of(lacking)
+        possession = Possession(s3, project, owners)
+        # Plans are found and built by the digests of ONNX models in a lock, so that is proved first.
+        built = possession.proved([each for each in lacking if each.artifact.repository is not None])
+        names = {each.name for each in possession.consistent(built)}
+        contents = contents_of(
+            [each for each in lacking if each.artifact.repository is None or each.name in names]
+        )
         to_upload = missing_in_store(s3, place.bucket, contents)
         engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
@@ -73,9 +84,14 @@ def publish(
         outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)
         refused = {content.key for content in to_upload} - {content.key for content in ready}
         refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
-        stored = [content for content in contents if content.key not in refused]
+        for outcome in outcomes:
+            if outcome.source is not None:
+                possession.packed(outcome.source)
+        stored = [each for content in contents if content.key not in refused for each in content.wanted]
+        own = contents_of(possession.proved(stored))
         findings += [finding for outcome in outcomes for finding in outcome.findings]
-        findings += copy_to_endpoints(s3, place.bucket, stored, progress)
+        findings += possession.findings
+        findings += copy_to_endpoints(s3, place.bucket, own, progress)
     if findings:
         raise FindingsError(findings)
     uploaded = [outcome.content for outcome in outcomes if outcome.uploaded]
@@ -85,4 +101,5 @@ def publish(
         bytes=sum(size_with_plans(content, engines.plans) for content in uploaded),
         copied=len(lacking),
         there=sum(len(endpoint.archives) for endpoint in endpoints) - len(lacking),
+        warnings=tuple(warnings),
     )

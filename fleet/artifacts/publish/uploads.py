@@ -30,9 +30,13 @@ UPLOADS_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result for one content: uploaded, or another publisher was first, or it failed."""
+    """The result for one content: uploaded, or another publisher was first, or it failed.
+
+    `source` is the archive whose repository was packed, and thereby digested.
+    """
 
     content: Content
+    source: ArchiveRequirement | None = None
     uploaded: bool = False
     findings: tuple[Finding, ...] = ()
 
@@ -79,7 +83,7 @@ class StoreUploads:
         for wanted in content.wanted:
             try:
                 uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
-                return Outcome(content, uploaded)
+                return Outcome(content, wanted, uploaded)
             except FindingsError as error:
                 findings += error.findings
         return Outcome(content, findings=tuple(findings))

@@ -157,6 +157,8 @@ class Deploy:
             builders,
             ecr=lambda: self._access.client("ecr"),
         )
+        for warning in published.warnings:
+            self._steps.say(str(warning))
         by = shown_builder(self._fleet.place.environment)
         done = [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []

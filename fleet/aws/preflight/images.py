@@ -1,9 +1,10 @@
-"""Whether the container images can be pulled."""
+"""Whether the container images can be pulled, and are of the releases that specs name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet.aws.images.pinned_release import pinned_release_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
 from fleet.aws.images.repository_policy import RolePull, role_pull
@@ -21,6 +22,7 @@ def images(subject: Subject) -> Iterator[CheckResult]:
     """
     ecr = subject.access.client("ecr")
     by_uri: dict[str, tuple[Image, list[str]]] = {}
+    pulled = set(subject.specs)
     for endpoint in subject.endpoints:
         by_uri.setdefault(endpoint.image.uri, (endpoint.image, []))[1].append(endpoint.name)
     for uri, (image, names) in by_uri.items():
@@ -43,7 +45,12 @@ def images(subject: Subject) -> Iterator[CheckResult]:
         elif image.digest is not None:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]
+        pulled.difference_update(names)
         yield CheckResult(what="image", text=f"{uri}: {refusal}", findings=tuple(findings))
+    specs = [each for name, each in subject.specs.items() if name in pulled]
+    if doubts := pinned_release_findings(lambda: ecr, subject.project.environment, specs):
+        text = "a digest in `image_digest` is not shown to be of its release"
+        yield CheckResult(what="image", text=text, findings=tuple(doubts))
 
 
 def _foreign_image(subject: Subject, uri: str, names: list[str], text: str) -> CheckResult:

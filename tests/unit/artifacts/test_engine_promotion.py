@@ -46,7 +46,7 @@ def test_the_archive_arrives_with_what_is_written_of_it_and_needs_no_engine(test
     lock = load_lock(Path(tested.folder.root / "locks/prod/sentences.lock.yaml"))
     digest = lock.archives["sentences"].digest
     assert (done.copied, lock.promoted_from) == (1, "staging")
-    assert sorted(tested.keys("prod")) == sorted([store_key(digest), contents_key(digest)])
+    assert sorted(tested.keys("prod", "archives/")) == sorted([store_key(digest), contents_key(digest)])
 
 
 def test_where_the_target_has_another_gpu_nothing_is_copied(tested: Promotion) -> None:
@@ -62,7 +62,7 @@ def test_where_the_store_has_lost_it_and_the_onnx_model_is_another_it_is_to_be_p
     tested: Promotion, there: bytes
 ) -> None:
     tested.promote()
-    for key in tested.keys("prod"):
+    for key in tested.keys("prod", "archives/"):
         tested.s3("prod").delete_object(Bucket=tested.bucket("prod"), Key=key)
     if there:
         (tested.folder.root / "onnx/sentences.onnx").write_bytes(there)

@@ -18,9 +18,11 @@ from fleet.artifacts.live.source import repository_source, told_of_arguments
 from fleet.artifacts.live.targets import digests_of, targets_of
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.sources.source import measure
 from fleet.aws.api.emulator import local_session
 from fleet.findings import FindingsError
-from fleet.spec.project import open_project
+from fleet.spec.endpoint import Mode
+from fleet.spec.project import load_lock, open_project
 from fleet_folder import SPEC, FleetFolder
 from live_sets import LIVE, Live
 from running_aws import running_aws
@@ -61,6 +63,18 @@ def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live:
     assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
     stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
     assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
+
+
+def test_what_was_added_is_the_endpoints_own_whatever_repository_its_spec_names_later(live: Live) -> None:
+    live.publish()
+    live.add("x = 2\n")
+    added = measure(FolderSource(live.repository("x = 2\n")), Mode.MULTI_MODEL).digest
+    lock = live.folder.root / "locks/dev/sentences.lock.yaml"
+    live.folder.write("model_specs/sentences.yaml", LIVE.replace("version: 1", "version: 2"))
+    (own,) = load_lock(lock).archives.values()
+    lock.write_text(lock.read_text().replace(own.digest, added))
+    live.publish()
+    assert live.body("sentences-v2.tar.gz") == live.body("other-v1.tar.gz")
 
 
 def test_another_content_gets_the_next_version(live: Live) -> None:

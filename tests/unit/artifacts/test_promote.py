@@ -50,7 +50,7 @@ def findings_of(promotion: Promotion, **options: Any) -> list[str]:
 def test_the_tested_archive_arrives_in_another_account_without_its_repository(promotion: Promotion) -> None:
     (archive,) = promotion.test().archives
     done = promotion.promote()
-    (key,) = promotion.keys("prod")
+    (key,) = promotion.keys("prod", "archives/")
     found = promotion.s3("prod").get_object(Bucket=promotion.bucket("prod"), Key=key)
     body = found["Body"].read()
     assert key == f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"
@@ -89,7 +89,7 @@ def test_within_an_account_the_server_copies_across_regions(promotion: Promotion
     (archive,) = promotion.test().archives
     done = promotion.promote("qa")
     assert (done.copied, done.streamed) == (1, 0)
-    assert promotion.keys("qa") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
+    assert promotion.keys("qa", "archives/") == [f"archives/{archive.digest.removeprefix('sha256:')}.tar.gz"]
 
 
 class Stopping(SilentProgress):
@@ -119,7 +119,7 @@ def test_a_large_archive_comes_in_parts_with_the_checksum_of_the_whole(promotion
             return nullcontext(counted.append)
 
     done = promotion.promote(progress=Counting())
-    (key,) = promotion.keys("prod")
+    (key,) = promotion.keys("prod", "archives/")
     here, there = (
         promotion.s3(name).get_object(Bucket=promotion.bucket(name), Key=key, ChecksumMode="ENABLED")
         for name in ("staging", "prod")
@@ -155,9 +155,11 @@ def test_uncompressed_files_arrive_and_their_marker_is_the_last(promotion: Promo
         target.meta.events.register(f"provide-client-params.s3.{call}", _note(written))
     assert promotion.promote(to, target_s3=target).copied == 1
     name = f"archives/{archive.digest.removeprefix('sha256:')}"
-    assert promotion.keys(to) == [key for key in promotion.keys("staging") if key.startswith(name)]
+    assert promotion.keys(to, "archives/") == [
+        key for key in promotion.keys("staging") if key.startswith(name)
+    ]
     assert f"{name}/embed/1/model.py" in written
-    assert written[-1] == f"{name}.files"
+    assert [key for key in written if key.startswith("archives/")][-1] == f"{name}.files"
     assert promotion.promote(to).there == 1
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from fleet.artifacts.ownership import owner_key
 from fleet.artifacts.releases import record_release
 from fleet.artifacts.store import store_key
 from fleet.findings import FindingsError
@@ -78,14 +79,15 @@ def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
     ],
 )
 @pytest.mark.parametrize("several", [False, True])
-def test_what_a_model_of_the_account_names_stays(
+def test_what_a_model_of_the_account_names_stays_with_the_records_of_its_endpoint(
     bucket: ArtifactBucket, container: dict[str, Any], several: bool
 ) -> None:
-    key = bucket.put(f"endpoints/a/{HEX}.tar.gz")
+    keys = [bucket.put(f"endpoints/a/{HEX}.tar.gz"), bucket.put(owner_key("a", DIGEST))]
     bucket.put(f"endpoints/b/{HEX}.tar.gz")
+    bucket.put(owner_key("b", DIGEST))
     model(bucket, **({"Containers": [container]} if several else {"PrimaryContainer": container}))
     prune(bucket)
-    assert bucket.held() == [key]
+    assert bucket.held() == keys
 
 
 def test_a_model_that_names_a_prefix_keeps_all_below_it(bucket: ArtifactBucket) -> None:
@@ -157,7 +159,7 @@ def test_a_lock_that_cannot_be_read_stops_it(bucket: ArtifactBucket) -> None:
 
 
 def released(bucket: ArtifactBucket, *codes: str) -> list[str]:
-    """Publish and release one endpoint's contents after each other; what each has put, but for its release."""
+    """Publish and release one endpoint's contents after each other; what each has put, but for its release and records."""
     put = []
     for code in codes:
         before = set(bucket.held())
@@ -165,7 +167,8 @@ def released(bucket: ArtifactBucket, *codes: str) -> list[str]:
         bucket.lock()
         bucket.publish()
         record_release(bucket.s3, bucket.endpoints[0])
-        put.append({key for key in set(bucket.held()) - before if not key.startswith("releases/")})
+        others = ("releases/", "owners/")
+        put.append({key for key in set(bucket.held()) - before if not key.startswith(others)})
     (bucket.folder.root / "model_specs/sentences.yaml").unlink()
     forget_lock(bucket, "sentences")
     return [sorted(keys) for keys in put]  # type: ignore[misc]
@@ -174,10 +177,10 @@ def released(bucket: ArtifactBucket, *codes: str) -> list[str]:
 @pytest.mark.parametrize("keep", [0, 1, 2])
 def test_what_the_last_releases_of_an_endpoint_use_stays(bucket: ArtifactBucket, keep: int) -> None:
     put = released(bucket, "x = 1\n", "x = 2\n", "x = 3\n")
-    releases = bucket.held("releases/")
+    releases, owners = bucket.held("releases/"), bucket.held("owners/")
     prune(bucket, keep)
     kept = [key for keys in put[3 - keep :] for key in keys] if keep else []
-    assert bucket.held() == sorted(kept) + releases[3 - keep :]
+    assert bucket.held() == sorted([*kept, *(owners if keep else []), *releases[3 - keep :]])
 
 
 def test_each_endpoint_has_its_own_last_releases(bucket: ArtifactBucket) -> None:

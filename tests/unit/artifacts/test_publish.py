@@ -35,7 +35,11 @@ def test_it_is_kept_in_the_store_and_in_the_endpoints_prefix(bucket: ArtifactBuc
     bucket.lock()
     bucket.publish()
     name = bucket.endpoints[0].archives[0].digest.removeprefix("sha256:")
-    assert bucket.held() == [f"archives/{name}.tar.gz", f"endpoints/sentences/{name}.tar.gz"]
+    assert bucket.held() == [
+        f"archives/{name}.tar.gz",
+        f"endpoints/sentences/{name}.tar.gz",
+        f"owners/sentences/{name}",
+    ]
 
 
 def test_what_is_there_is_known_from_listings_alone(bucket: ArtifactBucket) -> None:
@@ -80,7 +84,7 @@ def test_contents_that_are_equal_are_uploaded_once(bucket: ArtifactBucket) -> No
     assert len(bucket.held("archives/")) == 1
 
 
-def test_of_equal_contents_any_repository_that_still_has_it_will_do(
+def test_of_equal_contents_of_an_endpoint_any_repository_that_still_has_it_will_do(
     bucket: ArtifactBucket, folder: FleetFolder
 ) -> None:
     bucket.set_of({"a": "x = 1\n", "b": "x = 1\n"})
@@ -138,6 +142,7 @@ def test_a_repository_that_changed_since_the_lock_is_refused_by_its_archive_and_
 def test_a_promoted_lock_is_not_to_be_written_anew(bucket: ArtifactBucket, folder: FleetFolder) -> None:
     bucket.single()
     bucket.lock()
+    folder.environment(name="staging")
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     lock.write_text(lock.read_text().replace("archives:", "promoted_from: staging\narchives:"))
     folder.write("sentences/embed/1/model.py", "x = 2\n")

@@ -1,0 +1,81 @@
+"""Which contents an endpoint may have: a record in the bucket for each one, written once that was proved.
+
+Digests of archives and images are in everybody's locks, so naming one proves nothing
+(docs/decisions/0040-an-endpoint-gets-what-is-its-own.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.releases import released_digests
+from fleet.artifacts.store import list_objects
+from fleet.core.parallel import all_in_parallel
+from fleet.spec.values import hexadecimal
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+OWNERS = "owners/"
+"""The prefix of all records; roles of endpoints and builds may not write there."""
+WRITES_AT_ONCE = 16
+OF_REPOSITORY, OF_BUILD, OF_RELEASE, OF_LIVE_SET = "repository", "build", "release", "live set"
+"""Proofs: what was read or built, an earlier release, and what `fleet models add` has read."""
+
+
+def owner_prefix(endpoint: str) -> str:
+    """The prefix of an endpoint's records."""
+    return f"{OWNERS}{endpoint}/"
+
+
+def owner_key(endpoint: str, digest: str) -> str:
+    """The record that an endpoint owns a content: an archive by its lock's digest, or an image."""
+    return f"{owner_prefix(endpoint)}{hexadecimal(digest)}"
+
+
+class Owners:
+    """The records of one bucket; those of an endpoint are listed once, when it is first asked for."""
+
+    def __init__(self, s3: S3Client, bucket: str) -> None:
+        self._s3, self._bucket = s3, bucket
+        self._recorded: dict[str, set[str]] = {}
+
+    def owned(self, endpoint: str, digests: Collection[str]) -> set[str]:
+        """Those of these digests that the endpoint owns: by a record, else by one of its releases.
+
+        What was deployed before there were records has releases alone, and gets records now.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        owned = {each for each in digests if owner_key(endpoint, each) in self._records(endpoint)}
+        if len(owned) == len(set(digests)):
+            return owned
+        released = released_digests(self._s3, self._bucket, endpoint).intersection(digests) - owned
+        self.record(endpoint, released, OF_RELEASE)
+        return owned | released
+
+    def record(self, endpoint: str, digests: Collection[str], proof: str) -> None:
+        """Write the records that are missing; `proof` shows a reader of the bucket how that was known.
+
+        Two writers of one record mean the same, so that neither has to win.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        known = self._records(endpoint)
+        missing = {key: each for each in digests if (key := owner_key(endpoint, each)) not in known}
+
+        def write(key: str) -> None:
+            text = json.dumps({"endpoint": endpoint, "digest": missing[key], "proof": proof})
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode())
+
+        all_in_parallel(missing, write, WRITES_AT_ONCE)
+        known.update(missing)
+
+    def _records(self, endpoint: str) -> set[str]:
+        if endpoint not in self._recorded:
+            self._recorded[endpoint] = set(list_objects(self._s3, self._bucket, owner_prefix(endpoint)))
+        return self._recorded[endpoint]
