@@ -9,13 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.core.project_root import is_project_root, project_roots
-from fleet.core.sources import PRODUCT
+from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
 _OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")
-_IN_CLONE = Path("fleet/core/sources.py")
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class PlatformFolders:
     def _own(self) -> dict[Path, str]:
         """The platform's folders and files without links, with the names by which people know them."""
         named = [self.top / each for each in _OF_REPOSITORY]
-        if (self.root / _IN_CLONE).is_file():
+        if is_product_clone(self.root):
             named += [self.root / each for each in PRODUCT]
         found = {path: self._shown(each) for each in named for path in _with_target(each)}
         return {**found, **dict(self._of_fleet(self.root))}

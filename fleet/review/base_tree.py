@@ -19,12 +19,17 @@ NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
 
 @dataclass(frozen=True, kw_only=True)
 class BaseTree:
-    """Where the base is: its commit, and the fleet's folder in its work tree."""
+    """Where the base is: its commit, and the fleet's folder in its work tree.
+
+    Attributes:
+        place: The top of that work tree.
+        top: The top of the work tree that is under review, without links.
+    """
 
     commit: str
     root: Path
     place: Path
-    """The top of the work tree."""
+    top: Path
 
 
 @contextmanager
@@ -43,14 +48,15 @@ def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
         run_git(root, "--version")
         raise CannotRunError(f"{root} is not in a Git work tree", "run it in a clone of the fleet")
     commit = merge_base(top, reference)
-    below = Path(os.path.realpath(root)).relative_to(os.path.realpath(top))
+    real = Path(os.path.realpath(top))
+    below = Path(os.path.realpath(root)).relative_to(real)
     with TemporaryDirectory(prefix="fleet-report-") as folder:
         place = Path(folder) / "base"
         try:
             _git(
                 top, *NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--no-checkout", str(place), commit
             )
-            found = BaseTree(commit=commit, root=place / below, place=place)
+            found = BaseTree(commit=commit, root=place / below, place=place, top=real)
             check_out(found, PARTS)
             found.root.mkdir(parents=True, exist_ok=True)
             yield found

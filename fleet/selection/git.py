@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import CannotRunError
@@ -14,6 +15,8 @@ MAX_REFERENCE = 512
 """Characters of a reference; Git's own limit is that of a file name."""
 MAX_PATH_BYTES = 4096
 """The length of a path; a longer one is not looked for. Linux has the same limit."""
+REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE, SUBMODULE_MODE = 0o100644, 0o100755, 0o120000, 0o160000
+"""What Git records of a file's mode. Source: git-fast-import(1), "filemodify"."""
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 """Messages that can be passed on, an index that is not written, and no questions."""
@@ -49,8 +52,17 @@ def work_tree(folder: Path) -> Path | None:
 def changed_files(folder: Path, reference: str) -> list[Path]:
     """The files that differ from where HEAD left a reference, sorted; they may be deleted.
 
-    Commits, the index, the work tree and files that Git does not ignore count alike. A file that was renamed
-    counts with both of its names.
+    Raises:
+        CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
+    """
+    return sorted(changed_modes(folder, reference))
+
+
+def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
+    """The files that differ from where HEAD left a reference, with Git's mode of each before and now.
+
+    The mode is 0 where the file does not exist. Commits, the index, the work tree and files that Git does not
+    ignore count alike. A file that was renamed counts with both of its names.
 
     Raises:
         CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
@@ -59,10 +71,15 @@ def changed_files(folder: Path, reference: str) -> list[Path]:
     if top is None:
         raise _cannot_read(folder, run_git(folder, "rev-parse", "--show-toplevel"))
     base = merge_base(top, reference)
-    options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
-    found = {*_files(top, "diff", *options, base, "--")}
-    found.update(_files(top, "ls-files", "-z", "--others", "--exclude-standard"))
-    return sorted(found)
+    options = ("--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+    entries = iter(_answer(top, "diff", *options, base, "--"))
+    found = dict[Path, tuple[int, int]]()
+    for modes, name in zip(entries, entries, strict=True):
+        before, after, *_ = modes.removeprefix(":").split(" ")
+        found[top / name] = int(before, 8), int(after, 8)
+    for name in _answer(top, "ls-files", "-z", "--others", "--exclude-standard"):
+        found.setdefault(top / name, (0, _mode(top / name)))
+    return found
 
 
 def deleted_files(top: Path, path: Path) -> list[Path]:
@@ -141,11 +158,22 @@ def is_commit(top: Path, reference: str) -> bool:
     return done.returncode == 0
 
 
-def _files(top: Path, *command: str) -> Iterator[Path]:
+def _answer(top: Path, *command: str) -> list[str]:
     done = run_git(top, *command)
     if done.returncode != 0:
         raise CannotRunError(f"`git {command[0]}` failed: {_problem(done)}", "run it in a clone of the fleet")
-    yield from (top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+    return [os.fsdecode(part) for part in done.stdout.split(b"\0") if part]
+
+
+def _mode(file: Path) -> int:
+    """The mode that Git would give a file; one that vanished meanwhile counts as a plain one."""
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return REGULAR_MODE
+    if stat.S_ISDIR(mode):  # Git lists a folder that is a repository of its own as one file
+        return SUBMODULE_MODE
+    return LINK_MODE if stat.S_ISLNK(mode) else EXECUTABLE_MODE if mode & stat.S_IXUSR else REGULAR_MODE
 
 
 def run_git(folder: Path, *command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

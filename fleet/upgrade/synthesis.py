@@ -20,7 +20,7 @@ from fleet.upgrade.installation import Installation, isolated
 THIS = Path(sys.executable)
 _SUFFIX = ".template.json"
 _APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(sys.argv[1]))"
-"""What the app.py of a fleet runs; app.py itself may be another program, and imports the packages beside it."""
+"""What the app.py of a fleet runs; app.py itself may be changed, and imports the packages beside it."""
 
 
 def app_command(python: Path, root: Path) -> list[str]:

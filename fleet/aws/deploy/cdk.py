@@ -51,9 +51,9 @@ class Cdk:
 
     Threads may run it at one time, each with a log of its own (`with_log`).
 
-    The CLI runs the commands `app` and `build` of the cdk.json in its working directory, and loads its `plugin`s.
-    So it gets a directory of its own, whose cdk.json has the fleet's `context` alone. If `home` is given, the CLI
-    reads the user's CDK settings (`~/.cdk.json`) there.
+    The CLI runs the commands `app` and `build` of the cdk.json in its working directory, and loads the
+    modules of its `plugin`. So it gets a directory of its own, whose cdk.json has only the fleet's `context`.
+    If `home` is given, the CLI reads the user's CDK settings (`~/.cdk.json`) there.
     """
 
     def __init__(
