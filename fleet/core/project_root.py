@@ -30,3 +30,9 @@ def project_root(start: Path) -> Path:
         f"no fleet at {start} or above: a fleet is a folder with model_specs/ and environments/",
         "change into the folder of a fleet, or write a new one: fleet init DIR",
     )
+
+
+def repository_top(root: Path) -> Path:
+    """The folder of the Git repository around a fleet, without links; the fleet's own where there is none."""
+    real = root.resolve()
+    return next((each for each in (real, *real.parents) if (each / ".git").exists()), real)

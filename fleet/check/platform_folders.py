@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
+_PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js")
+_PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json")
 _OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")
 
 
@@ -26,6 +28,7 @@ class PlatformFolders:
 
     root: Path
     top: Path
+    _known: dict[Path, str | None] = field(default_factory=dict, compare=False, repr=False)
 
     def overlap(self, folder: Path, spec: Path) -> str | None:
         """What a model repository has in common with the platform: "is policies/"; None for nothing.
@@ -40,9 +43,13 @@ class PlatformFolders:
             return None
         if folder.is_relative_to(self._specs):
             return self._among_specs(folder, spec.parent.resolve())
-        return next(self._overlaps(folder), None)
+        if folder not in self._known:
+            self._known[folder] = next(self._overlaps(folder), None)
+        return self._known[folder]
 
     def _overlaps(self, folder: Path) -> Iterator[str]:
+        for program in _programs(folder):
+            yield f"contains the program {program.relative_to(folder).as_posix()}"
         for place, name in self._own.items():
             yield from _overlap(folder, place, name)
         for base in (self.top, self.root):
@@ -100,6 +107,21 @@ class PlatformFolders:
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self.top).as_posix()
+
+
+def _programs(folder: Path) -> Iterator[Path]:
+    """Programs in a folder, or below it beside the models: a repository has only folders of models."""
+    if not folder.is_dir():
+        return
+    for place in (folder, *sorted(each for each in folder.iterdir() if each.is_dir())):
+        inner = sorted(place.iterdir())
+        if place == folder or not any(each.name == "config.pbtxt" or each.name.isdigit() for each in inner):
+            yield from (
+                each
+                for each in inner
+                if each.suffix in _PROGRAM_SUFFIXES or each.name in _PROGRAM_NAMES
+                if not each.is_dir()
+            )
 
 
 def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:
