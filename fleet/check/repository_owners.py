@@ -128,7 +128,7 @@ def _may_both(file: NamedFile, other: NamedFile) -> bool:
 
 
 def _contact(owner: EndpointOwner | None) -> str:
-    """What tells owners apart: the contact reviews, so another team's name with it takes nothing over."""
+    """The identity of an owner: the contact reviews, so the name of another team takes nothing over."""
     return "" if owner is None else owner.contact or owner.team
 
 

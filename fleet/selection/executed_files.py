@@ -56,7 +56,7 @@ class ExecutedFile:
 
 
 def executed_files(root: Path, top: Path, commit: str, base: Path) -> tuple[ExecutedFile, ...]:
-    """The files of a change that are no data of the fleet, sorted by path.
+    """The files of a change that are not data of the fleet, sorted by path.
 
     Data are specs, locks, environments, profiles and policies; documents; and what a spec names: model
     repositories, ONNX models, folders of images. A spec makes no data of a file that the base has for another
@@ -84,7 +84,7 @@ def executed_files(root: Path, top: Path, commit: str, base: Path) -> tuple[Exec
 
 @dataclass(frozen=True)
 class _ChangeScope:
-    """The fleet in both commits of a change, as far as it says which files are data."""
+    """The fleet in both commits of a change, with the files that are data."""
 
     root: Path
     top: Path
