@@ -128,7 +128,7 @@ catalog: .venv-catalog/.ready  ## Refresh the catalog's facts: make catalog [CHE
 
 ENV ?= dev
 synth: setup  ## Synthesise one environment: make synth ENV=prod
-	@npx cdk synth --quiet -c env=$(ENV)
+	@node_modules/.bin/cdk synth --quiet -c env=$(ENV)
 
 bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, without judging]
 	@test -f "benchmarks/$(NAME).py" || { echo "name one: make bench NAME=... of benchmarks/" >&2; exit 2; }

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from fleet.artifacts.sources.spec_path import spec_path
 from fleet.core.look import read_once
+from fleet.core.project_root import GIT
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.folder_entries import folder_entries
-from fleet.selection.work_tree import ENTRY, common_folder, work_tree
+from fleet.selection.work_tree import common_folder, work_tree
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import KeyPath
@@ -51,7 +52,7 @@ def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
 def own_git_findings(root: Path) -> Iterator[Finding]:
     """Those among a fleet's own folders, and between it and the top of its clone."""
-    below_top = list(takewhile(lambda each: not os.path.lexists(each / ENTRY), (root, *root.parents)))
+    below_top = list(takewhile(lambda each: not os.path.lexists(each / GIT), (root, *root.parents)))
     in_clone = len(below_top) <= len(root.parents)
     yield from (_bare(each) for each in below_top[: None if in_clone else 1] if _is_bare(each))
     for name in _OWN:
@@ -70,12 +71,12 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
             continue
         if _is_bare(here):
             found.append(_bare(here))
-        if any(each.name == ENTRY for each in entries) and not _is_of_clone(here / ENTRY, fleet):
+        if any(each.name == GIT for each in entries) and not _is_of_clone(here / GIT, fleet):
             message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
             hint = "remove it, or make the folder a submodule: `git submodule add`"
-            found.append(Finding(code=NESTED, message=message, hint=hint, file=here / ENTRY))
+            found.append(Finding(code=NESTED, message=message, hint=hint, file=here / GIT))
         folders = (each.name for each in entries if each.kind is EntryKind.FOLDER)
-        waiting += [here / name for name in folders if name != ENTRY]
+        waiting += [here / name for name in folders if name != GIT]
     return found
 
 
@@ -102,10 +103,10 @@ def _is_of_clone(entry: Path, fleet: Path) -> bool:
     if tree is None:
         return False
     if entry.is_symlink() or not entry.is_file():
-        return entry == tree.top / ENTRY
+        return entry == tree.top / GIT
     with entry.open("rb") as opened:
         named = os.fsdecode(opened.read(MAX_ENTRY_BYTES)).removeprefix("gitdir:").strip()
     leads_to = Path(os.path.realpath(entry.parent / named))
     clones = (tree.folder, common_folder(tree.folder))  # a linked worktree has submodules of its own
     is_submodule = any(leads_to.is_relative_to(os.path.realpath(each / "modules")) for each in clones)
-    return entry == tree.top / ENTRY or is_submodule
+    return entry == tree.top / GIT or is_submodule

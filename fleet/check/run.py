@@ -13,6 +13,7 @@ from fleet.check.idle_notifications import idle_notifications
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
 from fleet.check.provisional_lock import draft_lock
+from fleet.check.repository_owners import owned_specs, ownership_findings
 from fleet.check.spec_images import image_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.core.look import one_look
@@ -120,6 +121,8 @@ def all_findings(
     for _, loaded in drafted:
         with _place_findings(findings):
             findings += draft_findings(project, loaded)
+    if not project.is_promoted:
+        findings += ownership_findings(project.root, owned_specs(whole))
     drafts_by_name = [(loaded.spec.endpoint, file) for file, loaded in drafted]
     findings += [*same_names(project.root, drafts_by_name), *idle_notifications(project, specs), *of_policies]
     return sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -11,10 +10,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from fleet.ci.platform_folders import PlatformFolders
+from fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from fleet.findings import Finding, FindingsError, all_of
-from fleet.spec.layers import Layering, LayerKind, merged
-from fleet.spec.owner import Owner
+from fleet.spec.layers import Layer, Layering, LayerKind, merged
+from fleet.spec.owner import EndpointOwner, Owner
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
@@ -30,19 +29,24 @@ class _Parts(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
+    owner: EndpointOwner | None = None
+
+
+class _Policy(BaseModel):
+    """The key of a policy by which its file has an owner."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
     owner: Owner | None = None
-    models: object = ()
 
 
 @dataclass(frozen=True)
 class _Owned:
     """A spec with its reviewer; `folder` is the one whose file names the owner, None for the spec itself."""
 
-    name: str
-    file: Path
+    spec: OwnedSpec
     reviewer: str
     folder: Path | None
-    repositories: tuple[Path, ...]
 
 
 def codeowners(root: Path, top: Path) -> list[str]:
@@ -57,42 +61,53 @@ def codeowners(root: Path, top: Path) -> list[str]:
 
     Raises:
         FindingsError: a spec cannot be read, its owner has no contact that such a file can name, or one of
-            its model repositories has something in common with the platform's folders.
+            its model repositories overlaps the platform's folders or another owner's.
     """
     root = root.resolve()
     layering = Layering(root, Source(root, {}))
-    platform = PlatformFolders(root, top)
-    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _owned(layering, platform, *item))
-    owned = [each for each in found if each is not None]
+    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _spec(layering, *item))
+    with_owner = [(spec, spec.owner, layers) for spec, layers in found if spec.owner]
+    owned = all_of(with_owner, lambda item: _owned(*item))
+    if refused := ownership_findings(root, [each for each, _ in found]):
+        raise FindingsError(refused)
     folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
-    lines = [f"{_pattern(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
-    lines += [f"{_pattern(each.file, top)} {each.reviewer}" for each in owned if each.folder is None]
-    locks = _pattern(root / "locks", top)
-    lines += [f"{locks}/*/{each.name}.*.yaml {each.reviewer}" for each in owned]
+    lines = [f"{pattern_of(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
+    lines += [f"{pattern_of(each.spec.file, top)} {each.reviewer}" for each in owned if each.folder is None]
+    locks = pattern_of(root / "locks", top)
+    lines += [f"{locks}/*/{each.spec.endpoint}.*.yaml {each.reviewer}" for each in owned]
     lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
     return [*lines, *_of_policies(root, top)]
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
     for file in policy_files(root)[0]:
-        owner = validate(_Parts, read_source(file)).owner
-        if owner and owner.reviewer:
-            yield f"{_pattern(file, top)} {owner.reviewer}"
+        if reviewer := policy_reviewer(file):
+            yield f"{pattern_of(file, top)} {reviewer}"
 
 
-def _owned(layering: Layering, platform: PlatformFolders, name: str, file: Path) -> _Owned | None:
+def policy_reviewer(file: Path) -> str | None:
+    """The contact of a policy's owner, where a CODEOWNERS file can name it.
+
+    Raises:
+        FindingsError: the policy cannot be read.
+    """
+    owner = validate(_Policy, read_source(file)).owner
+    return owner.reviewer if owner else None
+
+
+def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:
     source = read_source(file)
     layers = layering.layers(source)
     whole = merged(source, layers)
-    parts = validate(_Parts, whole)
-    if parts.owner is None:
-        return None
-    _check_name(name, file)
+    return OwnedSpec(name, file, whole, validate(_Parts, whole).owner), layers
+
+
+def _owned(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
+    _check_name(spec.endpoint, spec.file)
     naming = next(each for each in reversed(layers) if "owner" in each.source.data)
     folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
-    mark = whole.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
-    reviewer = _reviewer(parts.owner, mark)
-    return _Owned(name, file, reviewer, folder, tuple(_folders(parts.models, whole, file, platform)))
+    mark = spec.source.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
+    return _Owned(spec, _reviewer(owner, mark), folder)
 
 
 def _check_name(name: str, file: Path) -> None:
@@ -114,47 +129,19 @@ def _reviewer(owner: Owner, mark: Mark) -> str:
     raise FindingsError([finding_at(mark, "FL510", message, hint)])
 
 
-def _folders(models: object, source: Source, spec: Path, platform: PlatformFolders) -> list[Path]:
-    """The model repositories that are folders of the Git repository; none may be the platform's."""
-    found = all_of(
-        enumerate(models if isinstance(models, list) else ()),
-        lambda item: _folder(*item, source, spec, platform),
-    )
-    return [each for each in found if each is not None]
-
-
-def _folder(index: int, model: object, source: Source, spec: Path, platform: PlatformFolders) -> Path | None:
-    repository = model.get("repository") if isinstance(model, dict) else None
-    if not isinstance(repository, str) or repository.startswith("s3://"):
-        return None
-    mark = source.mark(("models", index, "repository"))
-    try:
-        folder = Path(os.path.realpath(mark.file.parent / repository))
-        problem = platform.overlap(folder, spec)
-    except ValueError:
-        problem = "is not a path"
-    if problem:
-        message = (
-            f"`models[{index}].repository` is {repository!r}, which {problem}: a CODEOWNERS file would make"
-            " the owner of this spec the reviewer of that folder"
-        )
-        hint = "move the models to a folder that holds only model repositories, such as models/"
-        raise FindingsError([finding_at(mark, "FL510", message, hint)])
-    return folder if folder.is_relative_to(platform.top) else None
-
-
 def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
     """The reviewers of each model repository; one that several teams share has all of them."""
     found = defaultdict[str, list[str]](list)
     for each in owned:
-        for folder in each.repositories:
-            names = found[f"{_pattern(folder, top)}/"]
-            if each.reviewer not in names:
-                names.append(each.reviewer)
+        for file in named_files(each.spec):
+            if file.is_repository and file.path.is_relative_to(top):
+                names = found[f"{pattern_of(file.path, top)}/"]
+                if each.reviewer not in names:
+                    names.append(each.reviewer)
     return found
 
 
-def _pattern(path: Path, top: Path) -> str:
+def pattern_of(path: Path, top: Path) -> str:
     """A path from the top of the repository, a link as such; blanks and signs with a meaning are escaped."""
     relative = path.relative_to(top).as_posix()
     if not relative.isprintable():

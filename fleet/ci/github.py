@@ -86,6 +86,7 @@ def _check(targets: Sequence[Target], prefix: str, *, locked: bool) -> str:
         **_common(prefix),
         SETUP=_setup(any(not target.source for target in targets) and not locked),
         LOCKED=" --locked" if locked else "",
+        INNER=f"/{prefix.rstrip('/')}" if prefix else "",
         CHECKS=indented(checks, 6) + "\n" if checks else "",
         UPLOAD=UPLOAD,
         DOWNLOAD=DOWNLOAD,

@@ -39,6 +39,7 @@ def pipeline(root: Path, top: Path, *, locked: bool, file: str = FILE) -> str:
     text = filled(
         template,
         ENTER=f'    - cd "{prefix.rstrip("/")}"\n' if prefix else "",
+        INNER=f"/{prefix.rstrip('/')}" if prefix else "",
         SETUP="make weights" if has_weights else "make setup",
         LOCKED=" --locked" if locked else "",
         FILE="" if file == FILE else f' --file "$CI_PROJECT_DIR/{file}"',

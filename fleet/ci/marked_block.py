@@ -43,6 +43,11 @@ def has_block(text: str, fleet: str) -> bool:
     return any(row.rstrip() in markers(fleet) for row in text.split("\n"))
 
 
+def text_above(text: str, fleet: str) -> str:
+    """The text above a fleet's lines; all of it where it has none."""
+    return text.partition(markers(fleet)[0])[0]
+
+
 def with_block(file: Path, text: str, lines: Sequence[str], fleet: str) -> str:
     """The text of a file with the lines in the place of the fleet's earlier ones, else at its end.
 

@@ -13,11 +13,13 @@ import typer
 from fleet.ci import github as of_github
 from fleet.ci import gitlab as of_gitlab
 from fleet.ci.codeowners import codeowners as lines_of
-from fleet.ci.marked_block import has_block, missing_fleet, with_block
+from fleet.ci.fallback_owner import fallback_lines, missing_fallback
+from fleet.ci.marked_block import has_block, missing_fleet, text_above, with_block
 from fleet.cli.output import say
 from fleet.core.files import require_no_link, write_atomically
-from fleet.core.project_root import project_root
+from fleet.core.project_root import project_root, repository_top
 from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.printers.human import show_findings
 
 app = typer.Typer(help="Write the workflows, pipeline and CODEOWNERS for CI.", no_args_is_help=True)
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
@@ -52,10 +54,11 @@ def codeowners(
 ) -> None:
     """Write CODEOWNERS from the `owner` of each spec.
 
-    Assigns specs, locks, model repositories and policies. Lines outside the marked block are not changed.
+    Assigns specs, locks, model repositories and policies; all else to the owner of policies/platform.yaml.
+    Lines outside the marked block are not changed.
     """
     root = project_root(Path.cwd())
-    top = _top(root)
+    top = repository_top(root)
     fleet = root.resolve().relative_to(top).as_posix()
     places = [file] if file else [top / each for each in PLACES if (top / each).is_file()]
     if file is None:
@@ -68,7 +71,10 @@ def codeowners(
         say("no CODEOWNERS file has lines of `fleet ci codeowners`: nothing to compare")
         return
     place = next(iter(texts))
-    text = with_block(place, texts[place], lines_of(root, top), fleet)
+    fallback = fallback_lines(root, top, text_above(texts[place], fleet))
+    text = with_block(place, texts[place], [*fallback, *lines_of(root, top)], fleet)
+    if missing := missing_fallback(place, text, root, top):
+        show_findings([missing])
     if text == texts[place]:
         say(f"{_shown(place)} is up to date")
     elif check:
@@ -88,7 +94,7 @@ def github(check: Check = False, locked: Locked = False) -> None:
     Environments with `access.github` are deployed, compared and promoted to; see docs/ci.md.
     """
     root = project_root(Path.cwd())
-    top = _top(root)
+    top = repository_top(root)
     require_no_link(top, top / of_github.FOLDER)
     made = of_github.workflows(root, top, locked=locked)
     stale = [
@@ -119,7 +125,7 @@ def gitlab(
     Environments with `access.gitlab` are deployed and compared; see docs/ci.md.
     """
     root = project_root(Path.cwd())
-    top = _top(root)
+    top = repository_top(root)
     place = Path(os.path.normpath((file or top / of_gitlab.FILE).absolute()))
     if not place.is_relative_to(top):
         raise CannotRunError(f"{place} is outside the repository at {top}", "name a file in it")
@@ -180,9 +186,3 @@ def _text(file: Path, *, newline: str | None = None) -> str:
 def _shown(place: Path) -> Path:
     here = Path.cwd().resolve()
     return place.relative_to(here) if place.is_relative_to(here) else place
-
-
-def _top(root: Path) -> Path:
-    """The folder of the Git repository around the fleet; the fleet's own where there is none."""
-    real = root.resolve()
-    return next((each for each in (real, *real.parents) if (each / ".git").exists()), real)

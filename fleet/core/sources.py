@@ -19,6 +19,11 @@ PRODUCT = (
 """The folders of the product where it is in the clone of a fleet, as in its own repository."""
 
 
+def is_product_clone(root: Path) -> bool:
+    """Whether the folder of a fleet is a clone of the product."""
+    return (root / "fleet/core/sources.py").is_file()
+
+
 def source_path(name: str) -> Path:
     """A file or a folder of the repository: in the wheel inside of the package, in a clone beside it.
 

@@ -23,11 +23,12 @@ def report_document(found: FleetChange) -> dict[str, object]:
         "version": VERSION,
         "base": {"reference": found.reference, "commit": found.commit},
         "verdict": found.verdict,
+        "executed": [asdict(each) for each in found.executed],
         "notes": list(found.notes),
         "product": _product(found.product),
         "currency": "USD",
         "prices": asdict(price_list()),
-        "environments": [_environment(each) for each in found.environments],
+        "environments": [_environment(each, found.phrase) for each in found.environments],
     }
 
 
@@ -45,11 +46,11 @@ def _product(found: ProductChange | None) -> dict[str, object] | None:
     }
 
 
-def _environment(each: EnvironmentChange) -> dict[str, object]:
+def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
     return {
         "environment": each.name,
         "region": each.region,
-        "verdict": "nothing changes" if each.is_empty else each.verdict,
+        "verdict": phrase if each.is_empty else each.verdict,
         "notes": list(each.notes),
         "difference": {"min": _monthly(each.least), "max": _monthly(each.most)},
         "by_owner": {

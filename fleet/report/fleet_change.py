@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from fleet.core.sizes import count_of
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.product_change import ProductChange
+from fleet.selection.executed_files import ExecutedFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +18,7 @@ class FleetChange:
     Attributes:
         reference: What the user named.
         commit: The commit that both have in common.
+        executed: The files that differ and that a deploy may execute: no template shows what they do.
         product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
     """
@@ -23,6 +26,7 @@ class FleetChange:
     reference: str
     commit: str
     environments: tuple[EnvironmentChange, ...]
+    executed: tuple[ExecutedFile, ...] = ()
     product: ProductChange | None = None
     notes: tuple[str, ...] = ()
 
@@ -37,11 +41,24 @@ class FleetChange:
         return tuple(each.name for each in self.environments if each.is_empty)
 
     @property
+    def phrase(self) -> str:
+        """What is true of an environment without a difference.
+
+        "Nothing changes" is a promise: it is not made where what a deploy runs, or its context, differs.
+        """
+        return "no endpoint's files differ" if self.executed or self.warnings else "nothing changes"
+
+    @property
+    def rest(self) -> str:
+        """The same with the names of these environments; "" if there are none."""
+        return f"{self.phrase} in {', '.join(self.unchanged)}" if self.unchanged else ""
+
+    @property
     def verdict(self) -> str:
         """The first line of the report."""
-        if not self.differing:
-            return f"nothing changes in {', '.join(self.unchanged)}"
-        return "; ".join(f"{each.name}: {each.verdict}" for each in self.differing)
+        parts = [f"edits what a deploy runs ({count_of(len(self.executed), 'file')})"] * bool(self.executed)
+        parts += [f"{each.name}: {each.verdict}" for each in self.differing] or [self.rest]
+        return "; ".join(parts)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -12,10 +12,15 @@ from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
+    EXECUTED,
+    EXECUTED_HINT,
+    MAX_EXECUTED,
     MAX_WORDS,
+    MIN_EXECUTED,
     QUOTAS,
     detail_lists,
     effect_words,
+    executed_lines,
     finding_line,
     money,
     need_words,
@@ -46,7 +51,7 @@ def markdown(found: FleetChange, limit: int) -> str:
         _most(rows, limit, lambda count: _page(found, rows, count, lists=True))
         or _most(rows, limit, lambda count: _page(found, rows, count, lists=False))
         or _most(rows, limit, lambda count: _page(found, count, 0, lists=False))
-        or _cut(f"{MARKER}\n### {inline(found.verdict, limit)}", limit)
+        or _cut(f"{MARKER}\n### {'⚠ ' * bool(found.executed)}{inline(found.verdict, limit)}", limit)
     )
 
 
@@ -82,11 +87,11 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     )
     shown = {(name, each.endpoint) for _, name, each in by_risk[:rows]}
     told = {(name, each.endpoint) for _, name, each in by_risk[:details]}
-    lines = [MARKER]
+    lines = [MARKER, *_executed(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
     if not found.differing:
-        lines.append(f"### {inline(found.verdict)} compared with `{found.commit[:12]}`")
+        lines.append(f"### {inline(found.rest)} compared with `{found.commit[:12]}`")
     elif len(found.differing) > 1:
-        lines += [f"## {inline(found.verdict, MAX_LINE)}", ""]
+        lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
     for place in found.differing:
         lines += _environment(place, shown, told, lists=lists)
     lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
@@ -98,9 +103,18 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     if found.differing and left_out:
         lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
     if found.differing:
-        others = f"; nothing changes in {', '.join(found.unchanged)}" if found.unchanged else ""
+        others = f"; {found.rest}" if found.rest else ""
         lines += ["", f"<sub>compared with `{found.commit[:12]}`{inline(others)}; {_prices()}</sub>"]
     return "\n".join(lines) + "\n"
+
+
+def _executed(found: FleetChange, limit: int) -> Iterator[str]:
+    """What no row shows comes first: files that a deploy may execute."""
+    if found.executed:
+        heading = "##" if len(found.differing) > 1 else "###"
+        yield from (f"{heading} ⚠ {inline(found.verdict, MAX_LINE)}", "", f"**{EXECUTED}:**", "")
+        yield from (f"- ⚠ {inline_code(each)}" for each in executed_lines(found.executed, limit))
+        yield from ("", EXECUTED_HINT, "")
 
 
 def _plural(noun: str) -> str:

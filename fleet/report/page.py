@@ -13,8 +13,12 @@ from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
+    EXECUTED,
+    EXECUTED_HINT,
+    MAX_EXECUTED,
     detail_lists,
     effect_text,
+    executed_lines,
     finding_line,
     money,
     need_words,
@@ -41,9 +45,15 @@ svg{width:100%;height:auto;max-width:52rem;display:block}svg text{font-size:12px
 def page(found: FleetChange) -> str:
     """The whole report; every text is escaped, and no address is loaded."""
     prices = price_list()
-    parts = [f"<h1>{escape(found.verdict)}</h1>"] * (len(found.differing) != 1)
+    has_one_heading = len(found.differing) == 1 and not found.executed
+    parts = [f"<h1>{'⚠ ' * bool(found.executed)}{escape(found.verdict)}</h1>"] * (not has_one_heading)
+    if found.executed:
+        files = "".join(
+            f"<li>{_with_code(each)}</li>" for each in executed_lines(found.executed, MAX_EXECUTED)
+        )
+        parts.append(f'<div class="w"><p>⚠ {EXECUTED}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
     parts += [f'<p class="w">⚠ {_with_code(each)}</p>' for each in found.warnings]
-    heading = "h1" if len(found.differing) == 1 else "h2"
+    heading = "h1" if has_one_heading else "h2"
     parts += [line for place in found.differing for line in _environment(place, heading)]
     if found.product and found.product.lines:
         title = "what the product itself changes"

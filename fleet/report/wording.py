@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fleet.core.sizes import count_of
 from fleet.findings import Finding
 from fleet.report.endpoint_change import CostChange, EndpointChange
 from fleet.report.environment_change import signed
 from fleet.report.traffic import shown_seconds
 from fleet.report.update_effect import UpdateEffect
+from fleet.selection.executed_files import ExecutedFile
 from fleet.upgrade.comparison import Change
 
 GUARD = "Custom::ScalingGuard"
@@ -17,6 +19,10 @@ MAX_WORDS = 4
 """Changes in a cell of the table; the rest are in the details."""
 
 
+EXECUTED = "This change edits what a deploy runs"
+EXECUTED_HINT = "No template shows what these files do: read them."
+MAX_EXECUTED, MIN_EXECUTED = 40, 5
+"""Files that are listed, in a short report the second; the others are counted."""
 QUOTAS = "Quotas that these endpoints alone may use; `fleet preflight` compares them with the account:"
 EFFECTS = {
     UpdateEffect.UNKNOWN: "**cannot be compared**",
@@ -25,6 +31,16 @@ EFFECTS = {
     UpdateEffect.CREATED: "endpoint created",
     UpdateEffect.NOTHING: "nothing",
 }
+
+
+def executed_lines(files: Sequence[ExecutedFile], limit: int) -> Iterator[str]:
+    """A line for each file that a deploy may execute, up to a limit, and the number of the others."""
+    for each in files[:limit]:
+        path = each.path.replace("`", "'")
+        yield f"`{path}`: {each.what} ({each.change})"
+    if len(files) > limit:
+        folders = dict.fromkeys(each.path.partition("/")[0] for each in files[limit:])
+        yield f"and {count_of(len(files) - limit, 'more file')} in or below: {', '.join(folders)}"
 
 
 def effect_words(each: EndpointChange) -> str:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from fleet.core.project_root import GIT
 from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError
 from fleet.selection.git import merge_base
-from fleet.selection.work_tree import ENTRY, IN_CLONE, WorkTree, first_line, required_work_tree
+from fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
 
 PARTS = ("model_specs", "locks", "environments", "profiles", "policies", "cdk.json", "requirements.txt")
 """What a synthesis reads; model repositories, with their weights, are not among it."""
@@ -105,7 +106,7 @@ def _parted(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 def _path(name: bytes) -> PurePosixPath:
     path = PurePosixPath(os.fsdecode(name))
-    if path.is_absolute() or {"..", ENTRY} & {part.lower() for part in path.parts}:
+    if path.is_absolute() or {"..", GIT} & {part.lower() for part in path.parts}:
         raise CannotRunError(f"the base has a file {str(path)!r}, which Git does not write", "run `git fsck`")
     return path
 

@@ -18,6 +18,7 @@ from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from fleet.review.product_review import pinned, product_change
+from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import environment_names
@@ -89,6 +90,7 @@ def fleet_review(
             reference=reference,
             commit=base.commit,
             environments=found,
+            executed=executed_files(root, base.tree, base.commit, base.root),
             product=product,
             notes=tuple(_fleet_notes(base.root, root, compared=product is not None)),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,9 +15,9 @@ MAX_REFERENCE = 512
 """Characters of a reference; Git's own limit is that of a file name."""
 MAX_PATH_BYTES = 4096
 """The length of a path; a longer one is not looked for. Linux has the same limit."""
+REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE, SUBMODULE_MODE = 0o100644, 0o100755, 0o120000, 0o160000
+"""What Git records of a file's mode. Source: git-fast-import(1), "filemodify"."""
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
-SUBMODULE = b"160000 "
-"""The mode of a submodule in the index."""
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 """What `core.quotePath` writes for a byte; source: quote.c of Git."""
@@ -25,39 +26,55 @@ _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
 def changed_files(folder: Path, reference: str) -> list[Path]:
     """The files that differ from where HEAD left a reference, sorted; they may be deleted.
 
-    Commits, the index, the work tree and files that Git does not ignore count alike. A file that was renamed
-    counts with both of its names, and a submodule as one file.
+    Raises:
+        CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
+    """
+    return sorted(changed_modes(folder, reference))
+
+
+def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
+    """The files that differ from where HEAD left a reference, with Git's mode of each before and now.
+
+    The mode is 0 where the file does not exist. Commits, the index, the work tree and files that Git does not
+    ignore count alike. A file that was renamed counts with both of its names, and a submodule as one file.
 
     Raises:
         CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
     """
     tree = required_work_tree(folder)
-    return sorted({*_differing(tree, merge_base(tree, reference))})
+    return _differing(tree, merge_base(tree, reference))
 
 
-def _differing(tree: WorkTree, commit: str) -> Iterator[Path]:
+def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
     """What differs from a commit; Git itself is not let into submodules, whose settings it would believe."""
     options = (
-        "--name-only",
+        "--raw",
         "-z",
         "--no-renames",
         "--no-ext-diff",
         "--no-textconv",
         "--ignore-submodules=dirty",
     )
-    yield from _files(tree, "diff", *options, commit, "--")
-    yield from _files(tree, "ls-files", "-z", "--others", "--exclude-standard")
+    entries = iter(_listed(tree, "diff", *options, commit, "--"))
+    modes = dict[Path, tuple[int, int]]()
+    for facts, name in zip(entries, entries, strict=True):
+        before, after, *_ = facts.removeprefix(b":").split(b" ")
+        modes[tree.top / os.fsdecode(name)] = int(before, 8), int(after, 8)
+    for file in _files(tree, "ls-files", "-z", "--others", "--exclude-standard"):
+        modes.setdefault(file, (0, _mode(file)))
     for entry in _listed(tree, "ls-files", "-z", "--stage"):
         facts, _, name = entry.partition(b"\t")
-        if facts.startswith(SUBMODULE) and _is_changed(tree.top / os.fsdecode(name)):
-            yield tree.top / os.fsdecode(name)
+        submodule = tree.top / os.fsdecode(name)
+        if int(facts.partition(b" ")[0], 8) == SUBMODULE_MODE and _is_changed(submodule):
+            modes.setdefault(submodule, (SUBMODULE_MODE, SUBMODULE_MODE))
+    return modes
 
 
 def _is_changed(submodule: Path) -> bool:
     """Whether the work tree of a submodule differs from its own last commit."""
     tree = work_tree(submodule)
     is_own = tree is not None and tree.top == submodule and is_commit(tree, "HEAD")
-    return tree is not None and is_own and any(True for _ in _differing(tree, "HEAD"))
+    return tree is not None and is_own and bool(_differing(tree, "HEAD"))
 
 
 def deleted_files(tree: WorkTree, path: Path) -> list[Path]:
@@ -149,3 +166,14 @@ def _listed(tree: WorkTree, *command: str) -> list[bytes]:
     if done.returncode != 0:
         raise CannotRunError(f"`git {command[0]}` failed: {first_line(done)}", IN_CLONE)
     return [each for each in done.stdout.split(b"\0") if each]
+
+
+def _mode(file: Path) -> int:
+    """The mode that Git would give a file; one that vanished meanwhile counts as a plain one."""
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return REGULAR_MODE
+    if stat.S_ISDIR(mode):  # Git lists a folder that is a repository of its own as one file
+        return SUBMODULE_MODE
+    return LINK_MODE if stat.S_ISLNK(mode) else EXECUTABLE_MODE if mode & stat.S_IXUSR else REGULAR_MODE

@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.core.project_root import git_tops
 from fleet.findings import CannotRunError
 
-ENTRY = ".git"
-"""The folder of a clone, or the file of a linked worktree or a submodule that names it."""
 IN_CLONE = "run it in a clone of the fleet"
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -98,10 +97,7 @@ def work_tree(folder: Path) -> WorkTree | None:
     Raises:
         CannotRunError: Git refuses to answer, as it does where the clone belongs to another user.
     """
-    real = Path(os.path.realpath(folder))
-    for top in (real, *real.parents):
-        if not os.path.lexists(top / ENTRY):
-            continue
+    for top in git_tops(folder):
         try:
             done = _ask(top, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
         except CannotRunError:

@@ -21,7 +21,7 @@ from fleet.spec.logs import Logs
 from fleet.spec.metrics import PUBLISHED, Metrics
 from fleet.spec.mistake import Mistake
 from fleet.spec.network import Network
-from fleet.spec.owner import Owner
+from fleet.spec.owner import EndpointOwner
 from fleet.spec.profile import EnvironmentName, EnvironmentOverrides, ProfileNames
 from fleet.spec.rollout import Rollout
 from fleet.spec.samples import ArchiveName, Sample
@@ -114,7 +114,7 @@ class EndpointSpec(Document):
     """Fixed public name, the same as the file's: letters, digits and inner hyphens, at most 63."""
     profile: ProfileNames = ()
     """Profiles that the spec builds on: files in profiles/ without `.yaml`; a later one overrides earlier."""
-    owner: Owner | None = None
+    owner: EndpointOwner | None = None
     """Who owns the endpoint."""
     environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
     """Environments that have the endpoint; default: all. The environment `local` always has it."""

@@ -42,6 +42,9 @@ Contact = Annotated[
 ]
 
 
+Reviewer = Annotated[str, StringConstraints(pattern=f"^({REVIEWER.pattern})$", max_length=256)]
+
+
 class Owner(Document):
     """The team that looks after an endpoint, and how to reach it."""
 
@@ -54,3 +57,10 @@ class Owner(Document):
     def reviewer(self) -> str | None:
         """The contact, where a CODEOWNERS file can name it."""
         return self.contact if self.contact and REVIEWER.fullmatch(self.contact) else None
+
+
+class EndpointOwner(Owner):
+    """The team that looks after an endpoint, how to reach it, and with whom it shares model repositories."""
+
+    shared_with: Annotated[tuple[Reviewer, ...], Field(strict=False)] = ()
+    """Contacts of owners whose specs may name the same model repositories, if they list this contact, too."""

@@ -26,7 +26,12 @@ BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")
 """What pip installs as `make setup` does."""
 _SUFFIX = ".template.json"
 _APP = "import sys, pathlib; from fleet_stacks.app import run; run(pathlib.Path(sys.argv[1]))"
-"""What the app.py of a fleet runs; app.py itself would import the packages beside it."""
+"""What the app.py of a fleet runs; app.py itself may be changed, and imports the packages beside it."""
+
+
+def app_command(python: Path, root: Path) -> list[str]:
+    """The command that runs the product's CDK app for the fleet in `root`, and no file of that fleet."""
+    return [str(python), "-P", "-c", _APP, str(root)]
 
 
 def install(folder: Path, fleet: Path, *requirements: str) -> Path:
@@ -144,7 +149,7 @@ def synthesise(
             "CDK_VALIDATION": "false",
         }
         done = subprocess.run(
-            [str(python), "-P", "-c", _APP, str(root)],
+            app_command(python, root),
             cwd=root,
             env=variables,
             capture_output=True,

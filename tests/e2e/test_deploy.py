@@ -99,6 +99,24 @@ def test_the_archive_of_another_endpoint_is_not_deployed_by_its_digest(account: 
     assert (account.keys("endpoints/"), account.events(ENDPOINT)) == (before, events)
 
 
+def test_a_deploy_runs_no_command_and_no_module_of_the_fleets_folder(account: Deploys) -> None:
+    """cdk.json keeps its `context`: the templates, and so the stacks, stay the same."""
+    root, events = account.folder.root, account.events(ENDPOINT)
+    settings = json.loads((root / "cdk.json").read_text())
+    ran, code = root / "ran", "import pathlib; pathlib.Path(__file__).parent.joinpath('ran').write_text('')\n"
+    keys = {
+        "app": f"touch {ran}; python3 app.py",
+        "build": f"touch {ran}",
+        "plugin": [str(root / "plugin.js")],
+    }
+    account.folder.write("plugin.js", f"require('fs').writeFileSync({str(ran)!r}, '')\n")
+    account.folder.write("cdk.json", json.dumps({**settings, **keys}))
+    for name in ("app.py", "aws_cdk.py", "fleet_stacks.py", "yaml.py"):
+        account.folder.write(name, code + (root / name).read_text() if (root / name).is_file() else code)
+    assert f"✓ cdk deploy {ENDPOINT}: nothing to do" in account.deploy("--locked")
+    assert (ran.exists(), account.events(ENDPOINT)) == (False, events)
+
+
 def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(account: Deploys) -> None:
     cloudwatch = account.client("cloudwatch")
     alarm, *_ = [each["AlarmName"] for each in cloudwatch.describe_alarms()["MetricAlarms"]]

@@ -47,7 +47,6 @@ def clone(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
         shutil.copy(ROOT / file, root / file)
     (root / "node_modules").symlink_to(ROOT / "node_modules")
     clone = Clone(root)
-    clone.leave_out_validation()
     yield clone
     clone.fleet("local", "down")
     assert clone.processes() == []

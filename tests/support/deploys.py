@@ -128,7 +128,7 @@ class Deploys:
         found = []
         for process in psutil.process_iter():
             try:
-                if process.cwd() == str(self.folder.root):
+                if Path(process.cwd()).is_relative_to(self.folder.root):
                     found.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue

@@ -103,6 +103,7 @@ def _variables(root: Path, url: str) -> dict[str, str]:
         "HOME": str(root / "home"),
         "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache" / "aws" / "jsii" / "package-cache"),
         "COLUMNS": "120",
+        "CDK_VALIDATION": "false",
         "URL": "https://example.com/alarms",
         "GIT_EDITOR": "echo reviewed >",
     }

@@ -15,7 +15,7 @@ from fleet.check.run import all_findings
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.local.supervisor import Limits
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from fleet_stacks.stacks import EndpointStack
 from tests.synth.flips import Flip, archive, engine, flip
@@ -74,6 +74,14 @@ def finding(code: str) -> Seen:
     return seen
 
 
+def shared_repository(folder: FleetFolder, environment: str) -> object:
+    """Whether another owner's spec may name the repository, too."""
+    text = SPEC.replace("endpoint: sentences", "endpoint: other")
+    owner = 'owner: {team: other, contact: other@example.com, shared_with: ["search@example.com"]}\n'
+    folder.write("model_specs/other.yaml", text + owner)
+    return finding("FL572")(folder, environment)
+
+
 def limits(folder: FleetFolder, environment: str) -> object:
     """What the local endpoints may take."""
     return Limits(folder.root)()
@@ -108,6 +116,10 @@ PLANS = {"embed": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}
 ELSEWHERE: Mapping[str, tuple[Flip, Seen]] = {
     "environments": (flip(["dev"], []), members),
     "profile": (flip("search", "ranking"), merged_tags),
+    "owner.shared_with": (
+        flip([], ["other@example.com"], owner={"team": "search", "contact": "search@example.com"}),
+        shared_repository,
+    ),
     "overrides": (
         flip({"dev": {"tags": {"team": "search"}}}, {"dev": {"tags": {"team": "ranking"}}}),
         merged_tags,

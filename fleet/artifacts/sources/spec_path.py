@@ -6,14 +6,12 @@ import os
 from pathlib import Path
 
 from fleet.core.look import read_once
+from fleet.core.project_root import git_tops, project_roots
 from fleet.findings import FindingsError
 from fleet.images.context import NEVER_SENT
-from fleet.selection.work_tree import ENTRY
 from fleet.spec.source import Mark, finding_at
 
 OUTSIDE = "FL471"
-FOLDERS = ("model_specs", "environments")
-"""What makes a folder a fleet."""
 
 
 def spec_path(mark: Mark, name: str) -> Path:
@@ -42,18 +40,12 @@ def spec_path(mark: Mark, name: str) -> Path:
 
 def reviewed_tree(folder: Path) -> Path | None:
     """The root of the Git work tree that a folder is in, else of its fleet; None if it is in neither."""
-    above = _above(folder)
-    return next((each for each in above if os.path.lexists(each / ENTRY)), None) or fleet_root(folder)
+    return next(git_tops(folder), None) or fleet_root(folder)
 
 
 def fleet_root(folder: Path) -> Path | None:
     """The root of the fleet that a folder is in; None if it is in none."""
-    return next((each for each in _above(folder) if all((each / name).is_dir() for name in FOLDERS)), None)
-
-
-def _above(folder: Path) -> tuple[Path, ...]:
-    real = Path(os.path.realpath(folder))
-    return (real, *real.parents)
+    return next(project_roots(Path(os.path.realpath(folder))), None)
 
 
 def _resolved(folder: Path, name: str) -> Path:

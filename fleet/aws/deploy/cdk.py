@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,10 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.aws.deploy.tools import cdk_cli, tool_path
-from fleet.core.files import owner_only
+from fleet.core.files import owner_only, write_atomically
+from fleet.findings import CannotRunError
 from fleet.process_guard import start_guarded
+from fleet.upgrade.synthesis import settings
 
 SECONDS_TO_END = 5.0
+SETTINGS = "cdk-settings"
+"""The folder beside the log in which the CLI runs, with a cdk.json that the product writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +51,9 @@ class Cdk:
 
     Threads may run it at one time, each with a log of its own (`with_log`).
 
-    If `home` is given, the CLI reads the user's CDK settings there.
+    The CLI runs the commands `app` and `build` of the cdk.json in its working directory, and loads the
+    modules of its `plugin`. So it gets a directory of its own, whose cdk.json has only the fleet's `context`.
+    If `home` is given, the CLI reads the user's CDK settings (`~/.cdk.json`) there.
     """
 
     def __init__(
@@ -60,10 +68,11 @@ class Cdk:
         """Find the CLI.
 
         Raises:
-            CannotRunError: the CLI or its Node.js is missing or has a wrong version.
+            CannotRunError: the CLI or its Node.js is missing or has a wrong version, or the fleet has no
+                readable cdk.json.
         """
         self.where_logs = where_logs
-        self._root = root
+        self._folder = _settings_folder(root, log.parent / SETTINGS)
         self._command = str(cdk_cli(root))
         self._log = log
         self._processes = CdkProcesses()
@@ -127,7 +136,7 @@ class Cdk:
             if self._processes.ended:
                 raise CdkEndedError
             process, guard = start_guarded(
-                command, cwd=self._root, env=self._environment, stdout=log, stderr=subprocess.STDOUT
+                command, cwd=self._folder, env=self._environment, stdout=log, stderr=subprocess.STDOUT
             )
             groups.add(process.pid)
         try:
@@ -141,6 +150,16 @@ class Cdk:
             with changed:
                 groups.discard(process.pid)
                 changed.notify_all()
+
+
+def _settings_folder(root: Path, folder: Path) -> Path:
+    if not (root / "cdk.json").is_file():
+        problem = f"{root / 'cdk.json'} does not exist: templates depend on its `context`"
+        raise CannotRunError(problem, "restore the file, or run `fleet init --upgrade`")
+    own = {"context": dict(settings(root)), "versionReporting": False, "notices": False}
+    shutil.rmtree(folder, ignore_errors=True)
+    write_atomically(folder / "cdk.json", json.dumps(own))
+    return folder
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from fleet.findings import CannotRunError, one_failure
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
+from fleet.upgrade.synthesis import THIS, app_command
 
 NOTHING = "nothing to do"
 DEFAULT_CONCURRENCY = 4
@@ -138,7 +140,8 @@ class Deploy:
         names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
         selected = ("-c", f"endpoints={names}" if names else "foundation=only")
         environment = ("-c", f"env={self._fleet.place.environment}")
-        self._succeed("synth", "--quiet", "--output", str(self._assembly), *environment, *selected)
+        app = ("--app", shlex.join(app_command(THIS, self._project.root)))
+        self._succeed("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selected)
 
     def _bootstrap(self, step: Step) -> None:
         place, step.note = self._fleet.place, NOTHING

@@ -46,7 +46,9 @@ def forge(bucket: ArtifactBucket, name: str, victim: str, **changes: object) -> 
         }
     )
     write_lock(
-        bucket.project.lock_file(name), lock.model_copy(update={"archives": {name: archive}, **changes})
+        bucket.project.lock_file(name),
+        lock.model_copy(update={"archives": {name: archive}, **changes}),
+        bucket.project.root,
     )
 
 
@@ -95,7 +97,9 @@ def test_nor_does_one_of_a_multi_model_endpoint(victim: ArtifactBucket) -> None:
     victim.lock()
     lock, stolen = lock_of(victim, "thief"), lock_of(victim, "victim").archives["victim"].digest
     forged = {**lock.archives, "b": lock.archives["b"].model_copy(update={"digest": stolen})}
-    write_lock(victim.project.lock_file("thief"), lock.model_copy(update={"archives": forged}))
+    write_lock(
+        victim.project.lock_file("thief"), lock.model_copy(update={"archives": forged}), victim.project.root
+    )
     with pytest.raises(FindingsError, match="FL847: .* for archive 'b'"):
         victim.publish()
     assert [key.rpartition("/")[2] for key in victim.held("endpoints/thief/")] == ["a.tar.gz"]
@@ -163,7 +167,7 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
     lock = folder.root / "locks/dev/sentences.lock.yaml"
     (folder.root / "locks/dev/sentences.spec.yaml").write_text(spec.read_text())
     for origin, said in (("qa", "but dev is promoted from 'staging'"), ("gone", "which is no environment")):
-        write_lock(lock, load_lock(lock).model_copy(update={"promoted_from": origin}))
+        write_lock(lock, load_lock(lock).model_copy(update={"promoted_from": origin}), folder.root)
         (finding,) = [each for each in resolve_fleet(folder.root, "dev").warnings if each.code == "FL848"]
         assert (finding.severity, said in finding.message) == (Severity.WARNING, True)
         assert finding.hint == "run `fleet promote --from staging --to dev sentences`"
@@ -227,7 +231,7 @@ def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(bucket: Artif
     bucket.lock()
     bucket.publish()
     without_copies(bucket, "sentences")
-    write_lock(bucket.project.lock_file("sentences"), earlier)
+    write_lock(bucket.project.lock_file("sentences"), earlier, bucket.project.root)
     assert bucket.publish() == PublishResult(copied=1)
 
 

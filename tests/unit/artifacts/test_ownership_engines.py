@@ -47,7 +47,9 @@ def forge(bucket: EngineBucket, *, digest: bool) -> None:
     if digest:
         changes["digest"] = archive_digest(own.repository, {"bert": stolen.key})
     archive = own.model_copy(update=changes)
-    write_lock(files["thief"], lock.model_copy(update={"archives": {"thief": archive}}))
+    write_lock(
+        files["thief"], lock.model_copy(update={"archives": {"thief": archive}}), files["thief"].parents[2]
+    )
 
 
 def test_the_onnx_digest_of_another_endpoint_in_a_lock_gets_no_plan_of_it(victim: EngineBucket) -> None:

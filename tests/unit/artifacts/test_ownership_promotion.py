@@ -74,7 +74,7 @@ def test_more_than_the_endpoint_runs_is_not_recorded_whatever_its_lock_names(pro
     lock = lock_of(promotion, "staging")
     stolen = lock.archives[ENDPOINT].model_copy(update={"digest": f"sha256:{'5' * 64}"})
     forged = lock.model_copy(update={"archives": {**lock.archives, "more": stolen}})
-    write_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml", forged)
+    write_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml", forged, promotion.folder.root)
     promotion.promote()
     assert promotion.keys("prod", "owners/") == [owner_key(ENDPOINT, lock.archives[ENDPOINT].digest)]
 
@@ -93,7 +93,7 @@ class TestImages:
         assert lock.image is not None
         forged = lock.image.model_copy(update={"digest": other})
         file = images.promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml"
-        write_lock(file, lock.model_copy(update={"image": forged}))
+        write_lock(file, lock.model_copy(update={"image": forged}), images.promotion.folder.root)
         return other
 
     def test_the_build_of_the_endpoints_own_folder_is_recorded(self, images: PromotedImages) -> None:
@@ -123,7 +123,7 @@ class TestImages:
         assert lock.image is not None
         forged = lock.image.model_copy(update={"key": f"sha256:{'5' * 64}"})
         file = images.promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml"
-        write_lock(file, lock.model_copy(update={"image": forged}))
+        write_lock(file, lock.model_copy(update={"image": forged}), images.promotion.folder.root)
         with pytest.raises(FindingsError, match="FL849"):
             publish_in(images.promotion, "staging")
 

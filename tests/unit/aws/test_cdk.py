@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.aws.deploy.cdk import Cdk, CdkEndedError
+from fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkEndedError
+from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
 
 CALLER = """\
@@ -35,6 +37,7 @@ wait
 @pytest.fixture
 def clone(folder: FleetFolder) -> Path:
     """A folder with a CLI that never ends by itself."""
+    folder.write("cdk.json", "{}")
     folder.write("package.json", '{"devDependencies": {"aws-cdk": "1.0"}}')
     folder.write("node_modules/aws-cdk/package.json", '{"version": "1.0"}')
     folder.write("node_modules/.bin/cdk", ENDLESS).chmod(0o755)
@@ -46,7 +49,7 @@ def test_the_cli_and_its_app_end_with_the_command_however_it_ends(
     clone: Path, number: signal.Signals
 ) -> None:
     command = subprocess.Popen([sys.executable, "-c", CALLER, str(clone)], stderr=subprocess.DEVNULL)
-    pids = wait_for(clone / "pids", command)
+    pids = wait_for(clone / SETTINGS / "pids", command)
     processes = [psutil.Process(int(pid)) for pid in pids.split()]
     command.send_signal(number)
     command.wait(30)
@@ -73,7 +76,7 @@ def test_each_thread_has_a_log_of_its_own_and_end_ends_them_all(clone: Path) -> 
         runs = {
             name: pool.submit(cdk.with_log(clone / "logs" / name, "").run, "deploy", name) for name in "ab"
         }
-        found = [wait_for(clone / name, None).split() for name in runs]
+        found = [wait_for(clone / SETTINGS / name, None).split() for name in runs]
         processes = [psutil.Process(int(pid)) for pids in found for pid in pids]
         cdk.end()
         for run in runs.values():
@@ -86,7 +89,30 @@ def test_each_thread_has_a_log_of_its_own_and_end_ends_them_all(clone: Path) -> 
     ]
     with pytest.raises(CdkEndedError):
         cdk.run("deploy", "c")
-    assert not (clone / "c").exists()
+    assert not (clone / SETTINGS / "c").exists()
+
+
+def test_the_cli_gets_the_context_of_the_fleets_cdk_json_and_no_other_key(clone: Path) -> None:
+    """It runs `app` and `build`, loads `plugin`, and sends what it is told to send to `caBundlePath` and `proxy`."""
+    keys = {"app": "evil", "build": "evil", "plugin": ["evil"], "output": "/", "requireApproval": "never"}
+    (clone / "cdk.json").write_text(json.dumps({**keys, "context": {"@aws-cdk/core:x": [True]}}))
+    (clone / "cdk.context.json").write_text('{"@aws-cdk/core:y": true}')
+    (clone / "node_modules/.bin/cdk").write_text("#!/bin/sh\nls -A\ncat cdk.json\n")
+    run = (
+        Cdk(clone, {}, log=clone / "logs/cdk.log", where_logs="").with_log(clone / "cdk.log", "").run("synth")
+    )
+    files, text = run.output.split("\n", 1)
+    assert (files, json.loads(text)) == (
+        "cdk.json",
+        {"context": {"@aws-cdk/core:x": [True]}, "versionReporting": False, "notices": False},
+    )
+
+
+def test_a_fleet_without_cdk_json_is_told_how_to_get_it(clone: Path) -> None:
+    (clone / "cdk.json").unlink()
+    with pytest.raises(CannotRunError, match=r"cdk\.json does not exist") as refused:
+        Cdk(clone, {}, log=clone / "cdk.log", where_logs="")
+    assert "fleet init --upgrade" in refused.value.remedy
 
 
 def wait_for(file: Path, process: subprocess.Popen[bytes] | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,14 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet_commands import form, recipe, simple_commands
 from fleet_folder import ROOT, FleetFolder
 from workflow_files import FOLDER, ROLE, TRUSTED, made, run_with_gh, step_named, steps, write_environments
+
+TEMP = "${{ runner.temp }}"
+MAKEFILE = """\
+setup:
+\t@mkdir -p .venv/bin
+\t@printf '#!/bin/sh\\necho "made by {whose}: $$@"\\n' > .venv/bin/fleet
+\t@chmod +x .venv/bin/fleet
+"""
 
 
 @pytest.fixture
@@ -37,7 +46,7 @@ class TestCommands:
                     called.add(f"make {words[0]}")
                     assert recipe(*words) is not None
                     assert f"\n{words[0]}: " in (ROOT / "fleet/scaffold/templates/Makefile").read_text()
-                elif program == ".venv/bin/fleet":
+                elif program.endswith(".venv/bin/fleet"):
                     called.add(words[0])
                     form(["fleet", *words], complete=True)
         assert called == {"make setup", "make weights", "check", "ci", "deploy", "drift", "promote", "report"}
@@ -63,6 +72,33 @@ class TestCommands:
         assert calls[0].startswith("api repos/example/fleet/issues/7/comments --paginate")
         assert calls[1:] == [f"api --silent {call} --field body=@body.md"]
         assert (tmp_path / "body.md").read_text() == "<!-- triton-fleet-report -->\nIn place.\n"
+
+    def test_no_code_of_a_pull_request_computes_its_report(self, fleet: FleetFolder, tmp_path: Path) -> None:
+        """The steps of the job, in the merge of a pull request that replaces every program."""
+        job = yaml.safe_load(made(fleet)[f"{FOLDER}/fleet-check.yml"])["jobs"]["report"]
+        temp = str(tmp_path / "temp")
+        repository = tmp_path / "clone"
+        FleetFolder(repository).write("Makefile", MAKEFILE.format(whose="the base"))
+        git(tmp_path, "init", "-q", "-b", "main", "clone")
+        git(repository, "add", ".")
+        git(repository, "commit", "-q", "-m", "base")
+        git(repository, "checkout", "-q", "-b", "work")
+        FleetFolder(repository).write("Makefile", MAKEFILE.format(whose="the pull request"))
+        FleetFolder(repository).write(".venv/bin/fleet", "#!/bin/sh\necho forged\n").chmod(0o755)
+        git(repository, "add", "--force", ".")
+        git(repository, "commit", "-q", "-m", "change")
+        git(repository, "checkout", "-q", "main")
+        git(repository, "merge", "-q", "--no-ff", "work")
+        (tmp_path / "temp").mkdir()
+        for step in (each for each in job["steps"] if each.get("run")):
+            given = {key: value.replace(TEMP, temp) for key, value in step.get("env", {}).items()}
+            folder = step.get("working-directory", str(repository)).replace(TEMP, temp)
+            summary = str(tmp_path / "summary")
+            variables = {**os.environ, "RUNNER_TEMP": temp, "GITHUB_STEP_SUMMARY": summary, **given}
+            subprocess.run(["bash", "-e", "-c", step["run"]], cwd=folder, env=variables, check=True)
+        text = (tmp_path / "summary").read_text()
+        assert text.startswith("made by the base: report --base HEAD^1 --limit 65000\n\n<sub>Computed for ")
+        assert "by the code of the base, not by that of this pull request." in text
 
     def test_a_promotion_is_pushed_to_a_branch_of_its_own_and_opened(
         self, fleet: FleetFolder, tmp_path: Path
@@ -178,6 +214,14 @@ class TestGitLab:
         assert (prod["resource_group"], prod["interruptible"]) == ("prod", False)
         assert prod["variables"]["AWS_ROLE_ARN"] == ROLE.format("prod", "deploy")
         assert prod["id_tokens"] == {"FLEET_TOKEN": {"aud": "sts.amazonaws.com"}}
+
+    def test_no_code_of_a_merge_request_computes_its_report(self, fleet: FleetFolder) -> None:
+        name = fleet.root.name
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.parent.resolve(), locked=False))
+        report = jobs["fleet-report"]
+        assert report["before_script"][-2:] == [f'cd "$base/{name}"', "make setup"]
+        assert report["script"][0] == f'cd "$CI_PROJECT_DIR/{name}"'
+        assert report["script"][2].startswith(f'"$base/{name}/.venv/bin/fleet" report --base ')
 
     def test_schedules_of_the_default_branch_look_for_drift_and_deploy_nothing(
         self, fleet: FleetFolder

@@ -35,12 +35,12 @@ def test_a_spec_its_locks_and_its_repository_are_the_owners(folder: FleetFolder)
 
 
 def test_a_folder_with_an_owner_is_one_line_and_an_owner_inside_wins(folder: FleetFolder) -> None:
-    folder.write("model_specs/search/_folder.yaml", SEARCH)
+    (folder.root / "model_specs/sentences.yaml").unlink()
+    shared = SEARCH.replace("}", ", shared_with: [ads@example.com]}")
+    folder.write("model_specs/search/_folder.yaml", shared)
     folder.write("model_specs/search/one.yaml", named("one", repository="../../repository"))
-    folder.write(
-        "model_specs/search/two.yaml",
-        named("two", "owner: {team: ads, contact: ads@example.com}\n", "../../repository"),
-    )
+    ads = 'owner: {team: ads, contact: ads@example.com, shared_with: ["@example/search"]}\n'
+    folder.write("model_specs/search/two.yaml", named("two", ads, "../../repository"))
     assert lines(folder) == [
         "/model_specs/search/ @example/search",
         "/model_specs/search/two.yaml ads@example.com",
@@ -75,6 +75,7 @@ def test_paths_are_relative_to_the_repository_around_the_fleet(folder: FleetFold
 
 
 def test_signs_with_a_meaning_are_escaped(folder: FleetFolder) -> None:
+    (folder.root / "model_specs/sentences.yaml").unlink()
     folder.write("model_specs/a b#[c]/_folder.yaml", SEARCH)
     folder.write("model_specs/a b#[c]/one.yaml", named("one", repository="../../repository"))
     assert lines(folder)[0] == r"/model_specs/a\ b\#\[c\]/ @example/search"
@@ -96,15 +97,15 @@ def test_each_folder_with_an_owner_is_a_line_of_its_own_however_deep_it_is(folde
         team = "t" + contact.strip("@").replace("/", "-").partition("@")[0]
         folder.write(f"model_specs/{place}_folder.yaml", f'owner:\n  team: {team}\n  contact: "{contact}"\n')
         name = f"s{len(place)}"
-        repository = "../" * place.count("/") + "../repository"
+        repository = "../" * place.count("/") + f"../models/{name}"
         folder.write(f"model_specs/{place}{name}.yaml", named(name, repository=repository))
-    assert [each for each in lines(folder) if each.startswith("/model_specs") and "repo" not in each] == [
+    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
         "/model_specs/search/deep/ @org/deep",
     ]
     (folder.root / "model_specs/search/deep/s12.yaml").unlink()
-    assert [each for each in lines(folder) if each.startswith("/model_specs") and "repo" not in each] == [
+    assert [each for each in lines(folder) if each.startswith("/model_specs")] == [
         "/model_specs/ plat@example.com",
         "/model_specs/search/ @org/search",
     ]

@@ -130,7 +130,8 @@ class TestARepositoryInTheFolderOfSpecs:
         assert "which overlaps model_specs/search/, the folder of other specs" in refusal(folder).message
 
     def test_is_refused_where_it_contains_the_folder_of_other_specs(self, folder: FleetFolder) -> None:
-        folder.write("model_specs/a/b/one.yaml", SPEC.replace("sentences", "one"))
+        text = SPEC.replace("sentences", "one").replace("../repository", "../../../models")
+        folder.write("model_specs/a/b/one.yaml", text)
         spec(folder, "a")
         assert "which overlaps model_specs/a/b/, the folder of other specs" in refusal(folder).message
 

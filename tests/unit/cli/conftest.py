@@ -51,8 +51,9 @@ def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
 @pytest.fixture
 def two(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     """Endpoints of two teams, locked and committed; the working directory is the fleet."""
-    folder.spec("owner: {team: search}\n")
-    folder.spec("owner: {team: vision}\n", "images", base=SPEC.replace("sentences", "images"))
+    owner = "owner: {{team: {0}, contact: {0}@example.com, shared_with: [{1}@example.com]}}\n"
+    folder.spec(owner.format("search", "vision"))
+    folder.spec(owner.format("vision", "search"), "images", base=SPEC.replace("sentences", "images"))
     folder.lock()
     GitRepository.around(folder.root)
     monkeypatch.chdir(folder.root)

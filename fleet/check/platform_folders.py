@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from fleet.core.project_root import is_project_root, project_roots
-from fleet.core.sources import PRODUCT
+from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
+_PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js")
+_PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json")
 _OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")
-_IN_CLONE = Path("fleet/core/sources.py")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class PlatformFolders:
 
     root: Path
     top: Path
+    _known: dict[Path, str | None] = field(default_factory=dict, compare=False, repr=False)
 
     def overlap(self, folder: Path, spec: Path) -> str | None:
         """What a model repository has in common with the platform: "is policies/"; None for nothing.
@@ -41,9 +43,13 @@ class PlatformFolders:
             return None
         if folder.is_relative_to(self._specs):
             return self._among_specs(folder, spec.parent.resolve())
-        return next(self._overlaps(folder), None)
+        if folder not in self._known:
+            self._known[folder] = next(self._overlaps(folder), None)
+        return self._known[folder]
 
     def _overlaps(self, folder: Path) -> Iterator[str]:
+        for program in _programs(folder):
+            yield f"contains the program {program.relative_to(folder).as_posix()}"
         for place, name in self._own.items():
             yield from _overlap(folder, place, name)
         for base in (self.top, self.root):
@@ -86,7 +92,7 @@ class PlatformFolders:
     def _own(self) -> dict[Path, str]:
         """The platform's folders and files without links, with the names by which people know them."""
         named = [self.top / each for each in _OF_REPOSITORY]
-        if (self.root / _IN_CLONE).is_file():
+        if is_product_clone(self.root):
             named += [self.root / each for each in PRODUCT]
         found = {path: self._shown(each) for each in named for path in _with_target(each)}
         return {**found, **dict(self._of_fleet(self.root))}
@@ -101,6 +107,21 @@ class PlatformFolders:
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self.top).as_posix()
+
+
+def _programs(folder: Path) -> Iterator[Path]:
+    """Programs in a folder, or below it beside the models: a repository has only folders of models."""
+    if not folder.is_dir():
+        return
+    for place in (folder, *sorted(each for each in folder.iterdir() if each.is_dir())):
+        inner = sorted(place.iterdir())
+        if place == folder or not any(each.name == "config.pbtxt" or each.name.isdigit() for each in inner):
+            yield from (
+                each
+                for each in inner
+                if each.suffix in _PROGRAM_SUFFIXES or each.name in _PROGRAM_NAMES
+                if not each.is_dir()
+            )
 
 
 def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:

@@ -1,0 +1,218 @@
+"""The report of a change of what a deploy executes: first, in each format, and never as "nothing changes"."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from fleet.report.document import report_document
+from fleet.report.fleet_change import FleetChange
+from fleet.report.markdown import MARKER, markdown
+from fleet.report.page import page
+from fleet.review.fleet_review import fleet_review
+from fleet_folder import SPEC, FleetFolder
+from git_repository import GitRepository
+
+DAY = date(2026, 11, 1)
+
+
+@pytest.fixture
+def repository(folder: FleetFolder) -> GitRepository:
+    """A fleet as `fleet init` writes it, with a model repository, on a branch."""
+    folder.lock()
+    folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": true}}')
+    folder.write("app.py", "run()\n")
+    folder.write("Makefile", "setup:\n-include fleet.mk\n")
+    folder.write("package.json", '{"devDependencies": {"aws-cdk": "1"}}')
+    folder.write("requirements.txt", "triton-fleet==0.2.0\n")
+    folder.write("tools/publish.sh", "true\n")
+    folder.write("README.md", "")
+    found = GitRepository.around(folder.root)
+    found.branch()
+    return found
+
+
+def review(top: Path) -> FleetChange:
+    return fleet_review(top, "main", [], DAY)
+
+
+def listed(top: Path) -> dict[str, str]:
+    return {each.path: each.change for each in review(top).executed}
+
+
+def test_the_commands_that_a_deploy_runs_come_first_and_nothing_is_not_what_changes(
+    repository: GitRepository, folder: FleetFolder
+) -> None:
+    folder.write("cdk.json", '{"app": "sh -c evil", "build": "evil", "context": {"a": true}}')
+    folder.write("app.py", "import os; os.system('evil'); run()\n")
+    folder.write("fleet.mk", "setup: evil\n")
+    folder.write("package.json", '{"devDependencies": {"aws-cdk": "npm:evil@1.0.0"}}')
+    folder.write("requirements.txt", "triton-fleet==0.2.0\nevil\n")
+    repository.commit()
+    found = review(folder.root)
+    assert [(each.path, each.what, each.change) for each in found.executed] == [
+        ("app.py", "the CDK app of `npx cdk`", "edited"),
+        ("cdk.json", "settings of the CDK CLI: app, build", "edited"),
+        ("fleet.mk", "what `make` runs", "added"),
+        ("package.json", "what npm installs", "edited"),
+        ("requirements.txt", "what pip installs", "edited"),
+    ]
+    text = markdown(found, 0)
+    marker, verdict, _, heading, _, *files = text.splitlines()
+    assert (marker, verdict) == (
+        MARKER,
+        "### ⚠ edits what a deploy runs (5 files); no endpoint's files differ in dev",
+    )
+    assert heading == "**This change edits what a deploy runs:**"
+    assert files[0] == "- ⚠ `app.py`: the CDK app of `npx cdk` (edited)"
+    assert all(line.startswith("- ⚠ ") for line in files[:5])
+    document: Any = report_document(found)
+    assert [each["path"] for each in document["executed"]] == [each.path for each in found.executed]
+    for output in (text, page(found), json.dumps(document), markdown(found, 1_000)):
+        assert "nothing changes" not in output
+        assert "what a deploy runs" in output
+
+
+def test_a_change_of_data_promises_that_nothing_else_changes(
+    repository: GitRepository, folder: FleetFolder
+) -> None:
+    folder.spec("# a comment\n")
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+    folder.write("repository/embed/1/requirements.txt", "numpy\n")
+    folder.write("README.md", "text\n")
+    folder.write("docs/picture.svg", "<svg/>\n")
+    folder.write(
+        "policies/platform.yaml",
+        "policy: platform\nowner: {team: a}\nstatements: [{name: all, max_instances: 9}]\n",
+    )
+    folder.write("model_specs/endpoint.schema.json", "{}")
+    found = review(folder.root)
+    assert (found.executed, found.verdict) == ((), "nothing changes in dev")
+
+
+def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
+    repository: GitRepository, folder: FleetFolder
+) -> None:
+    folder.write("cdk.json", '{"app": "python3 app.py", "context": {"a": false}}')
+    found = review(folder.root)
+    assert (found.executed, found.verdict) == ((), "no endpoint's files differ in dev")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "evil.py",
+        "boto3/__init__.py",
+        "requirements-extra.txt",
+        "constraints.txt",
+        ".npmrc",
+        "pip.conf",
+        ".github/workflows/fleet-deploy-dev.yml",
+        ".github/CODEOWNERS",
+        "docs/CODEOWNERS",
+        ".gitlab-ci.yml",
+        "GNUmakefile",
+        "examples/new/make_weights.py",
+        "examples/requirements.txt",
+        "tools/publish.sh",
+        "tools/anything",
+        "model_specs/evil.py",
+        "locks/dev/evil",
+        "unknown.bin",
+    ],
+)
+def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
+    repository: GitRepository, folder: FleetFolder, file: str
+) -> None:
+    folder.write(file, "evil\n")
+    assert listed(folder.root) == {file: "edited" if file == "tools/publish.sh" else "added"}
+
+
+def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, folder: FleetFolder) -> None:
+    (folder.root / "app.py").unlink()
+    (folder.root / "tools/publish.sh").rename(folder.root / "tools/deploy.sh")
+    (folder.root / "README.md").chmod(0o755)
+    (folder.root / "repository/embed/1/model.py").chmod(0o755)
+    (folder.root / "profiles").symlink_to("/etc")
+    (folder.root / "repository/embed/2").symlink_to("1")
+    repository.commit()
+    assert listed(folder.root) == {
+        "README.md": "edited, executable",
+        "app.py": "deleted",
+        "profiles": "added",
+        "repository/embed/1/model.py": "edited, executable",
+        "repository/embed/2": "added",
+        "tools/deploy.sh": "added",
+        "tools/publish.sh": "deleted",
+    }
+
+
+class TestASpecMakesNoDataOfAProgram:
+    """A change that names a folder as a model repository, and edits the programs in it."""
+
+    def test_that_the_base_has(self, repository: GitRepository, folder: FleetFolder) -> None:
+        folder.write(
+            "model_specs/evil.yaml", SPEC.replace("sentences", "evil").replace("repository}", "tools}")
+        )
+        folder.write("tools/publish.sh", "evil\n")
+        folder.write("tools/new.py", "evil\n")
+        assert [*listed(folder.root)] == ["tools/new.py", "tools/publish.sh"]
+
+    @pytest.mark.parametrize("name", ["fleet.mk", "examples/x/make_weights.py", ".github/workflows/x.yml"])
+    def test_that_a_tool_finds_by_its_place(
+        self, repository: GitRepository, folder: FleetFolder, name: str
+    ) -> None:
+        text = SPEC.replace("sentences", "evil").replace("../repository", f"../{Path(name).parent}")
+        folder.write("model_specs/evil.yaml", f"{text}image: {{build: ../{name}}}\n")
+        folder.write(name, "evil\n")
+        assert [*listed(folder.root)] == [name]
+
+    def test_but_a_new_folder_is_the_models(self, repository: GitRepository, folder: FleetFolder) -> None:
+        text = SPEC.replace("sentences", "new").replace("../repository", "../models/new")
+        folder.write("model_specs/new.yaml", text)
+        folder.write("models/new/embed/1/model.py", "x = 1\n")
+        assert listed(folder.root) == {}
+
+    def test_and_what_is_left_of_a_repository_is_none(
+        self, repository: GitRepository, folder: FleetFolder
+    ) -> None:
+        (folder.root / "model_specs/sentences.yaml").unlink()
+        (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        (folder.root / "repository/embed/config.pbtxt").unlink()
+        folder.write("repository/embed/1/model.py", "evil\n")
+        assert listed(folder.root) == {"repository/embed/1/model.py": "edited"}
+
+
+def test_in_a_larger_repository_other_folders_are_named_as_such(tmp_path: Path) -> None:
+    folder = FleetFolder(tmp_path / "fleet")
+    folder.spec()
+    folder.environment()
+    folder.lock()
+    other = FleetFolder(tmp_path / "other")
+    other.spec()
+    other.environment()
+    repository = GitRepository.around(tmp_path)
+    repository.branch()
+    other.spec("# a comment\n")
+    FleetFolder(tmp_path).write("web/app.js", "")
+    FleetFolder(tmp_path).write(".github/workflows/x.yml", "")
+    os.chdir(folder.root)
+    assert [(each.path, each.what) for each in review(folder.root).executed] == [
+        (".github/workflows/x.yml", "jobs of GitHub, or who reviews what"),
+        ("web/app.js", "outside the fleet's folder"),
+    ]
+
+
+def test_a_name_of_a_file_has_no_power_over_the_comment(
+    repository: GitRepository, folder: FleetFolder
+) -> None:
+    folder.write("<img src=x> `@org` [x](y).py", "")
+    html = str(MarkdownIt("commonmark").render(markdown(review(folder.root), 0)))
+    assert "<code>&lt;img src=x&gt; '@org' [x](y).py</code>: a Python program" in html
+    assert "<img" not in page(review(folder.root))
