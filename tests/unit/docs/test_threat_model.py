@@ -17,17 +17,17 @@ ENTRIES = {
     actor: [" ".join(entry.split()) for entry in re.split(r"^- ", entries, flags=re.MULTILINE)[1:]]
     for actor, entries in re.findall(r"^### (.+?)\n\n(.+?)(?=^### |\Z)", TEXT, re.MULTILINE | re.DOTALL)
 }
-TESTS = re.findall(r"`(tests/[a-z0-9_/]+\.py)::(test_\w+)`", TEXT)
+TESTS = re.findall(r"`(tests/[a-z0-9_/]+\.py)::(?:Test\w+::)?(test_\w+)`", TEXT)
 ACTORS = (
     "The author of a model",
-    "The author of a spec",
+    "The author of a spec or a lock",
     "The author of a pull request from a fork",
     "Whoever names an object in S3, or writes to the log of a service or a model",
     "Another user of the machine",
     "Another machine of the network",
     "A web page",
     "A container in production",
-    "An engine build",
+    "A container that builds an engine",
 )
 
 
