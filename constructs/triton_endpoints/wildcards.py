@@ -16,6 +16,10 @@ class Wildcard:
     reason: str
 
 
+def _actions(service: str, names: str) -> frozenset[str]:
+    return frozenset(f"{service}:{name}" for name in names.split())
+
+
 ATTACHING = "with a VPC alone: EC2 names new interfaces, and SageMaker's guide warns of conditions on these"
 
 IN_STACKS = ("AWS::Events::Rule", "AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SNS::Topic")
@@ -35,34 +39,25 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:[^*]+:\*",
-        frozenset(
-            {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
-        ),
+        _actions("logs", "CreateLogGroup CreateLogStream DescribeLogStreams PutLogEvents"),
         "the streams of the endpoint's own log groups, which are named by instance; those of builds"
         " and of SageMaker's jobs, whose groups all jobs of account and region share",
     ),
     Wildcard(
         r"\*",
-        frozenset(
-            {
-                "ec2:DescribeDhcpOptions",
-                "ec2:DescribeNetworkInterfaces",
-                "ec2:DescribeSecurityGroups",
-                "ec2:DescribeSubnets",
-                "ec2:DescribeVpcs",
-            }
+        _actions(
+            "ec2",
+            "DescribeDhcpOptions DescribeNetworkInterfaces DescribeSecurityGroups DescribeSubnets "
+            "DescribeVpcs",
         ),
         "with a VPC alone: what describes networks knows no resources",
     ),
     Wildcard(
         r"arn:[^:]+:ec2:[^:]+:\d+:network-interface/\*",
-        frozenset(
-            {
-                "ec2:CreateNetworkInterface",
-                "ec2:CreateNetworkInterfacePermission",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DeleteNetworkInterfacePermission",
-            }
+        _actions(
+            "ec2",
+            "CreateNetworkInterface CreateNetworkInterfacePermission DeleteNetworkInterface "
+            "DeleteNetworkInterfacePermission",
         ),
         ATTACHING,
     ),
@@ -78,15 +73,9 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
-        frozenset(
-            {
-                "logs:AssociateKmsKey",
-                "logs:CreateLogGroup",
-                "logs:DisassociateKmsKey",
-                "logs:PutRetentionPolicy",
-                "logs:TagResource",
-                "logs:UntagResource",
-            }
+        _actions(
+            "logs",
+            "AssociateKmsKey CreateLogGroup DisassociateKmsKey PutRetentionPolicy TagResource UntagResource",
         ),
         "one function owns the log groups of the environment's endpoints, which share these prefixes with all"
         " endpoints of account and region; a condition spares those of other environments, and one that a"
@@ -106,20 +95,16 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
-        frozenset(
-            {
-                "application-autoscaling:DeregisterScalableTarget",
-                "application-autoscaling:PutScalingPolicy",
-                "application-autoscaling:PutScheduledAction",
-                "application-autoscaling:RegisterScalableTarget",
-            }
+        _actions(
+            "application-autoscaling",
+            "DeregisterScalableTarget PutScalingPolicy PutScheduledAction RegisterScalableTarget",
         ),
         "AWS makes the ARNs of targets, and none has a tag: it may change all of SageMaker's variants in"
         " account and region, to which a condition holds it",
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-endpoint/\*",
-        frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
+        _actions("cloudwatch", "DeleteAlarms PutMetricAlarm"),
         "Application Auto Scaling names these alarms, for all SageMaker variants in account and region, and"
         " gives them no tag",
     ),
@@ -130,7 +115,7 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
-        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
+        _actions("sagemaker", "DescribeEndpoint DescribeEndpointConfig"),
         "read alone; specs name endpoints, CloudFormation configurations, and a condition spares those of"
         " other environments",
     ),
@@ -152,23 +137,23 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
-        frozenset({"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
+        _actions("s3", "DeleteObject GetObject PutObject"),
         "scalings that are put aside, one object for each variant of the environment",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/(onnx|plans|scripts)/\*",
-        frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
+        _actions("s3", "GetObject GetObjectVersion"),
         "ONNX models, scripts, requests and engines, which are named by their content",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/plans/\*/(model\.plan|manifest\.json|failure\.json)",
-        frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
+        _actions("s3", "AbortMultipartUpload PutObject"),
         "what comes of builds, named by the engine's key, and no requests of other builds; plans and"
         " manifests that exist stay as they are, it may not delete, and the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/jobs/\*",
-        frozenset({"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
+        _actions("s3", "AbortMultipartUpload DeleteObject GetObject PutObject"),
         "inputs and outputs of jobs that run, which are named by the engine's key; containers of jobs have no"
         " credentials",
     ),
@@ -184,16 +169,10 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",
-        frozenset(
-            {
-                "sagemaker:AddTags",
-                "sagemaker:CreateProcessingJob",
-                "sagemaker:CreateTrainingJob",
-                "sagemaker:DescribeProcessingJob",
-                "sagemaker:DescribeTrainingJob",
-                "sagemaker:StopProcessingJob",
-                "sagemaker:StopTrainingJob",
-            }
+        _actions(
+            "sagemaker",
+            "AddTags CreateProcessingJob CreateTrainingJob DescribeProcessingJob DescribeTrainingJob "
+            "StopProcessingJob StopTrainingJob",
         ),
         "jobs of engines, named by the engine's key: those of account and region",
     ),
@@ -204,16 +183,10 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/(triton-fleet-[a-z0-9]+(-|/)|CDKToolkit/)\*",
-        frozenset(
-            {
-                "cloudformation:ContinueUpdateRollback",
-                "cloudformation:DescribeStackEvents",
-                "cloudformation:DescribeStackResources",
-                "cloudformation:DescribeStacks",
-                "cloudformation:GetTemplate",
-                "cloudformation:ListStackResources",
-                "cloudformation:UpdateTerminationProtection",
-            }
+        _actions(
+            "cloudformation",
+            "ContinueUpdateRollback DescribeStackEvents DescribeStackResources DescribeStacks GetTemplate "
+            "ListStackResources UpdateTerminationProtection",
         ),
         "the stacks of the environment, whose ARNs end with what CloudFormation makes; no other environment's"
         " begin so, as no name of one has a hyphen; of the CDK's own only its state is read",
@@ -231,14 +204,7 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/(archives|endpoints|engines|images|releases)/\*",
-        frozenset(
-            {
-                "s3:AbortMultipartUpload",
-                "s3:GetObject",
-                "s3:GetObjectVersion",
-                "s3:PutObject",
-            }
-        ),
+        _actions("s3", "AbortMultipartUpload GetObject GetObjectVersion PutObject"),
         "what is published, for the roles of the environment's repository: objects named by their content and"
         " by endpoints; the bucket keeps versions, and captured calls are not among them",
     ),
@@ -249,7 +215,7 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:ecr:[^:]+:\d+:repository/\*",
-        frozenset({"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}),
+        _actions("ecr", "BatchCheckLayerAvailability BatchGetImage GetDownloadUrlForLayer"),
         "accounts whose images the environment allows in Dockerfiles, not its own; their policies decide too",
     ),
     Wildcard(
@@ -265,19 +231,12 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:iam::\d+:role/triton-fleet-[a-z0-9]+-?\*",
-        frozenset(
-            {"iam:GetRole", "iam:GetRolePolicy", "iam:ListAttachedRolePolicies", "iam:ListRolePolicies"}
-        ),
+        _actions("iam", "GetRole GetRolePolicy ListAttachedRolePolicies ListRolePolicies"),
         "the roles of the environment's stacks, which CloudFormation names after them; they are only read",
     ),
     Wildcard(
         r"\*",
-        frozenset(
-            {
-                "cloudformation:DescribeStackDriftDetectionStatus",
-                "cloudformation:DescribeStacks",
-            }
-        ),
+        _actions("cloudformation", "DescribeStackDriftDetectionStatus DescribeStacks"),
         "what lists stacks and asks about a detection names none; it reads no template",
     ),
     Wildcard(

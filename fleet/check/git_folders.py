@@ -44,9 +44,10 @@ def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
         mark = loaded.source.mark(path)
         try:
             folder = spec_path(mark, name)
+            is_folder = read_once(Path.is_dir, folder)
         except (FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
             continue
-        if read_once(Path.is_dir, folder):
+        if is_folder:
             yield from read_once(_findings_below, folder, mark.file.parent)
 
 

@@ -39,7 +39,7 @@ def first_install(file: Path, arguments: Sequence[str]) -> int:
     require_writable(folder, contents)
     for path, content in contents.items():
         if not (folder / path).exists():
-            write_atomically(folder / path, content)
+            write_atomically(folder / path, content, root=folder)
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
         line = wheel.requirement(EXTRAS)
         raise CannotRunError(

@@ -38,8 +38,8 @@ def signed(
     sign = S3SigV4Auth if service == "s3" else SigV4Auth
     auth = sign(Credentials(keys.access_key_id, keys.secret_access_key), service, "us-east-1")
     with pytest.MonkeyPatch.context() as patch:
-        if "X-Amz-Content-Sha256" in headers:
-            patch.setattr(auth, "payload", lambda _: headers["X-Amz-Content-Sha256"])
+        if digest := {name.lower(): value for name, value in headers.items()}.get("x-amz-content-sha256"):
+            patch.setattr(auth, "payload", lambda _: digest)
         if at is not None:
             patch.setattr(botocore.auth, "get_current_datetime", lambda: at)
         auth.add_auth(request)

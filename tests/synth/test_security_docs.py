@@ -42,7 +42,9 @@ def test_the_table_has_every_statement_of_the_endpoints_role_and_no_other(folder
 def test_the_table_of_builds_has_every_statement_of_their_roles_and_no_other(
     folder: FleetFolder, part: str, title: str
 ) -> None:
-    folder.environment("kms_key: arn:aws:kms:us-east-1:111122223333:key/1\n")
+    folder.environment(
+        "kms_key: arn:aws:kms:us-east-1:111122223333:key/1\nallowed_registries: ['444455556666']\n"
+    )
     policies = templates(folder)[FOUNDATION].find_resources("AWS::IAM::Policy")
     granted = {
         each["Sid"]

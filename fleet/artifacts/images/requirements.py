@@ -72,9 +72,7 @@ def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners:
         f"run `fleet images build --env {place.environment} {name}`, then"
         f" `fleet lock --env {place.environment} {name}`, and have the change reviewed"
     )
-    if endpoint.spec.own_image is not None and endpoint.spec.own_image.uri is not None:
-        hint = "write `image: {build: FOLDER}`: a repository of builds has the images of all endpoints"
-    elif lock.promoted_from is not None:
+    if lock.promoted_from is not None:
         message = f"no promotion from {lock.promoted_from!r} brought {name!r} the image {image.name}"
         hint = f"run `fleet promote --from {lock.promoted_from} --to {place.environment} {name}`"
     return finding_at(project.load(name).source.mark(("image",)), FOREIGN, message, hint)

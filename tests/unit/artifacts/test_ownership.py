@@ -45,11 +45,8 @@ def forge(bucket: ArtifactBucket, name: str, victim: str, **changes: object) -> 
             key: getattr(other.archives[victim], key) for key in ("digest", "size", "repository", "engines")
         }
     )
-    write_lock(
-        bucket.project.lock_file(name),
-        lock.model_copy(update={"archives": {name: archive}, **changes}),
-        bucket.project.root,
-    )
+    forged = lock.model_copy(update={"archives": {name: archive}, **changes})
+    write_lock(bucket.project.lock_file(name), forged, bucket.project.root)
 
 
 def refused(bucket: ArtifactBucket, code: str = "FL847") -> str:

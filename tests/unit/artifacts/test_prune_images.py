@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -95,10 +96,10 @@ def test_the_image_of_a_model_stays(
 def released(bucket: ArtifactBucket, digest: str) -> None:
     """Release an endpoint with an image; afterwards nothing else names it."""
     bucket.single()
-    file = bucket.folder.root / "model_specs/sentences.yaml"
-    file.write_text(f"{file.read_text()}image: {{uri: {URI}, digest: '{digest}'}}\n")
     bucket.lock()
-    record_release(bucket.s3, bucket.endpoints[0])
+    endpoint = bucket.endpoints[0]
+    image = replace(endpoint.image, repository=REPOSITORY, digest=digest, is_own=True)
+    record_release(bucket.s3, replace(endpoint, image=image))
     for name in ("model_specs/sentences.yaml", "locks/dev/sentences.lock.yaml"):
         (bucket.folder.root / name).unlink()
 

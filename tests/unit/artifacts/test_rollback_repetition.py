@@ -106,7 +106,7 @@ def test_a_run_that_was_killed_before_any_change_of_a_file_is_finished_by_the_ne
     releases: Releases,
 ) -> None:
     bad = releases.contents()
-    write = partial(write_release, releases.find())
+    write = partial(write_release, releases.find(), releases.folder.root)
     for step in count(1):
         if ends_before_step(write, step):
             break
