@@ -15,6 +15,7 @@ from fleet.endpoint.context.registries import Repository
 from fleet.endpoint.context.triton_metrics import TritonMetrics
 from fleet.endpoint.endpoint_check import ResolvedCheck
 from fleet.endpoint.engines import ResolvedEngine
+from fleet.endpoint.object_keys import CAPTURE, ENDPOINTS
 from fleet.endpoint.rollout import ResolvedRollout
 from fleet.endpoint.scaling import ResolvedScaling
 from fleet.engines.runner import Project
@@ -283,12 +284,12 @@ def stack_of(place: Deployment, endpoint: str) -> str:
 
 def prefix_of(endpoint: str) -> str:
     """An endpoint's own prefix of the bucket."""
-    return f"endpoints/{endpoint}/"
+    return f"{ENDPOINTS}{endpoint}/"
 
 
 def capture_prefix_of(endpoint: str) -> str:
     """The prefix of an endpoint's captured calls in the bucket."""
-    return f"capture/{endpoint}/"
+    return f"{CAPTURE}{endpoint}/"
 
 
 @dataclass(frozen=True, kw_only=True)

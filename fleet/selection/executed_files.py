@@ -14,10 +14,11 @@ from fleet.core.project_root import is_project_root
 from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.findings import FindingsError
 from fleet.selection.git import LINK_MODE, SUBMODULE_MODE, changed_modes
-from fleet.selection.paths import OWN, YAML
+from fleet.selection.paths import YAML
 from fleet.selection.work_tree import WorkTree
 from fleet.spec.membership import LOCKS
 from fleet.spec.reader import read_source
+from fleet.spec.spec_files import OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})
@@ -73,14 +74,14 @@ def executed_files(root: Path, tree: WorkTree, commit: str, base: Path) -> tuple
         CannotRunError: Git failed.
     """
     scope = _ChangeScope(root, tree, commit, base)
-    found = list[ExecutedFile]()
+    executed = list[ExecutedFile]()
     for file, (before, after) in changed_modes(tree.top, commit).items():
         path = PurePosixPath(file.relative_to(tree.top).as_posix())
         if what := scope.what_executes(path, before, after):
             change = "added" if not before else "deleted" if not after else "edited"
             change += ", executable" * (_became_executable(before, after) and after != SUBMODULE_MODE)
-            found.append(ExecutedFile(path=str(path), what=what, change=change))
-    return tuple(sorted(found, key=lambda each: each.path))
+            executed.append(ExecutedFile(path=str(path), what=what, change=change))
+    return tuple(sorted(executed, key=lambda each: each.path))
 
 
 @dataclass(frozen=True)
@@ -105,18 +106,18 @@ class _ChangeScope:
             return "a new executable file" if _became_executable(before, after) else ""
         if inside == PurePosixPath("cdk.json"):
             return self._settings()
-        place = self._place(path, inside)
-        if not place and self._is_content(path, exists=bool(after)):
+        use = self._use_by_place(path, inside)
+        if not use and self._is_content(path, exists=bool(after)):
             return ""
         other = "not data of the fleet" if inside else "outside the fleet's folder"
-        return place or _SUFFIXES.get(path.suffix, other)
+        return use or _SUFFIXES.get(path.suffix, other)
 
     def _is_own(self, path: PurePosixPath) -> bool:
         """Whether it is a YAML file of this fleet, or of another one of the repository."""
         if path.suffix != YAML and not path.name.endswith(".schema.json"):
             return False
         return any(
-            path.relative_to(folder).parts[0] in OWN
+            path.relative_to(folder).parts[0] in OWN_FOLDERS
             and (folder == self._fleet or is_project_root(self.tree.top / folder))
             for folder in path.parents
         )
@@ -130,16 +131,14 @@ class _ChangeScope:
             return "settings of the CDK CLI"
         return f"settings of the CDK CLI: {', '.join(keys)}" if keys else ""
 
-    def _place(self, path: PurePosixPath, inside: PurePosixPath | None) -> str:
+    def _use_by_place(self, path: PurePosixPath, inside: PurePosixPath | None) -> str:
         """The use of a file whose place makes it no data, whatever a spec names; "" for other places."""
         if path.name == "CODEOWNERS":
             return "who reviews what"
-        for each in (path, inside):
-            if each and each.parts[0].startswith("."):
-                known = next(
-                    (_OF_PLATFORM[name] for name in _OF_PLATFORM if each.parts[0].startswith(name)), ""
-                )
-                return known or _AT_ROOT.get(each.name, "settings of a tool")
+        for name in (path, inside):
+            if name and name.parts[0].startswith("."):
+                uses = (use for prefix, use in _OF_PLATFORM.items() if name.parts[0].startswith(prefix))
+                return next(uses, "") or _AT_ROOT.get(name.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
@@ -181,7 +180,7 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
     What cannot be read names nothing. Nothing around the fleet is content.
     """
     found, fleet = set[PurePosixPath](), PurePosixPath(root.relative_to(top).as_posix())
-    for file in (each for own in OWN if own != LOCKS for each in (root / own).rglob(f"*{YAML}")):
+    for file in (each for own in OWN_FOLDERS if own != LOCKS for each in (root / own).rglob(f"*{YAML}")):
         if file.is_symlink():
             continue
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cfn_linting import cfn_lint
-from fleet.artifacts.ownership import OWNERS
+from fleet.endpoint.object_keys import OWNERS
 from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped

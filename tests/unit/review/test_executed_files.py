@@ -139,15 +139,15 @@ def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, fol
     (folder.root / "tools/publish.sh").rename(folder.root / "tools/deploy.sh")
     (folder.root / "README.md").chmod(0o755)
     (folder.root / "repository/embed/1/model.py").chmod(0o755)
-    (folder.root / "profiles").symlink_to("/etc")
+    (folder.root / "shared").symlink_to("/etc")
     (folder.root / "repository/embed/2").symlink_to("1")
     repository.commit()
     assert listed(folder.root) == {
         "README.md": "edited, executable",
         "app.py": "deleted",
-        "profiles": "added",
         "repository/embed/1/model.py": "edited, executable",
         "repository/embed/2": "added",
+        "shared": "added",
         "tools/deploy.sh": "added",
         "tools/publish.sh": "deleted",
     }

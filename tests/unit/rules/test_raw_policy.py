@@ -250,7 +250,7 @@ class TestFunctions:
         (problem,) = case("Model", {"A": {"Fn::Sub": "${!{a}"}}).problems(rules()["FL561"])
         assert problem.message == "A of Model uses Fn::Sub with '${!{a}'"
         assert problem.hint.endswith(
-            "; in one text, `${NAME}` or `${NAME.ATTRIBUTE}`, and no other `$`, `{` or `}`"
+            "; its text has `${NAME}` or `${NAME.ATTRIBUTE}`, and no other `$`, `{`, `}`"
         )
 
     @pytest.mark.parametrize(
