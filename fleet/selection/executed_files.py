@@ -36,7 +36,7 @@ _AT_ROOT = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile", "fleet.mk"), _MAKE),
 }
 """Files at the top of a fleet that `fleet init` writes, or that the tools of a deploy look for."""
-_INSTALLED = {"node_modules": _NPM, "vendor": _PIP}
+INSTALLED = {"node_modules": _NPM, "vendor": _PIP}
 """Folders of a fleet from which packages are run or installed."""
 _REQUIREMENTS = re.compile(r"requirements.*\.(txt|in)")
 _SUFFIXES = {".py": "a Python program or module", ".sh": "a shell script", ".mk": _MAKE}
@@ -147,8 +147,8 @@ class _ChangeScope:
                 return known or _AT_ROOT.get(each.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
-        if inside.parts[0] in _INSTALLED:
-            return _INSTALLED[inside.parts[0]]
+        if inside.parts[0] in INSTALLED:
+            return INSTALLED[inside.parts[0]]
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
         if is_of_example and inside.suffix == ".py":
             return "what `make weights` runs"
