@@ -82,7 +82,10 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
 def _is_bare(folder: Path) -> bool:
     if not os.path.lexists(folder / "HEAD"):
         return False
-    return (folder / "commondir").is_file() or all((folder / each).is_dir() for each in ("objects", "refs"))
+    # Git asks whether it may enter these two, and not whether they are folders: an executable file suffices.
+    return (folder / "commondir").is_file() or all(
+        os.access(folder / each, os.X_OK) for each in ("objects", "refs")
+    )
 
 
 def _bare(folder: Path) -> Finding:

@@ -22,6 +22,9 @@ from fleet.spec.spec_files import OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})
+ONNX = ".onnx"
+_NAMING_KEYS = (("models", "repository"), ("engines", "onnx"), ("image", "build"))
+"""The keys of a spec that name content, each with the key that it is below."""
 _EXECUTE = 0o111
 _PIP, _NPM, _MAKE = "what pip installs", "what npm installs", "what `make` runs"
 _AT_ROOT = {
@@ -34,6 +37,8 @@ _AT_ROOT = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile", "fleet.mk"), _MAKE),
 }
 """Files at the top of a fleet that `fleet init` writes, or that the tools of a deploy look for."""
+INSTALLED = {"node_modules": _NPM, "vendor": _PIP}
+"""Folders of a fleet from which packages are run or installed."""
 _REQUIREMENTS = re.compile(r"requirements.*\.(txt|in)")
 _SUFFIXES = {".py": "a Python program or module", ".sh": "a shell script", ".mk": _MAKE}
 _OF_PLATFORM = {
@@ -141,6 +146,8 @@ class _ChangeScope:
                 return next(uses, "") or _AT_ROOT.get(name.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
+        if inside.parts[0] in INSTALLED:
+            return INSTALLED[inside.parts[0]]
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
         if is_of_example and inside.suffix == ".py":
             return "what `make weights` runs"
@@ -155,10 +162,18 @@ class _ChangeScope:
         return PurePosixPath(self.root.relative_to(self.tree.top).as_posix())
 
     def _is_content(self, path: PurePosixPath, *, exists: bool) -> bool:
-        """Whether a spec names the file, or a folder above it, and the base has nothing else there."""
+        """Whether a spec names the file, or a folder above it, and the base has nothing else there.
+
+        A folder that is a package of Python, or a file that is no ONNX model, may be what a program beside it
+        imports.
+        """
         old, new, for_other_purpose = self._named
         places = {path, *path.parents}
-        return bool((places & new) - for_other_purpose) if exists else bool(places & old)
+        if not exists:
+            return bool(places & old)
+        named = (places & new) - for_other_purpose
+        is_module = path.parent in named and path.name.startswith("__init__.")
+        return bool(named) and not is_module and (path not in named or path.suffix == ONNX)
 
     @cached_property
     def _named(self) -> tuple[Set[PurePosixPath], Set[PurePosixPath], Set[PurePosixPath]]:
@@ -168,8 +183,9 @@ class _ChangeScope:
         unknown = [each for each in new if not {each, *each.parents} & old]
         listed = b""
         if unknown:
-            command = ("ls-tree", "-z", "--name-only", "--full-tree", self.commit, "--", *_literal(unknown))
-            listed = self.tree.run(*command).stdout
+            # Without -r and -t, a folder is not listed if something in it is asked for, too.
+            command = ("ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", self.commit)
+            listed = self.tree.run(*command, "--", *_literal(unknown)).stdout
         existing = {PurePosixPath(os.fsdecode(each)) for each in listed.split(b"\0") if each}
         return old, new, existing
 
@@ -205,7 +221,7 @@ def _path_values(data: object, key: str = "", parent: str = "") -> Iterator[str]
     elif isinstance(data, list):
         for value in data:
             yield from _path_values(value, key, parent)
-    elif isinstance(data, str) and (key in ("repository", "onnx") or (parent, key) == ("image", "build")):
+    elif isinstance(data, str) and (parent, key) in _NAMING_KEYS:
         yield data
 
 
