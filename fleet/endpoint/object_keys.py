@@ -12,3 +12,13 @@ OWNERS = "owners/"
 RELEASES = "releases/"
 UPLOADS = "uploads/"
 """A folder for each endpoint, into which people upload."""
+
+
+def prefix_of(endpoint: str) -> str:
+    """An endpoint's own prefix of the bucket."""
+    return f"{ENDPOINTS}{endpoint}/"
+
+
+def capture_prefix_of(endpoint: str) -> str:
+    """The prefix of an endpoint's captured calls in the bucket."""
+    return f"{CAPTURE}{endpoint}/"

@@ -164,8 +164,7 @@ class _ChangeScope:
     def _is_content(self, path: PurePosixPath, *, exists: bool) -> bool:
         """Whether a spec names the file, or a folder above it, and the base has nothing else there.
 
-        A folder that is a package of Python, or a file that is no ONNX model, may be what a program beside it
-        imports.
+        A program may import a package of Python, or a file other than an ONNX model, that is beside it.
         """
         old, new, for_other_purpose = self._named
         places = {path, *path.parents}

@@ -16,8 +16,7 @@ from fleet.artifacts.releases import read_releases
 from fleet.aws.api.describe import is_missing
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.archives import set_digest
-from fleet.endpoint.object_keys import ARCHIVES
-from fleet.endpoint.resolved_endpoint import prefix_of
+from fleet.endpoint.object_keys import ARCHIVES, prefix_of
 from fleet.engines.object_keys import built_key
 from fleet.findings import all_of
 from fleet.images.object_keys import built_image_key

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from wheels import empty_wheel
+
 TITLE = "## What runs when a folder of others is read\n"
 
 
@@ -17,6 +19,7 @@ def test_the_demonstration_of_a_hostile_folder_shows_what_it_says(root: Path, tm
         **os.environ,
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
         "TMPDIR": str(tmp_path),
+        "WHEEL": str(empty_wheel(tmp_path)),
         "LC_ALL": "C",
     }
     done = subprocess.run(
