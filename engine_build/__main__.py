@@ -35,7 +35,7 @@ def run(arguments):
         from engine_request.outcome import outcome
 
         return outcome(lambda: compile_engine(Path(rest[0]), Path(rest[1])))
-    from engine_request.boto3_there import require_boto3
+    from engine_request.boto3_install import require_boto3
 
     require_boto3()
     from engine_request.run import run_request

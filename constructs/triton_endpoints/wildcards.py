@@ -1,10 +1,11 @@
-"""Resources that are granted by a wildcard: each form with its actions and the reason."""
+"""Resources that are granted by a wildcard: each form with its actions and the reason.
+
+`triton_endpoints.access.wildcards` has those of the roles of a repository's jobs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from fleet.catalog.drift import detected_types
 
 
 @dataclass(frozen=True)
@@ -16,14 +17,7 @@ class Wildcard:
     reason: str
 
 
-def _actions(service: str, names: str) -> frozenset[str]:
-    return frozenset(f"{service}:{name}" for name in names.split())
-
-
 ATTACHING = "with a VPC alone: EC2 names new interfaces, and SageMaker's guide warns of conditions on these"
-
-IN_STACKS = ("AWS::Events::Rule", "AWS::Lambda::Function", "AWS::S3::Bucket", "AWS::SNS::Topic")
-"""Types whose resources have the name of their stack in their ARN."""
 
 WILDCARDS = (
     Wildcard(
@@ -39,25 +33,34 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:[^*]+:\*",
-        _actions("logs", "CreateLogGroup CreateLogStream DescribeLogStreams PutLogEvents"),
+        frozenset(
+            {"logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}
+        ),
         "the streams of the endpoint's own log groups, which are named by instance; those of builds"
         " and of SageMaker's jobs, whose groups all jobs of account and region share",
     ),
     Wildcard(
         r"\*",
-        _actions(
-            "ec2",
-            "DescribeDhcpOptions DescribeNetworkInterfaces DescribeSecurityGroups DescribeSubnets "
-            "DescribeVpcs",
+        frozenset(
+            {
+                "ec2:DescribeDhcpOptions",
+                "ec2:DescribeNetworkInterfaces",
+                "ec2:DescribeSecurityGroups",
+                "ec2:DescribeSubnets",
+                "ec2:DescribeVpcs",
+            }
         ),
         "with a VPC alone: what describes networks knows no resources",
     ),
     Wildcard(
         r"arn:[^:]+:ec2:[^:]+:\d+:network-interface/\*",
-        _actions(
-            "ec2",
-            "CreateNetworkInterface CreateNetworkInterfacePermission DeleteNetworkInterface "
-            "DeleteNetworkInterfacePermission",
+        frozenset(
+            {
+                "ec2:CreateNetworkInterface",
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+            }
         ),
         ATTACHING,
     ),
@@ -73,9 +76,15 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:logs:[^:]+:\d+:log-group:(/aws/sagemaker/Endpoints|/triton-fleet)/\*",
-        _actions(
-            "logs",
-            "AssociateKmsKey CreateLogGroup DisassociateKmsKey PutRetentionPolicy TagResource UntagResource",
+        frozenset(
+            {
+                "logs:AssociateKmsKey",
+                "logs:CreateLogGroup",
+                "logs:DisassociateKmsKey",
+                "logs:PutRetentionPolicy",
+                "logs:TagResource",
+                "logs:UntagResource",
+            }
         ),
         "one function owns the log groups of the environment's endpoints, which share these prefixes with all"
         " endpoints of account and region; a condition spares those of other environments, and one that a"
@@ -95,16 +104,20 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
-        _actions(
-            "application-autoscaling",
-            "DeregisterScalableTarget PutScalingPolicy PutScheduledAction RegisterScalableTarget",
+        frozenset(
+            {
+                "application-autoscaling:DeregisterScalableTarget",
+                "application-autoscaling:PutScalingPolicy",
+                "application-autoscaling:PutScheduledAction",
+                "application-autoscaling:RegisterScalableTarget",
+            }
         ),
         "AWS makes the ARNs of targets, and none has a tag: it may change all of SageMaker's variants in"
         " account and region, to which a condition holds it",
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-endpoint/\*",
-        _actions("cloudwatch", "DeleteAlarms PutMetricAlarm"),
+        frozenset({"cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"}),
         "Application Auto Scaling names these alarms, for all SageMaker variants in account and region, and"
         " gives them no tag",
     ),
@@ -115,7 +128,7 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint(-config)?/\*",
-        _actions("sagemaker", "DescribeEndpoint DescribeEndpointConfig"),
+        frozenset({"sagemaker:DescribeEndpoint", "sagemaker:DescribeEndpointConfig"}),
         "read alone; specs name endpoints, CloudFormation configurations, and a condition spares those of"
         " other environments",
     ),
@@ -137,23 +150,23 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/scaling-guard/\*",
-        _actions("s3", "DeleteObject GetObject PutObject"),
+        frozenset({"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
         "scalings that are put aside, one object for each variant of the environment",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/(onnx|plans|scripts)/\*",
-        _actions("s3", "GetObject GetObjectVersion"),
+        frozenset({"s3:GetObject", "s3:GetObjectVersion"}),
         "ONNX models, scripts, requests and engines, which are named by their content",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/plans/\*/(model\.plan|manifest\.json|failure\.json)",
-        _actions("s3", "AbortMultipartUpload PutObject"),
+        frozenset({"s3:AbortMultipartUpload", "s3:PutObject"}),
         "what comes of builds, named by the engine's key, and no requests of other builds; plans and"
         " manifests that exist stay as they are, it may not delete, and the bucket keeps versions",
     ),
     Wildcard(
         r"arn:[^:]+:s3:::[^/]+/engines/jobs/\*",
-        _actions("s3", "AbortMultipartUpload DeleteObject GetObject PutObject"),
+        frozenset({"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"}),
         "inputs and outputs of jobs that run, which are named by the engine's key; containers of jobs have no"
         " credentials",
     ),
@@ -169,10 +182,16 @@ WILDCARDS = (
     ),
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:(processing|training)-job/engine-\*",
-        _actions(
-            "sagemaker",
-            "AddTags CreateProcessingJob CreateTrainingJob DescribeProcessingJob DescribeTrainingJob "
-            "StopProcessingJob StopTrainingJob",
+        frozenset(
+            {
+                "sagemaker:AddTags",
+                "sagemaker:CreateProcessingJob",
+                "sagemaker:CreateTrainingJob",
+                "sagemaker:DescribeProcessingJob",
+                "sagemaker:DescribeTrainingJob",
+                "sagemaker:StopProcessingJob",
+                "sagemaker:StopTrainingJob",
+            }
         ),
         "jobs of engines, named by the engine's key: those of account and region",
     ),
@@ -182,93 +201,9 @@ WILDCARDS = (
         "the streams of those jobs, which begin with their names",
     ),
     Wildcard(
-        r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/(triton-fleet-[a-z0-9]+(-|/)|CDKToolkit/)\*",
-        _actions(
-            "cloudformation",
-            "ContinueUpdateRollback DescribeStackEvents DescribeStackResources DescribeStacks GetTemplate "
-            "ListStackResources UpdateTerminationProtection",
-        ),
-        "the stacks of the environment, whose ARNs end with what CloudFormation makes; no other environment's"
-        " begin so, as no name of one has a hyphen; of the CDK's own only its state is read",
-    ),
-    Wildcard(
-        r"arn:[^:]+:sagemaker:[^:]+:\d+:model/\*",
-        frozenset({"sagemaker:DescribeModel"}),
-        "CloudFormation names models; a condition spares those of other environments",
-    ),
-    Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/owners/\*",
-        frozenset({"s3:PutObject"}),
-        "records of which endpoint may have which content, for the role that deploys; no other role writes"
-        " there",
-    ),
-    Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/(archives|endpoints|engines|images|releases)/\*",
-        _actions("s3", "AbortMultipartUpload GetObject GetObjectVersion PutObject"),
-        "what is published, for the roles of the environment's repository: objects named by their content and"
-        " by endpoints; the bucket keeps versions, and captured calls are not among them",
-    ),
-    Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/uploads/\*",
-        frozenset({"s3:GetObject"}),
-        "what people upload for the environment's endpoints: a job that publishes reads it, by the specs",
-    ),
-    Wildcard(
         r"arn:[^:]+:ecr:[^:]+:\d+:repository/\*",
-        _actions("ecr", "BatchCheckLayerAvailability BatchGetImage GetDownloadUrlForLayer"),
+        frozenset({"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}),
         "accounts whose images the environment allows in Dockerfiles, not its own; their policies decide too",
-    ),
-    Wildcard(
-        r"arn:[^:]+:s3:::[^/]+/(archives|engines|images)/\*",
-        frozenset({"s3:DeleteObject"}),
-        "leases and failures of builds, which are named by what is built, and uploads that S3 stored wrongly;"
-        " the bucket keeps versions",
-    ),
-    Wildcard(
-        r"arn:[^:]+:logs:[^:]+:\d+:log-group:/triton-fleet/[a-z0-9]+/(engines|images):log-stream:\*",
-        frozenset({"logs:GetLogEvents"}),
-        "the logs of the environment's own builds, a stream for each",
-    ),
-    Wildcard(
-        r"arn:[^:]+:iam::\d+:role/triton-fleet-[a-z0-9]+-?\*",
-        _actions("iam", "GetRole GetRolePolicy ListAttachedRolePolicies ListRolePolicies"),
-        "the roles of the environment's stacks, which CloudFormation names after them; they are only read",
-    ),
-    Wildcard(
-        r"\*",
-        _actions("cloudformation", "DescribeStackDriftDetectionStatus DescribeStacks"),
-        "what lists stacks and asks about a detection names none; it reads no template",
-    ),
-    Wildcard(
-        r"arn:[^:]+:(cloudformation|events|lambda|s3|sns):[^:]*:\d*:"
-        r"(stack/|rule/|function:)?triton-fleet-[a-z0-9]*[-/]?\*",
-        frozenset(
-            {
-                "cloudformation:DescribeStackResourceDrifts",
-                "cloudformation:DetectStackDrift",
-                "cloudformation:DetectStackResourceDrift",
-                "cloudformation:GetTemplate",
-                "cloudformation:ListStackResources",
-                *(action for type in IN_STACKS for action in detected_types()[type]),
-            }
-        ),
-        "the environment's own stacks and what they hold, which CloudFormation names after them; settings are"
-        " read, and names of objects, but no object",
-    ),
-    Wildcard(
-        r"arn:[^:]+:logs:[^:]+:\d+:log-group:\*",
-        frozenset(detected_types()["AWS::Logs::LogGroup"]),
-        "log groups are named after functions and endpoints; their settings are read, and no line",
-    ),
-    Wildcard(
-        r"arn:[^:]+:cloudwatch::\d+:dashboard/\*",
-        frozenset({"cloudwatch:GetDashboard"}),
-        "dashboards have names that CloudFormation makes of logical ids alone; they are only read",
-    ),
-    Wildcard(
-        r"arn:[^:]+:ssm:[^:]+:\d+:parameter/triton-fleet/[a-z0-9]+/alarm-topic/\*",
-        frozenset({"ssm:GetParameter"}),
-        "the topics of the environment's alarms, one for each severity and owner",
     ),
 )
 

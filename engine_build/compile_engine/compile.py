@@ -15,11 +15,11 @@ from engine_request.process import run
 from engine_request.request import Request
 
 from .gpu import require_gpu
-from .measured import measured
 from .onnx_model import require_onnx
 from .reasons import build_error, load_error
 from .tensorrt import TensorRT, require_tensorrt
 from .trtexec import build_command, load_command
+from .trtexec_figures import read_figures
 
 
 def compile_engine(inputs: Path, outputs: Path) -> None:
@@ -48,7 +48,7 @@ def compile_engine(inputs: Path, outputs: Path) -> None:
         "gpu": asdict(gpu),
         "plan": {"digest": file_digest(plan), "size": plan.stat().st_size},
         "build_seconds": seconds,
-        "measured": measured(loaded.lines),
+        "measured": read_figures(loaded.lines),
         "started": started,
         "ended": now(),
     }

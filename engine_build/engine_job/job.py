@@ -20,7 +20,7 @@ from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
 from engine_request.run import Client
 
-from .ended import require_success
+from .job_outcome import require_success
 from .log import JobLog
 from .sagemaker import GRACE, Jobs, State
 from .store import store_engine
@@ -58,7 +58,7 @@ def run_job(
         ClientError, BotoCoreError: AWS refused something.
     """
     if bucket.head(request.manifest) is not None:
-        print(f"{bucket.url(request.plan)} is there already: nothing to do.")
+        print(f"{bucket.url(request.plan)} exists already: nothing to do.")
         return
     deadline = Deadline(request.seconds + GRACE + STARTING, clock)
     jobs, name = Jobs(client("sagemaker"), request.job.kind), job_name(request.hexadecimal)

@@ -1,4 +1,4 @@
-"""What a container says of the engine that it has built: the words of somebody who may be hostile."""
+"""The record of an engine, as the container that built it wrote it: somebody hostile may be the author."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
 
-MOST = 1 << 20
-"""Bytes; a record has some hundred."""
-LONGEST = 200
-"""Characters of a text in it."""
+MAX_RECORD_BYTES = 1 << 20
+"""A record has some hundred."""
+MAX_TEXT_CHARACTERS = 200
+"""Of each text in it."""
 GPU = ("name", "compute_capability", "driver", "memory")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 FIGURE = re.compile(r"[a-z0-9_]{1,40}")
-FIGURES = 20
+MAX_FIGURES = 20
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Record:
         """Read a record.
 
         Raises:
-            BuildError: it is none, or of another engine.
+            BuildError: it is malformed, or of another engine.
         """
         try:
             return cls._read(json.loads(text), request)
@@ -57,12 +57,12 @@ class Record:
     @classmethod
     def _read(cls, document: Any, request: Request) -> Record:
         if document["key"] != request.key:
-            raise ValueError("it is of another engine")
+            raise ValueError("it has the key of another engine")
         digest, size, measured = document["plan"]["digest"], document["plan"]["size"], document["measured"]
         if not DIGEST.fullmatch(digest) or type(size) is not int:
-            raise ValueError("it has no digest and size of the plan")
-        if len(measured) > FIGURES or not all(FIGURE.fullmatch(name) for name in measured):
-            raise ValueError("its figures are not those of trtexec")
+            raise ValueError("the digest or the size of the plan is malformed")
+        if len(measured) > MAX_FIGURES or not all(FIGURE.fullmatch(name) for name in measured):
+            raise ValueError(f"it has more than {MAX_FIGURES} figures, or one with a malformed name")
         return cls(
             digest=digest,
             size=size,
@@ -75,13 +75,13 @@ class Record:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
-        raise ValueError("a text in it is none")
+    if not isinstance(value, str) or len(value) > MAX_TEXT_CHARACTERS or not value.isprintable():
+        raise ValueError(f"a text is missing, not printable or longer than {MAX_TEXT_CHARACTERS} characters")
     return value
 
 
 def _number(value: Any) -> float:
     number = float(value)
     if isinstance(value, str) or not math.isfinite(number):
-        raise ValueError("a number in it is none")
+        raise ValueError("a number is missing or not finite")
     return number

@@ -1,4 +1,4 @@
-"""Puts an engine that a container has left into the bucket, once it is what the request asks for."""
+"""Stores the engine that a container has left in the bucket, if it is the one of the request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
 from engine_request.run import Client
 
-from .record import MOST, Record
+from .record import MAX_RECORD_BYTES, Record
 from .upload import upload_plan
 
 
@@ -36,11 +36,11 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
         ClientError, BotoCoreError: S3 refused something.
     """
     plan, file = folder / PLAN, folder / RECORD
-    for each in (plan, file):
-        if each.is_symlink() or not each.is_file():
-            raise BuildError(REFUSED, f"the build left no {each.name}")
-    if file.stat().st_size > MOST:
-        raise BuildError(REFUSED, f"{RECORD} has more than {MOST} bytes")
+    for output in (plan, file):
+        if output.is_symlink() or not output.is_file():
+            raise BuildError(REFUSED, f"the build left no {output.name}")
+    if file.stat().st_size > MAX_RECORD_BYTES:
+        raise BuildError(REFUSED, f"{RECORD} has more than {MAX_RECORD_BYTES} bytes")
     record = Record.of(file.read_bytes(), request)
     if (record.digest, record.size) != (file_digest(plan), plan.stat().st_size):
         raise BuildError(REFUSED, "the plan is not the one of its record")
@@ -48,12 +48,12 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
     try:
         upload_plan(bucket, request.plan, plan, record.digest)
     except TakenError:
-        print("Another build has put its plan there first: that one counts.")
+        print("Another build stored its plan first: that plan is kept.")
         first = bucket.head(request.plan)
         if first is None or not first.digest:
             raise BuildError(
                 REFUSED,
-                f"{bucket.url(request.plan)} has no digest, as no build leaves it",
+                f"{bucket.url(request.plan)} has no digest in its metadata, so no build wrote it",
                 remedy="delete it, and publish again",
             ) from None
         plan_of_first = {"digest": first.digest, "size": first.size}
@@ -61,12 +61,12 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
     except TakenError:
-        print("Another build has said so first.")
+        print("Another build wrote the manifest first: that manifest is kept.")
     print(f"{bucket.url(request.plan)} has {document['plan']['size']} bytes.")
 
 
 def _manifest(request: Request, record: Record, by: str) -> dict[str, Any]:
-    """What manifest.json holds: what was asked for, and what the container says of the rest."""
+    """The content of manifest.json: the request, and the record of the container."""
     return {
         "key": request.key,
         "model": request.model,

@@ -14,10 +14,10 @@ from engine_request.files import ONNX, PLAN, RECORD, REQUEST, SCRIPT
 from engine_request.problems import REFUSED, BuildError
 from engine_request.request import Request
 
-from .record import MOST
+from .record import MAX_RECORD_BYTES
 
-LARGEST = 32 << 30
-"""Bytes of a plan; a small machine of CodeBuild has 64 GB of disk."""
+MAX_PLAN_BYTES = 32 << 30
+"""A small machine of CodeBuild has 64 GB of disk."""
 
 
 class Workspace:
@@ -30,10 +30,10 @@ class Workspace:
 
     def __init__(self, bucket: Bucket, prefix: str, name: str) -> None:
         self._bucket, self._prefix = bucket, f"{prefix}{name}/"
-        self.input, self.output = (bucket.url(f"{self._prefix}{each}") for each in ("input/", "output"))
+        self.input, self.output = bucket.url(f"{self._prefix}input/"), bucket.url(f"{self._prefix}output")
 
     def fill(self, request: Request) -> None:
-        """Put the inputs there: the request, and copies of the ONNX model and the script."""
+        """Write the inputs: the request, and copies of the ONNX model and the script."""
         inputs = f"{self._prefix}input/"
         self._bucket.write(f"{inputs}{REQUEST}", json.dumps(asdict(request), indent=2).encode())
         self._bucket.copy(request.onnx, f"{inputs}{ONNX}")
@@ -48,16 +48,16 @@ class Workspace:
             BuildError: one is missing, or too large.
         """
         keys = {key.rpartition("/")[2]: key for key in self._bucket.keys(f"{self._prefix}output/")}
-        for name, most in ((RECORD, MOST), (PLAN, LARGEST)):
+        for name, limit in ((RECORD, MAX_RECORD_BYTES), (PLAN, MAX_PLAN_BYTES)):
             head = self._bucket.head(keys[name]) if name in keys else None
             if head is None:
                 raise BuildError(REFUSED, f"the job left no {name} below {self.output}")
-            if head.size > most:
-                raise BuildError(REFUSED, f"{name} of the job has {head.size} bytes; {most} are the limit")
+            if head.size > limit:
+                raise BuildError(REFUSED, f"{name} of the job has {head.size} bytes; the limit is {limit}")
             self._bucket.download(keys[name], folder / name)
 
     def clear(self) -> None:
-        """Delete all of it; what S3 refuses is told, and the bucket's lifecycle deletes it later."""
+        """Delete all of it; a refusal of S3 is printed, and the bucket's lifecycle deletes the rest later."""
         try:
             self._bucket.delete_all(self._prefix)
         except (ClientError, BotoCoreError) as error:

@@ -1,4 +1,4 @@
-"""Which contents an endpoint may have: a record in the bucket for each one, written once that was proved.
+"""The contents that an endpoint may have: a record in the bucket for each one, written after a proof.
 
 Digests of archives and images are in everybody's locks, so naming one proves nothing
 (docs/decisions/0040-an-endpoint-gets-what-is-its-own.md).
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from fleet.artifacts.releases import released_digests
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.object_keys import OWNERS
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-OWNERS = "owners/"
-"""The prefix of all records; roles of endpoints and builds may not write there."""
 WRITES_AT_ONCE = 16
 OF_REPOSITORY, OF_BUILD, OF_RELEASE, OF_LIVE_SET = "repository", "build", "release", "live set"
 """Proofs: what was read or built, an earlier release, and what `fleet models add` has read."""
@@ -42,7 +41,7 @@ class Owners:
         self._s3, self._bucket = s3, bucket
         self._recorded: dict[str, set[str]] = {}
 
-    def owned(self, endpoint: str, digests: Collection[str]) -> set[str]:
+    def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
         """Those of these digests that the endpoint owns: by a record, else by one of its releases.
 
         What was deployed before there were records has releases alone, and gets records now.
@@ -50,12 +49,12 @@ class Owners:
         Raises:
             ClientError: access is denied.
         """
-        owned = {each for each in digests if owner_key(endpoint, each) in self._records(endpoint)}
-        if len(owned) == len(set(digests)):
-            return owned
-        released = released_digests(self._s3, self._bucket, endpoint).intersection(digests) - owned
+        recorded = {each for each in digests if owner_key(endpoint, each) in self._records(endpoint)}
+        if len(recorded) == len(set(digests)):
+            return recorded
+        released = released_digests(self._s3, self._bucket, endpoint).intersection(digests) - recorded
         self.record(endpoint, released, OF_RELEASE)
-        return owned | released
+        return recorded | released
 
     def record(self, endpoint: str, digests: Collection[str], proof: str) -> None:
         """Write the records that are missing; `proof` shows a reader of the bucket how that was known.

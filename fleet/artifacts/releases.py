@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from fleet.artifacts.store import list_objects
 from fleet.aws.api.clock import answered_at
 from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.object_keys import RELEASES
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.endpoint import Compression
@@ -21,7 +22,6 @@ from fleet.spec.values import Digest, Document
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-RELEASES = "releases/"
 READS_AT_ONCE = 16
 ATTEMPTS, CONFLICT, TAKEN = 5, 409, 412
 TIME = "%Y-%m-%dT%H:%M:%S.%fZ"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.artifacts.publish.parts import copy_by_parts
+from fleet.endpoint.object_keys import ARCHIVES
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
         ListObjectsV2RequestPaginateTypeDef,
     )
 
-STORE = "archives/"
 DIGEST = "tar-digest"
 """Metadata of each object: the digest of its tar stream."""
 WRITES = {"CopyObject", "CompleteMultipartUpload"}
@@ -42,22 +42,22 @@ class ObjectListing:
 
 def store_key(digest: str) -> str:
     """The key of the compressed archive of a tar stream."""
-    return f"{STORE}{hexadecimal(digest)}.tar.gz"
+    return f"{ARCHIVES}{hexadecimal(digest)}.tar.gz"
 
 
 def files_prefix(digest: str) -> str:
     """The prefix of the files of a tar stream that is not compressed."""
-    return f"{STORE}{hexadecimal(digest)}/"
+    return f"{ARCHIVES}{hexadecimal(digest)}/"
 
 
 def files_marker(digest: str) -> str:
     """The key of the JSON object `{"path": size}` that is written when all of those files exist."""
-    return f"{STORE}{hexadecimal(digest)}.files"
+    return f"{ARCHIVES}{hexadecimal(digest)}.files"
 
 
 def contents_key(digest: str) -> str:
     """The key of the JSON object with the content of an archive with engines: tar stream and plans."""
-    return f"{STORE}{hexadecimal(digest)}.contents.json"
+    return f"{ARCHIVES}{hexadecimal(digest)}.contents.json"
 
 
 def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:

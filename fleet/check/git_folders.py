@@ -1,7 +1,7 @@
 """Folders below a fleet that Git would mistake for repositories, and whose programs it would run.
 
-Nothing of ours does (`fleet.selection.work_tree`); whoever types `git status` there, or has a prompt or an
-editor that does, is not protected. Source: is_git_directory in setup.c of Git.
+No command of ours runs them (`fleet.selection.work_tree`); but `git status` in such a folder does, typed or
+by a prompt or an editor. Source: is_git_directory in setup.c of Git.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ from fleet.selection.work_tree import common_folder, work_tree
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import KeyPath
-from fleet.spec.spec_files import POLICIES, PROFILES, SPECS
+from fleet.spec.spec_files import OWN_FOLDERS
 
 BARE, NESTED = "FL751", "FL752"
 MAX_FOLDERS = 20_000
 """So many folders of a repository are looked into; no model has more."""
 MAX_ENTRY_BYTES = 4096
 """Of a `.git` file: one line with a path."""
-_OWN = (SPECS, "environments", PROFILES, POLICIES, "locks")
 
 
 def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
-    """Those in the model repositories and the build folder of an endpoint, hidden folders too."""
-    named: list[tuple[KeyPath, str]] = [
+    """The findings in the model repositories and the build folder of an endpoint, hidden folders included."""
+    inputs: list[tuple[KeyPath, str]] = [
         (("models", index, "repository"), model.repository)
         for index, model in enumerate(loaded.spec.models)
         if not in_s3(model)
     ]
     if loaded.spec.image is not None and loaded.spec.image.build is not None:
-        named.append((("image", "build"), loaded.spec.image.build))
-    for path, name in named:
+        inputs.append((("image", "build"), loaded.spec.image.build))
+    for path, name in inputs:
         mark = loaded.source.mark(path)
         try:
             folder = spec_path(mark, name)
@@ -52,39 +51,42 @@ def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
 
 
 def own_git_findings(root: Path) -> Iterator[Finding]:
-    """Those among a fleet's own folders, and between it and the top of its clone."""
+    """The findings in a fleet's own folders, and between it and the top of its clone."""
     below_top = list(takewhile(lambda each: not os.path.lexists(each / GIT), (root, *root.parents)))
     in_clone = len(below_top) <= len(root.parents)
     yield from (_bare(each) for each in below_top[: None if in_clone else 1] if _is_bare(each))
-    for name in _OWN:
+    for name in OWN_FOLDERS:
         if (root / name).is_dir():
             yield from _findings_below(root / name, root)
 
 
 def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
     """The findings in a folder; `fleet` is one of the fleet's, by which its clone is found."""
-    found, waiting, count = list[Finding](), [folder], 0
-    while waiting and count < MAX_FOLDERS:
-        here, count = waiting.pop(), count + 1
+    findings, queue, count = list[Finding](), [folder], 0
+    while queue and count < MAX_FOLDERS:
+        place, count = queue.pop(), count + 1
         try:
-            entries = folder_entries(str(here))
+            entries = folder_entries(str(place))
         except OSError:  # reported where it is read
             continue
-        if _is_bare(here):
-            found.append(_bare(here))
-        if any(each.name == GIT for each in entries) and not _is_of_clone(here / GIT, fleet):
+        if _is_bare(place):
+            findings.append(_bare(place))
+        if any(each.name == GIT for each in entries) and not _is_of_clone(place / GIT, fleet):
             message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
             hint = "remove it, or make the folder a submodule: `git submodule add`"
-            found.append(Finding(code=NESTED, message=message, hint=hint, file=here / GIT))
+            findings.append(Finding(code=NESTED, message=message, hint=hint, file=place / GIT))
         folders = (each.name for each in entries if each.kind is EntryKind.FOLDER)
-        waiting += [here / name for name in folders if name != GIT]
-    return found
+        queue += [place / name for name in folders if name != GIT]
+    return findings
 
 
 def _is_bare(folder: Path) -> bool:
     if not os.path.lexists(folder / "HEAD"):
         return False
-    return (folder / "commondir").is_file() or all((folder / each).is_dir() for each in ("objects", "refs"))
+    # Git asks whether it may enter these two, and not whether they are folders: an executable file suffices.
+    return (folder / "commondir").is_file() or all(
+        os.access(folder / each, os.X_OK) for each in ("objects", "refs")
+    )
 
 
 def _bare(folder: Path) -> Finding:
@@ -105,9 +107,9 @@ def _is_of_clone(entry: Path, fleet: Path) -> bool:
         return False
     if entry.is_symlink() or not entry.is_file():
         return entry == tree.top / GIT
-    with entry.open("rb") as opened:
-        named = os.fsdecode(opened.read(MAX_ENTRY_BYTES)).removeprefix("gitdir:").strip()
-    leads_to = Path(os.path.realpath(entry.parent / named))
+    with entry.open("rb") as file:
+        target = os.fsdecode(file.read(MAX_ENTRY_BYTES)).removeprefix("gitdir:").strip()
+    folder = Path(os.path.realpath(entry.parent / target))
     clones = (tree.folder, common_folder(tree.folder))  # a linked worktree has submodules of its own
-    is_submodule = any(leads_to.is_relative_to(os.path.realpath(each / "modules")) for each in clones)
+    is_submodule = any(folder.is_relative_to(os.path.realpath(each / "modules")) for each in clones)
     return entry == tree.top / GIT or is_submodule

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from fleet.core.project_root import is_project_root, project_roots
 from fleet.core.sources import PRODUCT, is_product_clone
+from fleet.selection.executed_files import INSTALLED
 from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
-_PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js")
-_PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json")
+_PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js", ".whl")
+_PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json", "requirements.txt")
 _OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")
 
 
@@ -94,6 +95,7 @@ class PlatformFolders:
         named = [self.top / each for each in _OF_REPOSITORY]
         if is_product_clone(self.root):
             named += [self.root / each for each in PRODUCT]
+        named += [self.root / each for each in INSTALLED]
         found = {path: self._shown(each) for each in named for path in _with_target(each)}
         return {**found, **dict(self._of_fleet(self.root))}
 
@@ -111,17 +113,19 @@ class PlatformFolders:
 
 def _programs(folder: Path) -> Iterator[Path]:
     """Programs in a folder, or below it beside the models: a repository has only folders of models."""
-    if not folder.is_dir():
-        return
-    for place in (folder, *sorted(each for each in folder.iterdir() if each.is_dir())):
-        inner = sorted(place.iterdir())
-        if place == folder or not any(each.name == "config.pbtxt" or each.name.isdigit() for each in inner):
-            yield from (
-                each
-                for each in inner
-                if each.suffix in _PROGRAM_SUFFIXES or each.name in _PROGRAM_NAMES
-                if not each.is_dir()
-            )
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        is_model = "config.pbtxt" in names or any(each.isdigit() for each in (*folders, *names))
+        if is_model and place != str(folder):
+            folders.clear()
+        else:
+            yield from (each for name in sorted(names) if _is_program(each := Path(place, name)))
+
+
+def _is_program(file: Path) -> bool:
+    """Whether a file is what somebody runs or installs, by its name, or by its mode if it has no suffix."""
+    is_named = file.suffix in _PROGRAM_SUFFIXES or file.name in _PROGRAM_NAMES
+    return is_named or (not file.suffix and os.access(file, os.X_OK))
 
 
 def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:

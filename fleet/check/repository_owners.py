@@ -143,8 +143,8 @@ def _conflict(file: NamedFile, other: NamedFile) -> Finding:
         f"`{file.key}` is {file.value!r}, {relation} `{other.key}` of {other.spec.endpoint} ({whose}):"
         " the owner of one spec would review the files of the other"
     )
-    hint = "give each owner a folder of its own"
-    if file.path == other.path and owner and owner.reviewer:
+    hint = "give each owner a folder of its own, or both specs one `owner`"
+    if file.path == other.path and file.spec.owner and owner and owner.reviewer:
         key = f'`owner: {{shared_with: ["{owner.reviewer}"]}}`'
-        hint += f"; to share it, write {key}, and the other spec lists your contact"
+        hint += f"; to share it, write {key} here, and your contact into `shared_with` of the other spec"
     return finding_at(file.mark, "FL572", message, hint)

@@ -18,8 +18,9 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import deployed_names
 from fleet.core.project_root import project_root
+from fleet.endpoint.object_keys import prefix_of
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps

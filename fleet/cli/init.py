@@ -12,14 +12,13 @@ from typing import Annotated
 import typer
 
 from fleet.cli.output import ask_consent, say
-from fleet.core.files import write_atomically
+from fleet.core.files import require_writable, write_atomically
 from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
 from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
 from fleet.scaffold.pin import VENDOR, Wheel, own_wheel, product_line
 from fleet.scaffold.setup_files import EXTRAS, LOCAL, REQUIREMENTS
 from fleet.scaffold.validation import require_valid
-from fleet.scaffold.writable import require_writable
 
 _EARLIER = ("constraints.txt", "examples/payload.txt")
 """What earlier versions wrote in place of hashes."""

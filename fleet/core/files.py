@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
@@ -53,6 +53,23 @@ def write_problem(file: Path | str, error: OSError) -> CannotRunError:
     elif error.errno in FULL:
         remedy = "make room, and run the command again"
     return CannotRunError(f"{file} cannot be written: {error.strerror}", remedy)
+
+
+def require_writable(folder: Path, paths: Iterable[str]) -> None:
+    """Refuse paths of files in a folder that cannot be written, before any is.
+
+    Raises:
+        CannotRunError: a file is in the place of a folder, or a folder in the place of a file.
+    """
+    for path in paths:
+        file = folder / path
+        if file.is_dir():
+            raise CannotRunError(f"{file} is a folder, but a file has to be written there", "move the folder")
+        for parent in (folder, *(folder / each for each in Path(path).parents)):
+            if parent.exists() and not parent.is_dir():
+                raise CannotRunError(
+                    f"{parent} is a file, but a folder has to be created there", "move the file"
+                )
 
 
 def require_no_link(root: Path, path: Path) -> Path:

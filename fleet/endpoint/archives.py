@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_model
-from fleet.endpoint.resolved_endpoint import Artifact, prefix_of
+from fleet.endpoint.object_keys import prefix_of
+from fleet.endpoint.resolved_endpoint import Artifact
 from fleet.spec.endpoint import ArchiveSet, Compression, EndpointSpec, Mode, PackedArchive
 from fleet.spec.lock import LockedArchive
 from fleet.spec.values import hexadecimal

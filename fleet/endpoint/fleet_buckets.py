@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleet.endpoint.object_keys import UPLOADS
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.findings import Finding
 from fleet.spec.project import LoadedSpec, Project
@@ -15,11 +16,9 @@ from fleet.spec.s3_repository import S3, in_s3, onnx_in_s3
 from fleet.spec.source import KeyPath, finding_at
 
 CODE = "FL753"
-UPLOADS = "uploads/"
-"""The prefix with a folder for each endpoint, into which people upload."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _FLEET_BUCKET = re.compile(r"triton-fleet-[a-z][a-z0-9]*-[0-9]{12}-[a-z0-9-]+")
-"""Such names `bucket_of` makes."""
+"""The names that `bucket_of` gives."""
 _ALIASES = ("-s3alias", "--ol-s3", "--x-s3", "--table-s3", ".mrap")
 """Ends of names that S3 keeps for what is not a general purpose bucket, such as aliases of access points.
 

@@ -15,6 +15,7 @@ from fleet.endpoint.context.registries import Repository
 from fleet.endpoint.context.triton_metrics import TritonMetrics
 from fleet.endpoint.endpoint_check import ResolvedCheck
 from fleet.endpoint.engines import ResolvedEngine
+from fleet.endpoint.object_keys import capture_prefix_of, prefix_of
 from fleet.endpoint.rollout import ResolvedRollout
 from fleet.endpoint.scaling import ResolvedScaling
 from fleet.engines.runner import Project
@@ -279,16 +280,6 @@ def bucket_of(environment: str, account: str, region: str) -> str:
 def stack_of(place: Deployment, endpoint: str) -> str:
     """The name of an endpoint's own stack."""
     return f"{place.stack}-{endpoint}"
-
-
-def prefix_of(endpoint: str) -> str:
-    """An endpoint's own prefix of the bucket."""
-    return f"endpoints/{endpoint}/"
-
-
-def capture_prefix_of(endpoint: str) -> str:
-    """The prefix of an endpoint's captured calls in the bucket."""
-    return f"capture/{endpoint}/"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.endpoint.context.registries import (
     NVIDIA,
-    SAGEMAKER,
     build_place,
     ecr_account,
     is_allowed_in_build,
@@ -28,6 +28,7 @@ WITHOUT_SERVER = ("-sdk", "-min")
 SERVER_FOLDER = "/opt/tritonserver"
 SCRATCH = "scratch"
 USE_TRITON_IMAGE = f"write `ARG {TRITON_IMAGE}` above the first FROM, and `FROM ${{{TRITON_IMAGE}}}`"
+COPY_FILES = "copy the files into the folder of the Dockerfile"
 _RELEASE = re.compile(r"(\d\d\.\d\d)-.+")
 
 
@@ -70,17 +71,16 @@ def check_image_name(inputs: ImageInputs, image: str, line: int) -> Iterator[Fin
         yield inputs.finding("FL944", message, line, "write REGISTRY/NAME:TAG@sha256:..., without variables")
     elif is_fleet_repository(name.repository):
         message = f"{shown(image)} is in a repository of images that a fleet has built for its endpoints"
-        hint = f"copy the files into {inputs.folder}: no environment can allow such a repository"
+        hint = f"{COPY_FILES}: no environment can allow such a repository"
         yield inputs.finding("FL943", message, line, hint)
     elif not is_allowed_in_build(name, inputs.environment):
         place, environment = build_place(name), inputs.environment
         account = ecr_account(place.partition("/")[0], environment.region)
         message = f"{shown(image)} is at {place[:MAX_SHOWN_CHARACTERS]}, which the environment does not allow"
         entry = f'"{account}"' if account else place.rpartition("/")[0][:MAX_SHOWN_CHARACTERS]
-        file = f"environments/{environment.environment}.yaml"
-        hint = f"`allowed_registries: [{entry}]` in {file} allows it, no spec can"
+        hint = f"add {entry} to `allowed_registries` in {environment.file}: a spec cannot `allow` it"
         if account == environment.account:
-            hint = f"copy the files into {inputs.folder}: builds may not pull from the environment's account"
+            hint = f"{COPY_FILES}: builds may not pull from the environment's account"
         yield inputs.finding("FL944", message, line, hint)
     yield from check_digest(inputs, image, line)
 
@@ -117,7 +117,7 @@ def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Find
 
 def _is_triton(name: ImageName) -> bool:
     """Whether a Triton server is in an image, by its name."""
-    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == SAGEMAKER
+    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == TRITON_REPOSITORY
     return known and not name.tag.endswith(WITHOUT_SERVER)
 
 

@@ -78,16 +78,18 @@ def check_secrets(inputs: ImageInputs) -> Iterator[Finding]:
 
 
 def check_secret_files(inputs: ImageInputs) -> Iterator[Finding]:
-    """Files of the build context that hold keys or passwords, by their names or how they begin."""
+    """Warn of files of the build context that hold keys or passwords, by their names or first bytes."""
     for path, entry in inputs.context.copyable.items():
         if path == DOCKERFILE:  # read line by line
             continue
         is_named = SECRET_FILE.fullmatch(path) and not EXAMPLE_FILE.fullmatch(path)
         if is_named or entry.holds_key:
-            what = "a private key" if entry.holds_key else "a secret, by its name"
+            what = (
+                "which holds a private key" if entry.holds_key else "whose name shows that it holds secrets"
+            )
             yield Finding(
                 code="FL933",
-                message=f"the build context has {shown(path)}, which holds {what}",
+                message=f"the build context has {shown(path)}, {what}",
                 file=inputs.folder / path,
                 hint=FILE_REMEDY,
                 severity=Severity.WARNING,

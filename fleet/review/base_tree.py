@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from fleet.core.project_root import GIT
 from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError
-from fleet.selection.git import merge_base
+from fleet.selection.git import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
 from fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
 
 PARTS = ("model_specs", "locks", "environments", "profiles", "policies", "cdk.json", "requirements.txt")
@@ -22,7 +22,6 @@ MAX_BYTES = 1 << 28
 WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
 _LACKING = b"BAD"
 """How `ls-tree` prints the size of what a partial clone has not fetched."""
-_FILE, _PROGRAM, _LINK = b"100644", b"100755", b"120000"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,7 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
     entries = [(*facts.split(), name) for facts, _, name in _parted(listed)]
     if any(size == _LACKING for _, _, _, size, _ in entries):
         raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
-    kept = [each for each in entries if each[0] in {_FILE, _PROGRAM, _LINK}]
+    kept = [each for each in entries if int(each[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
     if (total := sum(int(size) for _, _, _, size, _ in kept)) > MAX_BYTES:
         problem = f"the base has {format_size(total)} in {', '.join(parts)}"
         raise CannotRunError(
@@ -81,23 +80,23 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
     contents = _contents(base.tree, [identity for _, _, identity, _, _ in kept])
     # Links come last, so that no file is written through one.
     for (mode, *_, name), content in sorted(
-        zip(kept, contents, strict=True), key=lambda each: each[0][0] == _LINK
+        zip(kept, contents, strict=True), key=lambda each: int(each[0][0], 8) == LINK_MODE
     ):
         try:
-            _write(base.place / _path(name), mode, content)
+            _write(base.place / _path(name), int(mode, 8), content)
         except (OSError, ValueError) as error:  # too long a name; a target with a zero byte
             reason = getattr(error, "strerror", None) or error
             problem = f"a file of the base cannot be written: {reason}: {os.fsdecode(name)!r}"
             raise CannotRunError(problem, "run `git fsck`, or free disk space") from error
 
 
-def _write(file: Path, mode: bytes, content: bytes) -> None:
+def _write(file: Path, mode: int, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    if mode == _LINK:
+    if mode == LINK_MODE:
         file.symlink_to(os.fsdecode(content))
     else:
         file.write_bytes(content)
-        file.chmod(0o755 if mode == _PROGRAM else 0o644)
+        file.chmod(0o755 if mode == EXECUTABLE_MODE else 0o644)
 
 
 def _parted(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:

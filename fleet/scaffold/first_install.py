@@ -6,11 +6,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.core.files import write_atomically
+from fleet.core.files import require_writable, write_atomically
 from fleet.findings import CannotRunError
 from fleet.scaffold.pin import Wheel, product_line
 from fleet.scaffold.setup_files import EXTRAS, REQUIREMENTS, setup_files
-from fleet.scaffold.writable import require_writable
 
 
 def first_install(file: Path, arguments: Sequence[str]) -> int:

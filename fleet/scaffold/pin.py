@@ -132,7 +132,7 @@ def own_wheel(file: Path | None = None, origin: Origin | None = None) -> Wheel:
     path = file or (None if origin.is_folder else origin.path)
     if path is None:
         raise CannotRunError(
-            f"a fleet has the wheel of triton-fleet, and this one was installed from {origin}",
+            f"a fleet has the wheel of triton-fleet, but this triton-fleet was installed from {origin}",
             f"{_wheel_of(origin)}, and name it: --wheel FILE",
         )
     if not re.fullmatch(rf"triton_fleet-{re.escape(origin.version)}-[\w.]+-\w+-\w+\.whl", path.name):
@@ -141,7 +141,7 @@ def own_wheel(file: Path | None = None, origin: Origin | None = None) -> Wheel:
             "name a wheel of this version: --wheel FILE",
         )
     if not zipfile.is_zipfile(path):
-        raise CannotRunError(f"{path} is missing, or no wheel", "name the wheel: --wheel FILE")
+        raise CannotRunError(f"{path} does not exist, or is not a wheel", "name the wheel: --wheel FILE")
     wheel = Wheel(name=path.name, content=path.read_bytes())
     if file is None and origin.digest not in {"", wheel.digest}:
         raise CannotRunError(

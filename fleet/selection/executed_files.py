@@ -14,13 +14,17 @@ from fleet.core.project_root import is_project_root
 from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.findings import FindingsError
 from fleet.selection.git import LINK_MODE, SUBMODULE_MODE, changed_modes
-from fleet.selection.paths import OWN, YAML
+from fleet.selection.paths import YAML
 from fleet.selection.work_tree import WorkTree
 from fleet.spec.membership import LOCKS
 from fleet.spec.reader import read_source
+from fleet.spec.spec_files import OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})
+ONNX = ".onnx"
+_NAMING_KEYS = (("models", "repository"), ("engines", "onnx"), ("image", "build"))
+"""The keys of a spec that name content, each with the key that it is below."""
 _EXECUTE = 0o111
 _PIP, _NPM, _MAKE = "what pip installs", "what npm installs", "what `make` runs"
 _AT_ROOT = {
@@ -33,6 +37,8 @@ _AT_ROOT = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile", "fleet.mk"), _MAKE),
 }
 """Files at the top of a fleet that `fleet init` writes, or that the tools of a deploy look for."""
+INSTALLED = {"node_modules": _NPM, "vendor": _PIP}
+"""Folders of a fleet from which packages are run or installed."""
 _REQUIREMENTS = re.compile(r"requirements.*\.(txt|in)")
 _SUFFIXES = {".py": "a Python program or module", ".sh": "a shell script", ".mk": _MAKE}
 _OF_PLATFORM = {
@@ -73,14 +79,14 @@ def executed_files(root: Path, tree: WorkTree, commit: str, base: Path) -> tuple
         CannotRunError: Git failed.
     """
     scope = _ChangeScope(root, tree, commit, base)
-    found = list[ExecutedFile]()
+    executed = list[ExecutedFile]()
     for file, (before, after) in changed_modes(tree.top, commit).items():
         path = PurePosixPath(file.relative_to(tree.top).as_posix())
         if what := scope.what_executes(path, before, after):
             change = "added" if not before else "deleted" if not after else "edited"
             change += ", executable" * (_became_executable(before, after) and after != SUBMODULE_MODE)
-            found.append(ExecutedFile(path=str(path), what=what, change=change))
-    return tuple(sorted(found, key=lambda each: each.path))
+            executed.append(ExecutedFile(path=str(path), what=what, change=change))
+    return tuple(sorted(executed, key=lambda each: each.path))
 
 
 @dataclass(frozen=True)
@@ -105,18 +111,18 @@ class _ChangeScope:
             return "a new executable file" if _became_executable(before, after) else ""
         if inside == PurePosixPath("cdk.json"):
             return self._settings()
-        place = self._place(path, inside)
-        if not place and self._is_content(path, exists=bool(after)):
+        use = self._use_by_place(path, inside)
+        if not use and self._is_content(path, exists=bool(after)):
             return ""
         other = "not data of the fleet" if inside else "outside the fleet's folder"
-        return place or _SUFFIXES.get(path.suffix, other)
+        return use or _SUFFIXES.get(path.suffix, other)
 
     def _is_own(self, path: PurePosixPath) -> bool:
         """Whether it is a YAML file of this fleet, or of another one of the repository."""
         if path.suffix != YAML and not path.name.endswith(".schema.json"):
             return False
         return any(
-            path.relative_to(folder).parts[0] in OWN
+            path.relative_to(folder).parts[0] in OWN_FOLDERS
             and (folder == self._fleet or is_project_root(self.tree.top / folder))
             for folder in path.parents
         )
@@ -130,18 +136,18 @@ class _ChangeScope:
             return "settings of the CDK CLI"
         return f"settings of the CDK CLI: {', '.join(keys)}" if keys else ""
 
-    def _place(self, path: PurePosixPath, inside: PurePosixPath | None) -> str:
+    def _use_by_place(self, path: PurePosixPath, inside: PurePosixPath | None) -> str:
         """The use of a file whose place makes it no data, whatever a spec names; "" for other places."""
         if path.name == "CODEOWNERS":
             return "who reviews what"
-        for each in (path, inside):
-            if each and each.parts[0].startswith("."):
-                known = next(
-                    (_OF_PLATFORM[name] for name in _OF_PLATFORM if each.parts[0].startswith(name)), ""
-                )
-                return known or _AT_ROOT.get(each.name, "settings of a tool")
+        for name in (path, inside):
+            if name and name.parts[0].startswith("."):
+                uses = (use for prefix, use in _OF_PLATFORM.items() if name.parts[0].startswith(prefix))
+                return next(uses, "") or _AT_ROOT.get(name.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
+        if inside.parts[0] in INSTALLED:
+            return INSTALLED[inside.parts[0]]
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
         if is_of_example and inside.suffix == ".py":
             return "what `make weights` runs"
@@ -156,10 +162,17 @@ class _ChangeScope:
         return PurePosixPath(self.root.relative_to(self.tree.top).as_posix())
 
     def _is_content(self, path: PurePosixPath, *, exists: bool) -> bool:
-        """Whether a spec names the file, or a folder above it, and the base has nothing else there."""
+        """Whether a spec names the file, or a folder above it, and the base has nothing else there.
+
+        A program may import a package of Python, or a file other than an ONNX model, that is beside it.
+        """
         old, new, for_other_purpose = self._named
         places = {path, *path.parents}
-        return bool((places & new) - for_other_purpose) if exists else bool(places & old)
+        if not exists:
+            return bool(places & old)
+        named = (places & new) - for_other_purpose
+        is_module = path.parent in named and path.name.startswith("__init__.")
+        return bool(named) and not is_module and (path not in named or path.suffix == ONNX)
 
     @cached_property
     def _named(self) -> tuple[Set[PurePosixPath], Set[PurePosixPath], Set[PurePosixPath]]:
@@ -169,8 +182,9 @@ class _ChangeScope:
         unknown = [each for each in new if not {each, *each.parents} & old]
         listed = b""
         if unknown:
-            command = ("ls-tree", "-z", "--name-only", "--full-tree", self.commit, "--", *_literal(unknown))
-            listed = self.tree.run(*command).stdout
+            # Without -r and -t, a folder is not listed if something in it is asked for, too.
+            command = ("ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", self.commit)
+            listed = self.tree.run(*command, "--", *_literal(unknown)).stdout
         existing = {PurePosixPath(os.fsdecode(each)) for each in listed.split(b"\0") if each}
         return old, new, existing
 
@@ -181,7 +195,7 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
     What cannot be read names nothing. Nothing around the fleet is content.
     """
     found, fleet = set[PurePosixPath](), PurePosixPath(root.relative_to(top).as_posix())
-    for file in (each for own in OWN if own != LOCKS for each in (root / own).rglob(f"*{YAML}")):
+    for file in (each for own in OWN_FOLDERS if own != LOCKS for each in (root / own).rglob(f"*{YAML}")):
         if file.is_symlink():
             continue
         try:
@@ -206,7 +220,7 @@ def _path_values(data: object, key: str = "", parent: str = "") -> Iterator[str]
     elif isinstance(data, list):
         for value in data:
             yield from _path_values(value, key, parent)
-    elif isinstance(data, str) and (key in ("repository", "onnx") or (parent, key) == ("image", "build")):
+    elif isinstance(data, str) and (parent, key) in _NAMING_KEYS:
         yield data
 
 

@@ -11,14 +11,12 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
-from fleet.spec.membership import LOCK_END, LOCKS, SPEC_END
+from fleet.spec.membership import LOCK_END, SPEC_END
 from fleet.spec.project import Project
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import FOLDER, PROFILES, SPECS
+from fleet.spec.spec_files import FOLDER, OWN_FOLDERS
 
 YAML = ".yaml"
-OWN = (SPECS, PROFILES, LOCKS, "environments", "policies")
-"""The folders of a fleet in which a file concerns endpoints by its name."""
 UNUSED = "FL126"
 """The code of a path that concerns no endpoint, and that no change can have."""
 HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
@@ -102,7 +100,7 @@ class FleetPaths:
         """
         place = self._in_fleet(folder)
         files = {*place.glob(f"*{YAML}")}
-        for own in map(self._root.joinpath, OWN):
+        for own in map(self._root.joinpath, OWN_FOLDERS):
             if own.is_relative_to(place) or place.is_relative_to(own):
                 files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
         files = {each for each in files if not _is_hidden(*each.relative_to(place).parts)}
@@ -128,7 +126,7 @@ class FleetPaths:
         return self._root.is_relative_to(place) or self._is_in_own(place)
 
     def _is_in_own(self, place: Path) -> bool:
-        return any(place.is_relative_to(self._root / own) for own in OWN)
+        return any(place.is_relative_to(self._root / own) for own in OWN_FOLDERS)
 
     def of_file(self, file: Path) -> Selection:
         """The endpoints that a file concerns, whether or not it exists.

@@ -14,6 +14,8 @@ SPEC_SCHEMA = "endpoint.schema.json"
 """In model_specs/."""
 PROFILES = "profiles"
 POLICIES = "policies"
+OWN_FOLDERS = (SPECS, "environments", PROFILES, POLICIES, "locks")
+"""The folders of a fleet whose files the product reads."""
 FOLDER = "_folder.yaml"
 """What holds for all specs of its folder and of the folders in that."""
 
@@ -102,7 +104,7 @@ def require_own_folders(root: Path, environment: str) -> None:
     Raises:
         FindingsError: with each of them.
     """
-    folders = (SPECS, "environments", PROFILES, POLICIES, "locks", f"locks/{environment}")
+    folders = (*OWN_FOLDERS, f"locks/{environment}")
     if linked := [_linked(root / each, "file") for each in folders if (root / each).is_symlink()]:
         raise FindingsError(linked)
 

@@ -72,8 +72,9 @@ def install_wheel(folder: Path, file: Path) -> Path:
         with ZipFile(file) as packed:
             locked = packed.read("fleet/sources/requirements.txt").decode()
     except (OSError, BadZipFile, KeyError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise CannotRunError(
-            f"{file} is not a wheel of triton-fleet: {error}",
+            f"{file} is not a wheel of triton-fleet: {reason}",
             "name one, such as dist/triton_fleet-0.3.0-py3-none-any.whl",
         ) from error
     wheel = Wheel(name=file.name, content=file.read_bytes())

@@ -8,11 +8,8 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.artifacts import ownership
-from fleet.artifacts.prune.prune import ENDPOINTS
-from fleet.artifacts.releases import RELEASES
-from fleet.artifacts.store import STORE
 from fleet.catalog.drift import detected_types
+from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from fleet.endpoint.resolve import resolve_fleet
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
@@ -20,7 +17,7 @@ from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.conftest import templates
 from tests.synth.resources import only
-from triton_endpoints.access.permissions import OWNERS, PUBLISHED
+from triton_endpoints.access.permissions import PUBLISHED
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
@@ -225,8 +222,7 @@ class TestPermissions:
         }
 
     def test_what_is_published_is_in_these_prefixes_and_captured_calls_are_not(self) -> None:
-        assert PUBLISHED == (STORE, ENDPOINTS, ENGINES, IMAGES, RELEASES)
-        assert OWNERS == ownership.OWNERS
+        assert PUBLISHED == (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)
 
     def test_the_role_that_looks_for_drift_reads_no_archive_no_call_and_no_log(self, made: Template) -> None:
         read = {type: list(actions) for type, actions in detected_types().items()}

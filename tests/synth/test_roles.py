@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from cfn_linting import cfn_lint
-from fleet.artifacts.ownership import OWNERS
+from fleet.endpoint.object_keys import OWNERS
 from fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
+from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
 
 DOCUMENT = ROOT / "docs" / "roles.md"
@@ -75,7 +76,7 @@ def test_each_wildcard_of_a_resource_is_one_that_somebody_reasoned_about(every: 
 def test_what_was_reasoned_about_is_granted(every: list[Role]) -> None:
     """The reasons of wildcards that are no more go with them."""
     statements = [each for role in every for each in role.granted]
-    for wildcard in WILDCARDS:
+    for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS):
         granted = {
             action
             for each in statements
@@ -142,7 +143,7 @@ def is_meant(statement: Granted, resource: str) -> bool:
         return statement.actions == ("lambda:InvokeFunction",)
     return any(
         re.fullmatch(wildcard.form, resource) and wildcard.actions >= {*statement.actions}
-        for wildcard in WILDCARDS
+        for wildcard in (*WILDCARDS, *ACCESS_WILDCARDS)
     )
 
 

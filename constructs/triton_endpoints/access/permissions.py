@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from fleet.catalog.drift import detected_types
-from fleet.catalog.images import registry_accounts
-from fleet.endpoint.fleet_buckets import UPLOADS
+from fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
+from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES, UPLOADS
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
-from triton_endpoints.builds.permissions import BUCKET_KEY, REPOSITORY
+from triton_endpoints.builds.permissions import BUCKET_KEY
 from triton_endpoints.policy import Statement, spares_others, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
 
-PUBLISHED = ("archives/", "endpoints/", ENGINES, IMAGES, "releases/")
+PUBLISHED = (ARCHIVES, ENDPOINTS, ENGINES, IMAGES, RELEASES)
 """The prefixes of the bucket in which archives, engines, images and releases are."""
-ATTEMPTS = ("archives/", ENGINES, IMAGES)
+ATTEMPTS = (ARCHIVES, ENGINES, IMAGES)
 """Those with what another attempt deletes: leases and failures of builds, uploads that S3 stored wrongly."""
-OWNERS = "owners/"
-"""The prefix of the records of which endpoint may have which archive or image."""
 _BOOTSTRAP_ROLES = ("deploy", "file-publishing", "image-publishing", "lookup")
 """Source: the CDK's bootstrap-template.yaml."""
 MAX_GENERATED = 24
@@ -43,7 +41,7 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
     parameters = (f"/cdk-bootstrap/{qualifier}/version", place.engine_job_role)
     own = place.arn("ecr", f"repository/{place.image_repository}")
     releases = [
-        place.arn("ecr", f"repository/{REPOSITORY}", account=account)
+        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
         for account in registry_accounts(place.region)
     ]
     groups = (place.engine_log_group, place.image_log_group)

@@ -14,6 +14,7 @@ from fleet.artifacts.ownership import OF_BUILD, Owners
 from fleet.aws.images.pinned_release import pinned_release_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
+from fleet.endpoint.context.registries import is_fleet_repository
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.image import LockedImage
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 DENIED = "AccessDeniedException"
 FOREIGN = "FL849"
-PRODUCT = "triton-fleet-"
-"""How the names of all repositories begin that Foundation stacks make."""
 
 
 def require_images(
@@ -60,8 +59,8 @@ def require_images(
 def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners: Owners) -> Finding | None:
     """Why an image of the product's own repositories is not the endpoint's; None where it is."""
     image, place, name = endpoint.image, endpoint.place, endpoint.name
-    is_ours = image.account == place.account and image.repository.startswith(PRODUCT)
-    if not is_ours or image.digest is None or owners.owned(name, [image.digest]):
+    is_ours = image.account == place.account and is_fleet_repository(image.repository)
+    if not is_ours or image.digest is None or owners.owned_digests(name, [image.digest]):
         return None
     lock = load_lock(project.lock_file(name))
     if lock.promoted_from is None and lock.image is not None and _is_built(s3, project, endpoint, lock.image):

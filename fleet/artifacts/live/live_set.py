@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from fleet.catalog.front_end import out_of_memory
 from fleet.endpoint.context.targets import target_model
+from fleet.endpoint.object_keys import prefix_of
 from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, prefix_of
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean

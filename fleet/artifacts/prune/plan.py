@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from fleet.artifacts.ownership import OWNERS
-from fleet.artifacts.store import STORE, ObjectListing
+from fleet.artifacts.store import ObjectListing
+from fleet.endpoint.object_keys import ARCHIVES, OWNERS
 from fleet.engines.object_keys import MANIFEST, PLANS
 from fleet.images.object_keys import BUILT
 
@@ -115,8 +115,8 @@ def record_prefix(tag: str) -> str:
 def _unit(key: str) -> str:
     """The key's unit: `archives/HEX` as a prefix, a folder of the other prefixes, or the object."""
     top, *rest = key.split("/")
-    if f"{top}/" == STORE:
-        return f"{STORE}{rest[0].partition('.')[0]}"
+    if f"{top}/" == ARCHIVES:
+        return f"{ARCHIVES}{rest[0].partition('.')[0]}"
     if f"{top}/" == OWNERS:
         return f"{OWNERS}{rest[0]}/"
     return f"{top}/{rest[0]}/{rest[1]}/" if len(rest) > 2 else key
@@ -126,4 +126,4 @@ def is_marker(key: str) -> bool:
     """Whether the object is the marker that all files of an archive, of an engine or of an image, exist."""
     if key.startswith((PLANS, BUILT)):
         return key.endswith(f"/{MANIFEST}")
-    return key.startswith(STORE) and key.endswith(".files") and key.count("/") == 1
+    return key.startswith(ARCHIVES) and key.endswith(".files") and key.count("/") == 1

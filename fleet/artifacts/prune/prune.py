@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fleet.artifacts.ownership import OWNERS
 from fleet.artifacts.prune.images import ImagePrune
 from fleet.artifacts.prune.plan import Plan, Upload, is_marker, record_prefix, units_of
 from fleet.artifacts.prune.references import needed_by_locks, needed_by_models, needed_by_releases
-from fleet.artifacts.releases import KEY, RELEASES
-from fleet.artifacts.store import STORE, ObjectListing, list_objects
+from fleet.artifacts.releases import KEY
+from fleet.artifacts.store import ObjectListing, list_objects
 from fleet.aws.api.clock import MAX_SKEW, answered_at, different_clocks
+from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import ErrorTypeDef, ObjectIdentifierTypeDef
     from mypy_boto3_sagemaker.client import SageMakerClient
 
-ENDPOINTS = "endpoints/"
 GRACE = timedelta(hours=24)
 """Nothing younger is removed: another branch, whose lock is not here, may be publishing."""
 BATCH = 1000
@@ -77,7 +76,7 @@ class Prune:
         needed = tuple(needs.keys | records)
         objects = {
             key: found
-            for prefix in (STORE, ENDPOINTS, PLANS, BUILT, CONTEXTS, OWNERS)
+            for prefix in (ARCHIVES, ENDPOINTS, PLANS, BUILT, CONTEXTS, OWNERS)
             for key, found in list_objects(self._s3, self._bucket, prefix).items()
             if not key.startswith(needed)
         }
@@ -147,7 +146,7 @@ class Prune:
         return kept, {key: there[key] for key in sorted(there.keys() - set(kept))}
 
     def _uploads(self, young: datetime) -> Iterator[Upload]:
-        for prefix in (STORE, ENDPOINTS, CONTEXTS):
+        for prefix in (ARCHIVES, ENDPOINTS, CONTEXTS):
             pages = self._s3.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self._bucket, Prefix=prefix
             )

@@ -13,11 +13,10 @@ from botocore.exceptions import ClientError
 
 from fleet.artifacts.ownership import owner_prefix
 from fleet.artifacts.releases import read_releases
-from fleet.artifacts.store import STORE
 from fleet.aws.api.describe import is_missing
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.archives import set_digest
-from fleet.endpoint.resolved_endpoint import prefix_of
+from fleet.endpoint.object_keys import ARCHIVES, prefix_of
 from fleet.engines.object_keys import built_key
 from fleet.findings import all_of
 from fleet.images.object_keys import built_image_key
@@ -148,4 +147,4 @@ def _prefixes_of(lock: Lock) -> Iterator[str]:
 
 def _common_prefix(digest: str) -> str:
     """The common prefix of the archive, its files and their marker."""
-    return f"{STORE}{hexadecimal(digest)}"
+    return f"{ARCHIVES}{hexadecimal(digest)}"

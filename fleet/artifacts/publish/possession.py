@@ -1,4 +1,4 @@
-"""Whether endpoints may have the archives that their locks name: owned before, or read in this run."""
+"""Proofs that endpoints may have the archives that their locks name: owned before, or read in this run."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Possession:
         self._proved: set[tuple[str, str]] = set()
         self.findings: list[Finding] = []
 
-    def packed(self, wanted: ArchiveRequirement) -> None:
+    def count_upload(self, archive: ArchiveRequirement) -> None:
         """Count an archive as read: its upload has digested its repository and found the lock's digest."""
-        self._read[self._place(wanted)] = Reading(_repository_digest(wanted))
-        self._proved.add(_key(wanted))
+        self._read[self._place(archive)] = Reading(_repository_digest(archive))
+        self._proved.add(_key(archive))
 
-    def proved(self, requirements: Sequence[ArchiveRequirement]) -> list[ArchiveRequirement]:
+    def prove(self, requirements: Sequence[ArchiveRequirement]) -> list[ArchiveRequirement]:
         """Those of the archives that their endpoints may have; all of them are recorded as owned.
 
         What has no record and no release is read: a repository, and the ONNX models of engines.
@@ -72,11 +72,11 @@ class Possession:
             if _key(each) not in self._proved:
                 by_endpoint.setdefault(each.endpoint.name, set()).add(each.artifact.digest)
 
-        def owned(name: str) -> list[tuple[str, str]]:
-            return [(name, digest) for digest in self._owners.owned(name, by_endpoint[name])]
+        def owned_pairs(name: str) -> list[tuple[str, str]]:
+            return [(name, digest) for digest in self._owners.owned_digests(name, by_endpoint[name])]
 
-        for found in all_in_parallel(by_endpoint, owned, REQUESTS_AT_ONCE):
-            self._proved.update(found)
+        for pairs in all_in_parallel(by_endpoint, owned_pairs, REQUESTS_AT_ONCE):
+            self._proved.update(pairs)
         claims = [each for each in requirements if _key(each) not in self._proved]
         self._read_sources(claims)
         refusals = [(claim, self._refusal(claim)) for claim in claims]
@@ -91,19 +91,17 @@ class Possession:
         all_in_parallel({each.endpoint.name for each in proved}, record, REQUESTS_AT_ONCE)
         return proved
 
-    def consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:
+    def select_consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:
         """The archives whose digests follow from their repositories and engines in the lock; no file is read.
 
         Plans are found by keys that follow from the lock's digests of ONNX models, which an archive that was
         owned before does not prove.
         """
-        fitting = []
-        for each in requirements:
-            if _names_itself(each):
-                fitting.append(each)
-            else:
-                self.findings.append(self._finding(each, WITHOUT_ENGINES))
-        return fitting
+        archives = [*requirements]
+        self.findings += [
+            self._finding(each, WITHOUT_ENGINES) for each in archives if not _is_consistent(each)
+        ]
+        return [each for each in archives if _is_consistent(each)]
 
     def _read_sources(self, claims: Iterable[ArchiveRequirement]) -> None:
         """Read the repositories and ONNX models of the archives that were not read yet."""
@@ -134,7 +132,7 @@ class Possession:
 
     def _refusal(self, claim: ArchiveRequirement) -> Finding | None:
         """Why an archive is not what was read; None where it is."""
-        if not _names_itself(claim):
+        if not _is_consistent(claim):
             return self._finding(claim, WITHOUT_ENGINES)
         repository = self._read[self._place(claim)]
         if problem := repository.problem or _difference(repository, _repository_digest(claim), "repository"):
@@ -145,10 +143,10 @@ class Possession:
                 return self._finding(claim, problem, each.mark)
         return None
 
-    def _place(self, wanted: ArchiveRequirement) -> Place:
-        loaded, packed = self._project.load(wanted.endpoint.name), wanted.artifact.source
-        archive = loaded.spec.models[packed.index]
-        return _where(loaded, packed.index), archive.digest, packed.copy, built_models(archive)
+    def _place(self, archive: ArchiveRequirement) -> Place:
+        loaded, source = self._project.load(archive.endpoint.name), archive.artifact.source
+        entry = loaded.spec.models[source.index]
+        return _address(loaded, source.index), entry.digest, source.copy, built_models(entry)
 
     def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
         """What stops the archive, at a line of the spec: by default the one that names its repository."""
@@ -169,7 +167,7 @@ class Possession:
         return finding_at(mark, UNPROMOTED, message, hint)
 
 
-def _where(loaded: LoadedSpec, index: int) -> str:
+def _address(loaded: LoadedSpec, index: int) -> str:
     """A repository's URL; or its folder, as the spec has it where that cannot be followed."""
     archive = loaded.spec.models[index]
     if in_s3(archive):
@@ -180,24 +178,24 @@ def _where(loaded: LoadedSpec, index: int) -> str:
         return f"{loaded.source.file}: {archive.repository}"
 
 
-def _key(wanted: ArchiveRequirement) -> tuple[str, str]:
-    return wanted.endpoint.name, wanted.artifact.digest
+def _key(archive: ArchiveRequirement) -> tuple[str, str]:
+    return archive.endpoint.name, archive.artifact.digest
 
 
-def _repository_digest(wanted: ArchiveRequirement) -> str:
+def _repository_digest(archive: ArchiveRequirement) -> str:
     """The digest of the tar stream without plans."""
-    return wanted.artifact.repository or wanted.artifact.digest
+    return archive.artifact.repository or archive.artifact.digest
 
 
 def _difference(reading: Reading, digest: str, what: str) -> str:
     return "" if reading.digest == digest else f"the {what} here has {reading.digest}"
 
 
-def _names_itself(wanted: ArchiveRequirement) -> bool:
+def _is_consistent(archive: ArchiveRequirement) -> bool:
     """Whether an archive's digest follows from its repository and the keys of its engines."""
-    artifact = wanted.artifact
+    artifact = archive.artifact
     if artifact.repository is None:
         return True
     copy = artifact.source.copy
-    keys = {packed_name(each.model, copy): each.build.key for each in engines_in(wanted)}
+    keys = {packed_name(each.model, copy): each.build.key for each in engines_in(archive)}
     return archive_digest(artifact.repository, keys) == artifact.digest

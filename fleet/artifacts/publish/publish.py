@@ -72,8 +72,8 @@ def publish(
         lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
         possession = Possession(s3, project, owners)
         # Plans are found and built by the digests of ONNX models in a lock, so that is proved first.
-        built = possession.proved([each for each in lacking if each.artifact.repository is not None])
-        names = {each.name for each in possession.consistent(built)}
+        built = possession.prove([each for each in lacking if each.artifact.repository is not None])
+        names = {each.name for each in possession.select_consistent(built)}
         contents = contents_of(
             [each for each in lacking if each.artifact.repository is None or each.name in names]
         )
@@ -86,9 +86,9 @@ def publish(
         refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
         for outcome in outcomes:
             if outcome.source is not None:
-                possession.packed(outcome.source)
+                possession.count_upload(outcome.source)
         stored = [each for content in contents if content.key not in refused for each in content.wanted]
-        own = contents_of(possession.proved(stored))
+        own = contents_of(possession.prove(stored))
         findings += [finding for outcome in outcomes for finding in outcome.findings]
         findings += possession.findings
         findings += copy_to_endpoints(s3, place.bucket, own, progress)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.publish.files import missing_files, stored_files
-from fleet.artifacts.store import STORE, digest_of, files_marker, list_objects, store_key
+from fleet.artifacts.store import digest_of, files_marker, list_objects, store_key
 from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.object_keys import ARCHIVES
 from fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
@@ -71,7 +72,7 @@ def missing_in_store(s3: S3Client, bucket: str, contents: Sequence[Content]) -> 
     """The contents that have to be uploaded."""
     if not contents:
         return []
-    there = list_objects(s3, bucket, STORE, below=False)
+    there = list_objects(s3, bucket, ARCHIVES, below=False)
     return [content for content in contents if content.key not in there]
 
 

@@ -9,7 +9,7 @@ from fleet.aws.api.stack import LiveStack, settled_stack
 from fleet.aws.deploy.failures import failed_resources
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
-from fleet.endpoint.resolved_endpoint import prefix_of
+from fleet.endpoint.object_keys import prefix_of
 from fleet.findings import CannotRunError, FindingsError
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from fleet.catalog.images import TRITON_REPOSITORY, partition_of, registry_accounts
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.own_image import BUILT_IMAGES
 from fleet.endpoint.context.raw import raw_properties
 from fleet.spec.environment import Environment
 from fleet.spec.image_name import ImageName, image_name
@@ -18,8 +17,6 @@ DOCKER_HUB = "docker.io"
 """The registry of an image that names none. Source: github.com/distribution/reference."""
 DOCKER_LIBRARY = "library"
 """Where Docker Hub has the images that are named by one word."""
-SAGEMAKER = "sagemaker-tritonserver"
-"""The repository of releases, in each account that has them."""
 NVIDIA = "nvcr.io/nvidia/tritonserver"
 _FLEET_REPOSITORY = re.compile(r"(.*/)?triton-fleet-[a-z][a-z0-9]*(-[0-9a-f]{8})?")
 
@@ -46,32 +43,18 @@ def ecr_account(registry: str, region: str) -> str | None:
     return found[1] if found else None
 
 
-def is_allowed(registry: str, environment: Environment) -> bool:
-    """Whether images may come from a registry: SageMaker's own, or one that the environment allows."""
-    account, region = ecr_account(registry, environment.region), environment.region
-    allowed = {*registry_accounts(region), *environment.allowed_registries}
-    return registry in environment.allowed_registries or (account is not None and account in allowed)
-
-
-def is_allowed_image(image: ImageName, environment: Environment) -> bool:
-    """Whether a raw property may name an image: SageMaker's own of Triton, or one of an allowed registry."""
-    allowed = environment.allowed_registries
-    account = ecr_account(image.registry, environment.region)
-    if account in registry_accounts(environment.region) and image.repository == TRITON_REPOSITORY:
+def is_allowed(registry: str, repository: str, environment: Environment) -> bool:
+    """Whether an endpoint may run an image: SageMaker's own of Triton, or one of an allowed registry."""
+    allowed, account = environment.allowed_registries, ecr_account(registry, environment.region)
+    if account in registry_accounts(environment.region) and repository == TRITON_REPOSITORY:
         return True
-    return image.registry in allowed or (account is not None and account in allowed)
+    return registry in allowed or (account is not None and account in allowed)
 
 
-def is_built_by_a_fleet(image: ImageName) -> bool:
-    """Whether an image is of a repository that an environment of any account builds its images into."""
-    return BUILT_IMAGES.fullmatch(image.repository) is not None
-
-
-def is_own_or_allowed(registry: str, environment: Environment) -> bool:
-    """Whether a registry is the environment's own, or images may come from it."""
-    return ecr_account(registry, environment.region) == environment.account or is_allowed(
-        registry, environment
-    )
+def is_own_or_allowed(registry: str, repository: str, environment: Environment) -> bool:
+    """Whether an image is in the environment's own account, or an endpoint may run it from elsewhere."""
+    is_own = ecr_account(registry, environment.region) == environment.account
+    return is_own or is_allowed(registry, repository, environment)
 
 
 def is_fleet_repository(repository: str) -> bool:
@@ -106,7 +89,11 @@ def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
     place = build_place(name)
     registry, _, repository = place.partition("/")
     account = ecr_account(registry, environment.region)
-    if account is not None and repository == SAGEMAKER and account in registry_accounts(environment.region):
+    if (
+        account is not None
+        and repository == TRITON_REPOSITORY
+        and account in registry_accounts(environment.region)
+    ):
         return True
     if account in allowed_accounts(environment):
         return True
@@ -123,11 +110,17 @@ def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     """
     image, found, own = endpoint.image, list[Repository](), endpoint.spec.own_image
     is_built = own is None or own.uri is None or not is_fleet_repository(own.uri.partition("/")[2])
-    if image is not None and is_built and is_own_or_allowed(image.registry, endpoint.environment):
+    if (
+        image is not None
+        and is_built
+        and is_own_or_allowed(image.registry, image.repository, endpoint.environment)
+    ):
         found.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
-        if reference is not None and is_allowed_image(reference, endpoint.environment):
+        if reference is not None and is_allowed(
+            reference.registry, reference.repository, endpoint.environment
+        ):
             account = ecr_account(reference.registry, endpoint.region)
             found += [Repository(account, reference.repository)] if account else []
     return tuple(dict.fromkeys(found))

@@ -34,7 +34,7 @@ def disallowed_image_account(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(URI, message, "name the folder of the image with `build`: equal folders share an image")
         return
     account = ecr_account(uri, endpoint.region)
-    if account is not None and not is_own_or_allowed(uri, endpoint.environment):
+    if account is not None and not is_own_or_allowed(uri, repository, endpoint.environment):
         message = f"the image is in account {account}, which the environment does not allow"
         hint = f'write `allowed_registries: ["{account}"]` into the environment\'s file'
         yield Problem(URI, message, hint)

@@ -45,9 +45,7 @@ def disallowed_raw_function(endpoint: EndpointContext) -> Iterator[Problem]:
                         message += f" with {value_text(argument)}"
                     hint = f"write the value itself, or use {', '.join(FUNCTIONS)}"
                     if name == "Fn::Sub":
-                        hint += (
-                            "; in one text, `${NAME}` or `${NAME.ATTRIBUTE}`, and no other `$`, `{` or `}`"
-                        )
+                        hint += "; its text has `${NAME}` or `${NAME.ATTRIBUTE}`, and no other `$`, `{`, `}`"
                     yield Problem(("cloudformation", resource, key), message, hint)
                     break
 

@@ -280,9 +280,8 @@ def test_a_repository_is_read_once_for_all_endpoints_that_have_it(
 ) -> None:
     spec = (victim.folder.root / "model_specs/victim.yaml").read_text()
     for number in range(3):
-        copy = spec.replace("endpoint: victim", f"endpoint: copy{number}").replace(
-            "archive: victim", "archive: copy"
-        )
+        copy = spec.replace("endpoint: victim", f"endpoint: copy{number}")
+        copy = copy.replace("archive: victim", "archive: copy")
         victim.folder.write(f"model_specs/copy{number}.yaml", copy)
     victim.lock()
     read: list[Path] = []

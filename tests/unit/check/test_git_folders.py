@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,21 @@ def test_what_leads_to_the_objects_of_others_is_one_too(folder: FleetFolder) -> 
     folder.write("repository/embed/HEAD", "ref: refs/heads/main\n")
     folder.write("repository/embed/commondir", "/elsewhere\n")
     assert found(folder) == [("FL751", "repository/embed/HEAD", Severity.ERROR)]
+
+
+def test_executable_files_in_the_place_of_its_folders_make_one_too(
+    folder: FleetFolder, marked: Marks
+) -> None:
+    folder.lock()
+    place = folder.root / "repository/embed"
+    folder.write("repository/embed/HEAD", "ref: refs/heads/main\n")
+    marked.write(place, "core.fsmonitor", core="worktree = .\n")
+    for name in ("objects", "refs"):
+        folder.write(f"repository/embed/{name}", "").chmod(0o755)
+    assert found(folder) == [("FL751", "repository/embed/HEAD", Severity.ERROR)]
+    assert marked.found == []
+    subprocess.run(["git", "status"], cwd=place, check=False, capture_output=True)
+    assert marked.found != []
 
 
 @pytest.mark.parametrize("inside", ["repository", "repository/embed/1", "repository/.hidden"])

@@ -131,10 +131,15 @@ class TestASharedRepository:
         ("examples/sentences/make_weights.py", "../../examples"),
         ("examples/sentences/make_weights.py", "../../examples/sentences"),
         ("tools/Makefile", "../../tools"),
+        ("tools/jobs/nightly/run.py", "../../tools"),
+        ("tools/deploy", "../../tools"),
+        ("tools/requirements.txt", "../../tools"),
+        ("vendor/dependencies.txt", "../../vendor"),
+        ("node_modules/.bin/cdk", "../../node_modules/.bin"),
     ],
 )
 def test_a_folder_with_programs_is_no_repository(rank: FleetFolder, program: str, repository: str) -> None:
-    rank.write(program, "")
+    rank.write(program, "").chmod(0o755)
     spec(rank, "search", repository)
     assert refused(rank) == [("FL510", "search")]
 

@@ -205,7 +205,7 @@ def test_without_a_wheel_nothing_is_written_and_the_folder_that_was_installed_is
     with pytest.raises(CannotRunError) as error:
         CliRunner().invoke(app, ["init", str(tmp_path / "fleet")], catch_exceptions=False)
     assert error.value.problem == (
-        f"a fleet has the wheel of triton-fleet, and this one was installed from {ROOT}"
+        f"a fleet has the wheel of triton-fleet, but this triton-fleet was installed from {ROOT}"
     )
     assert error.value.remedy == f"build it with `make wheel` in {ROOT}, and name it: --wheel FILE"
     assert not (tmp_path / "fleet").exists()

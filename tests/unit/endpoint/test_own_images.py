@@ -87,6 +87,16 @@ class TestPlace:
         assert {each.code for each in rule_findings(decided)} >= {"FL971", "FL131"}
         assert pulled_repositories(decided) == ()
 
+    def test_another_image_of_sagemakers_registry_is_allowed_by_the_environment_alone(
+        self, folder: FleetFolder
+    ) -> None:
+        other = FOUND.replace(f"{REGISTRY}/team/detector", RELEASE.replace("sagemaker-triton", "djl-"))
+        decided = with_lock(folder, other)
+        assert "FL971" in {each.code for each in rule_findings(decided)}
+        assert pulled_repositories(decided) == ()
+        folder.environment('allowed_registries: ["763104351884"]\n')
+        assert "FL971" not in {each.code for each in rule_findings(context(folder))}
+
     def test_on_this_machine_the_release_stands_in_its_place(self, folder: FleetFolder) -> None:
         folder.environment(name="local")
         folder.spec(BUILT)

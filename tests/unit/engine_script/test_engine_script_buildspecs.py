@@ -35,7 +35,7 @@ def test_the_job_buildspec_has_nothing_to_do_for_an_engine_that_is_there(
     variables = {"FLEET_ENGINE_REQUEST": store.address(request)}
     process = start(buildspec_command("job"), source, store.environment | variables)
     said, _ = process.communicate()
-    assert (process.returncode, "is there already: nothing to do" in said) == (0, True)
+    assert (process.returncode, "exists already: nothing to do" in said) == (0, True)
 
 
 def test_a_build_that_is_stopped_takes_trtexec_along_and_leaves_nothing_that_reads_as_done(

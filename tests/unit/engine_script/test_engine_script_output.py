@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from compile_engine.gpu import require_gpu
-from compile_engine.measured import measured
 from compile_engine.reasons import build_error, load_error
 from compile_engine.tensorrt import TensorRT, require_tensorrt
 from compile_engine.trtexec import load_command
+from compile_engine.trtexec_figures import read_figures
 from engine_builds import ARGUMENTS, JOB, EngineStore
 from engine_request.deadline import Deadline
 from engine_request.host import job_folder
@@ -78,13 +78,13 @@ def test_measures_are_those_of_the_summary() -> None:
         "[08/21/2026-10:00:00] [I] H2D Latency: min = 0.1 ms, max = 0.2 ms, mean = 0.1 ms, median = 0.125 ms, percentile(90%) = 0.1 ms, percentile(95%) = 0.1 ms, percentile(99%) = 0.1 ms",
         "[08/21/2026-10:00:00] [I] GPU Compute Time: min = 0.9 ms, max = 2 ms, mean = 1 ms, median = 0.95 ms, percentile(90%) = 1 ms, percentile(95%) = 1 ms, percentile(99%) = 1 ms",
     ]
-    assert measured(lines) == {
+    assert read_figures(lines) == {
         "queries_per_second": 1034.5,
         "latency_median_ms": 1.15,
         "latency_99_ms": 2.0,
         "gpu_compute_median_ms": 0.95,
     }
-    assert measured(lines[:1]) == {}
+    assert read_figures(lines[:1]) == {}
 
 
 @pytest.mark.parametrize(("gpu", "name"), [("L4", "L40S"), ("A10", "A10G"), ("A100", "A10")])

@@ -10,7 +10,7 @@ import pytest
 
 from embedded_s3 import BUCKET
 from engine_builds import ARGUMENTS, ONNX, EngineStore
-from engine_job.record import FIGURES, MOST
+from engine_job.record import MAX_FIGURES, MAX_RECORD_BYTES
 from engine_request.files import PLAN, RECORD
 from engine_request.problems import BuildError
 from fleet.artifacts.engine_script import build_script
@@ -67,7 +67,7 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
     request = store.request()
     store.put(request.plan, b"anything")
     assert store.compile(request) == 0
-    with pytest.raises(BuildError, match="has no digest, as no build leaves it") as error:
+    with pytest.raises(BuildError, match="has no digest in its metadata") as error:
         store.store(request)
     assert error.value.remedy == "delete it, and publish again"
     assert not store.has(request.manifest)
@@ -76,23 +76,23 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"key": "sha256:0a"}, "it is of another engine"),
-        ({"plan": {"digest": "sha256:0a", "size": 1}}, "no digest and size of the plan"),
+        ({"key": "sha256:0a"}, "it has the key of another engine"),
+        ({"plan": {"digest": "sha256:0a", "size": 1}}, "the digest or the size of the plan is malformed"),
         ({"plan": {"digest": f"sha256:{'0a' * 32}", "size": 1}}, "the plan is not the one of its record"),
         ({"plan": None}, "no valid record"),
-        ({"tensorrt": "10\x1b[2J"}, "a text in it is none"),
-        ({"tensorrt": "1" * 201}, "a text in it is none"),
+        ({"tensorrt": "10\x1b[2J"}, "a text is missing, not printable or longer than 200 characters"),
+        ({"tensorrt": "1" * 201}, "a text is missing, not printable or longer than 200 characters"),
         ({"gpu": {}}, "no valid record"),
         ({"gpu": []}, "no valid record"),
-        ({"build_seconds": "1"}, "a number in it is none"),
-        ({"build_seconds": float("inf")}, "a number in it is none"),
-        ({"measured": {"<b>": 1}}, "its figures are not those of trtexec"),
+        ({"build_seconds": "1"}, "a number is missing or not finite"),
+        ({"build_seconds": float("inf")}, "a number is missing or not finite"),
+        ({"measured": {"<b>": 1}}, "more than 20 figures, or one with a malformed name"),
         (
-            {"measured": {f"a{each}": 1 for each in range(FIGURES + 1)}},
-            "its figures are not those of trtexec",
+            {"measured": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},
+            "more than 20 figures, or one with a malformed name",
         ),
         ({"measured": [1]}, "no valid record"),
-        ({"started": None}, "a text in it is none"),
+        ({"started": None}, "a text is missing, not printable or longer than 200 characters"),
     ],
 )
 def test_a_record_that_is_none_stores_nothing(
@@ -107,7 +107,7 @@ def test_a_record_that_is_none_stores_nothing(
     require_nothing(store, request)
 
 
-@pytest.mark.parametrize("text", [b"", b"\xff", b"[" * 100_000, b" " * (MOST + 1), b"null"])
+@pytest.mark.parametrize("text", [b"", b"\xff", b"[" * 100_000, b" " * (MAX_RECORD_BYTES + 1), b"null"])
 def test_a_record_that_is_no_document_stores_nothing(store: EngineStore, text: bytes) -> None:
     request = store.request()
     assert store.compile(request) == 0

@@ -60,7 +60,9 @@ def test_a_job_that_completed_without_an_engine_is_told_and_cleared(store: Engin
     assert not store.has(sagemaker.workspace)
 
 
-@pytest.mark.parametrize(("limit", "name"), [("LARGEST", "model.plan"), ("MOST", "record.json")])
+@pytest.mark.parametrize(
+    ("limit", "name"), [("MAX_PLAN_BYTES", "model.plan"), ("MAX_RECORD_BYTES", "record.json")]
+)
 def test_what_a_job_left_is_not_read_beyond_a_limit(
     store: EngineStore, limit: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +71,6 @@ def test_what_a_job_left_is_not_read_beyond_a_limit(
     sagemaker.creates()
     sagemaker.is_in("InProgress")
     sagemaker.is_in("Completed")
-    with pytest.raises(BuildError, match=f"{name} of the job has [0-9]+ bytes; 5 are the limit"):
+    with pytest.raises(BuildError, match=f"{name} of the job has [0-9]+ bytes; the limit is 5"):
         sagemaker.run(pause=sagemaker.leaves)
     assert not store.has(sagemaker.request.plan)

@@ -40,9 +40,6 @@ ADVERBS = _words(
 )
 DEPLOYED = frozenset(
     [
-        "engine_build/compile_engine/measured.py",
-        "engine_build/engine_job/ended.py",
-        "engine_build/engine_request/boto3_there.py",
         "lambda/endpoint_check/passing.py",
         "lambda/endpoint_logs/retried.py",
         "lambda/scaling_guard/registered.py",

@@ -47,7 +47,9 @@ def test_no_instruction_reads_an_image_that_a_fleet_has_built(tmp_path: Path, te
     found = [each for each in findings(tmp_path, text.replace("HERE", THEIRS)) if each.code == "FL943"]
     assert [each.severity.value for each in found] == ["error"]
     assert THEIRS[:100] in found[0].message
-    assert found[0].hint == f"copy the files into {tmp_path}: no environment can allow such a repository"
+    assert found[0].hint == (
+        "copy the files into the folder of the Dockerfile: no environment can allow such a repository"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,9 @@ def test_the_hint_is_the_line_of_the_environment_that_allows_it(
     text = f"{ABOVE}FROM {image}@{DIGEST} AS data\n{FROM}"
     (each,) = findings(tmp_path, text)
     assert (each.code, each.line) == ("FL944", 2)
-    assert each.hint == f"`allowed_registries: [{entry}]` in environments/dev.yaml allows it, no spec can"
+    assert each.hint == (
+        f"add {entry} to `allowed_registries` in environments/dev.yaml: a spec cannot `allow` it"
+    )
     assert findings(tmp_path, text, [entry.strip('"')]) == []
 
 

@@ -139,16 +139,16 @@ def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, fol
     (folder.root / "tools/publish.sh").rename(folder.root / "tools/deploy.sh")
     (folder.root / "README.md").chmod(0o755)
     (folder.root / "repository/embed/1/model.py").chmod(0o755)
-    (folder.root / "tools/etc").symlink_to("/etc")
+    (folder.root / "docs").symlink_to("/etc")
     (folder.root / "repository/embed/2").symlink_to("1")
     repository.commit()
     assert listed(folder.root) == {
         "README.md": "edited, executable",
         "app.py": "deleted",
+        "docs": "added",
         "repository/embed/1/model.py": "edited, executable",
         "repository/embed/2": "added",
         "tools/deploy.sh": "added",
-        "tools/etc": "added",
         "tools/publish.sh": "deleted",
     }
 
@@ -172,6 +172,42 @@ class TestASpecMakesNoDataOfAProgram:
         folder.write("model_specs/evil.yaml", f"{text}image: {{build: ../{name}}}\n")
         folder.write(name, "evil\n")
         assert [*listed(folder.root)] == [name]
+
+    def test_that_is_beside_what_else_the_spec_names(
+        self, repository: GitRepository, folder: FleetFolder
+    ) -> None:
+        folder.write("tools/inner/check.sh", "true\n")
+        repository.commit()
+        repository.git("branch", "--force", "main")
+        other = "  - {archive: other, repository: ../tools/inner}\n"
+        text = SPEC.replace("sentences", "evil").replace("repository}", "tools}")
+        folder.write("model_specs/evil.yaml", text + other)
+        folder.write("tools/publish.sh", "evil\n")
+        folder.write("tools/inner/check.sh", "evil\n")
+        assert [*listed(folder.root)] == ["tools/inner/check.sh", "tools/publish.sh"]
+
+    @pytest.mark.parametrize(
+        ("name", "file"),
+        [
+            ("repository: ../examples/x/numpy", "examples/x/numpy/__init__.py"),
+            ("repository: ../yaml", "yaml/__init__.pyc"),
+            ("repository: ../m, engines: [{model: a, onnx: ../examples/x/numpy.so}]", "examples/x/numpy.so"),
+            ("repository: ../node_modules", "node_modules/.bin/cdk"),
+            ("repository: ../vendor", "vendor/dependencies.txt"),
+        ],
+    )
+    def test_that_another_program_would_import_or_install(
+        self, repository: GitRepository, folder: FleetFolder, name: str, file: str
+    ) -> None:
+        text = SPEC.replace("sentences", "evil").replace("repository: ../repository", name)
+        folder.write("model_specs/evil.yaml", text)
+        folder.write(file, "evil\n")
+        assert [*listed(folder.root)] == [file]
+
+    def test_by_a_tag_that_is_called_repository(self, repository: GitRepository, folder: FleetFolder) -> None:
+        folder.spec("tags: {repository: ../jobs}\n")
+        folder.write("jobs/nightly", "evil\n")
+        assert [*listed(folder.root)] == ["jobs/nightly"]
 
     def test_but_a_new_folder_is_the_models(self, repository: GitRepository, folder: FleetFolder) -> None:
         text = SPEC.replace("sentences", "new").replace("../repository", "../models/new")

@@ -78,10 +78,10 @@ def test_a_wheel_that_was_replaced_since_is_refused(tmp_path: Path) -> None:
 def test_a_wheel_that_is_broken_or_gone_is_refused(tmp_path: Path) -> None:
     file = empty_wheel(tmp_path)
     file.write_bytes(b"")
-    with pytest.raises(CannotRunError, match="is missing, or no wheel"):
+    with pytest.raises(CannotRunError, match="does not exist, or is not a wheel"):
         own_wheel(origin=origin_of_file(file))
     file.unlink()
-    with pytest.raises(CannotRunError, match="is missing, or no wheel"):
+    with pytest.raises(CannotRunError, match="does not exist, or is not a wheel"):
         own_wheel(origin=origin_of_file(file))
 
 

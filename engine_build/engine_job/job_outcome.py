@@ -1,4 +1,4 @@
-"""What a job that is over means for the engine."""
+"""The outcome of a finished job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_CAPACITY = "try again later, or build in another region or on another size of
 
 
 def require_success(state: State, name: str) -> None:
-    """Nothing, if the job has completed.
+    """Refuse a job that did not complete.
 
     Raises:
         BuildError: it has not; the container's exit code and last words say why.

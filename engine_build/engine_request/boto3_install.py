@@ -15,7 +15,7 @@ from .problems import UNFIT_IMAGE
 
 
 def require_boto3() -> None:
-    """Make boto3 importable: the one that is there, or else the pinned one from the machine's package index.
+    """Make boto3 importable: the installed one, else the pinned one from the machine's package index.
 
     Raises:
         SystemExit: with the exit code of an unfit image; pip has said why.

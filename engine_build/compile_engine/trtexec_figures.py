@@ -1,4 +1,4 @@
-"""What trtexec measured, as its output says it.
+"""The figures that trtexec has measured, as its output shows them.
 
 Source: NVIDIA/TensorRT, samples/common/sampleReporting.cpp, printEpilog, in 8.6.1 to 11.0 alike.
 """
@@ -16,7 +16,7 @@ PATTERNS = {
 }
 
 
-def measured(lines: Sequence[str]) -> dict[str, float]:
+def read_figures(lines: Sequence[str]) -> dict[str, float]:
     """By name, with its unit in the name; what the output does not have is left out."""
     figures = {}
     for name, pattern in PATTERNS.items():
