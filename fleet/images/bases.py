@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.endpoint.context.registries import (
     NVIDIA,
-    SAGEMAKER,
     build_place,
     ecr_account,
     is_allowed_in_build,
@@ -117,7 +117,7 @@ def _check_final(inputs: ImageInputs, stage: Stage, image: str) -> Iterator[Find
 
 def _is_triton(name: ImageName) -> bool:
     """Whether a Triton server is in an image, by its name."""
-    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == SAGEMAKER
+    known = name.place == NVIDIA or name.repository.rpartition("/")[2] == TRITON_REPOSITORY
     return known and not name.tag.endswith(WITHOUT_SERVER)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fleet.catalog.drift import detected_types
-from fleet.catalog.images import registry_accounts
+from fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from fleet.endpoint.fleet_buckets import UPLOADS
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
-from triton_endpoints.builds.permissions import BUCKET_KEY, REPOSITORY
+from triton_endpoints.builds.permissions import BUCKET_KEY
 from triton_endpoints.policy import Statement, spares_others, use_key
 from triton_endpoints.scaling_guard import SEE_SCALING
 
@@ -43,7 +43,7 @@ def deploy_statements(place: Deployment, qualifier: str) -> list[Statement]:
     parameters = (f"/cdk-bootstrap/{qualifier}/version", place.engine_job_role)
     own = place.arn("ecr", f"repository/{place.image_repository}")
     releases = [
-        place.arn("ecr", f"repository/{REPOSITORY}", account=account)
+        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
         for account in registry_accounts(place.region)
     ]
     groups = (place.engine_log_group, place.image_log_group)

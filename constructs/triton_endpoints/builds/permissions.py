@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.catalog.images import registry_accounts
+from fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
 from triton_endpoints.endpoint.role import PULL
@@ -10,8 +10,6 @@ from triton_endpoints.policy import Statement
 
 BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """For objects of the artifact bucket that are read and written."""
-REPOSITORY = "sagemaker-tritonserver"
-"""The repository of releases, in each account that has them."""
 
 
 def source_statements(place: Deployment) -> list[Statement]:
@@ -33,7 +31,7 @@ def source_statements(place: Deployment) -> list[Statement]:
 def pull_statements(place: Deployment, *, own: bool) -> list[Statement]:
     """Pull releases, from each account that has them for the region; `own`: the environment's images, too."""
     repositories = [
-        place.arn("ecr", f"repository/{REPOSITORY}", account=account)
+        place.arn("ecr", f"repository/{TRITON_REPOSITORY}", account=account)
         for account in registry_accounts(place.region)
     ]
     if own:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +13,6 @@ from fleet.spec.values import hexadecimal
 
 NOT_BUILT = "not-built"
 """The tag of an image that no lock knows."""
-BUILT_IMAGES = re.compile(r"triton-fleet-[a-z][a-z0-9]{0,15}(-[0-9a-f]{8})?")
-"""The names that `repository_of` gives, for any environment and key."""
 _FACTS = ("server", "cuda", "tensorrt", "python")
 
 

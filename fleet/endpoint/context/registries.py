@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from fleet.catalog.images import TRITON_REPOSITORY, partition_of, registry_accounts
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.own_image import BUILT_IMAGES
 from fleet.endpoint.context.raw import raw_properties
 from fleet.spec.environment import Environment
 from fleet.spec.image_name import ImageName, image_name
@@ -18,8 +17,6 @@ DOCKER_HUB = "docker.io"
 """The registry of an image that names none. Source: github.com/distribution/reference."""
 DOCKER_LIBRARY = "library"
 """Where Docker Hub has the images that are named by one word."""
-SAGEMAKER = "sagemaker-tritonserver"
-"""The repository of releases, in each account that has them."""
 NVIDIA = "nvcr.io/nvidia/tritonserver"
 _FLEET_REPOSITORY = re.compile(r"(.*/)?triton-fleet-[a-z][a-z0-9]*(-[0-9a-f]{8})?")
 
@@ -62,11 +59,6 @@ def is_allowed_image(image: ImageName, environment: Environment) -> bool:
     return image.registry in allowed or (account is not None and account in allowed)
 
 
-def is_built_by_a_fleet(image: ImageName) -> bool:
-    """Whether an image is of a repository that an environment of any account builds its images into."""
-    return BUILT_IMAGES.fullmatch(image.repository) is not None
-
-
 def is_own_or_allowed(registry: str, environment: Environment) -> bool:
     """Whether a registry is the environment's own, or images may come from it."""
     return ecr_account(registry, environment.region) == environment.account or is_allowed(
@@ -106,7 +98,11 @@ def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
     place = build_place(name)
     registry, _, repository = place.partition("/")
     account = ecr_account(registry, environment.region)
-    if account is not None and repository == SAGEMAKER and account in registry_accounts(environment.region):
+    if (
+        account is not None
+        and repository == TRITON_REPOSITORY
+        and account in registry_accounts(environment.region)
+    ):
         return True
     if account in allowed_accounts(environment):
         return True

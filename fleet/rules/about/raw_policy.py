@@ -17,7 +17,7 @@ from fleet.endpoint.context.machines import (
     names_own_model,
 )
 from fleet.endpoint.context.raw import RawProperty, computes, properties_at
-from fleet.endpoint.context.registries import IMAGE, is_allowed_image, is_built_by_a_fleet, literal_name
+from fleet.endpoint.context.registries import IMAGE, is_allowed_image, is_fleet_repository, literal_name
 from fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, nested_keys, value_text
 from fleet.rules.rule import Problem, rule
 from fleet.spec.source import KeyPath
@@ -73,7 +73,7 @@ def disallowed_registry(endpoint: EndpointContext) -> Iterator[Problem]:
         hint = endpoint.environment.allowance_hint("allowed_registries")
         if reference is None:
             message = f"{raw.name} does not show which registry the image is from"
-        elif is_built_by_a_fleet(reference):
+        elif is_fleet_repository(reference.repository):
             message = f"{reference.repository} has the images that an environment builds for its endpoints"
             hint = "write `image`: the lock then records which image the endpoint runs"
         elif not is_allowed_image(reference, endpoint.environment):

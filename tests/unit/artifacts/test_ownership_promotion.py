@@ -130,7 +130,7 @@ class TestImages:
     def test_nor_does_the_repository_of_builds_as_an_image_that_exists(self, images: PromotedImages) -> None:
         digest, place = images.build(), "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging"
         images.promotion.folder.spec(f'image: {{uri: {place}, digest: "{digest}"}}\n')
-        with pytest.raises(FindingsError, match="FL849.*\n.*write `image: {build: FOLDER}`"):
+        with pytest.raises(FindingsError, match="FL971: the image is in triton-fleet-staging"):
             images.promotion.publish()
 
     def test_an_image_that_the_endpoint_had_needs_no_folder(self, images: PromotedImages) -> None:

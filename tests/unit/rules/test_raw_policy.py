@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.own_image import BUILT_IMAGES, repository_of
-from fleet.endpoint.context.registries import Repository, pulled_repositories
+from fleet.endpoint.context.own_image import repository_of
+from fleet.endpoint.context.registries import Repository, is_fleet_repository, pulled_repositories
 from fleet.rules.example import REGION, Case
 from fleet.rules.registry import rules
 
@@ -137,7 +137,9 @@ class TestImages:
         assert said("FL349", case("Model", raw, allowed_registries=[AWS.split(".")[0]])) == []
 
     @pytest.mark.parametrize("registry", [OWN, OTHERS, OWN.replace(".ecr", ".ecr-fips")])
-    @pytest.mark.parametrize("repository", ["triton-fleet-example", "triton-fleet-prod-0123abcd"])
+    @pytest.mark.parametrize(
+        "repository", ["triton-fleet-example", "triton-fleet-prod-0123abcd", "mirror/triton-fleet-example"]
+    )
     def test_an_image_that_a_fleet_built_for_an_endpoint_is_named_by_no_raw_property(
         self, registry: str, repository: str
     ) -> None:
@@ -149,7 +151,7 @@ class TestImages:
 
     @pytest.mark.parametrize("key", [None, "arn:aws:kms:us-east-1:111122223333:key/1"])
     def test_the_repository_of_every_environment_and_key_is_known_as_such(self, key: str | None) -> None:
-        assert all(BUILT_IMAGES.fullmatch(repository_of(name, key)) for name in ("a", "a23456789012345z"))
+        assert all(is_fleet_repository(repository_of(name, key)) for name in ("a", "a23456789012345z"))
 
     @pytest.mark.parametrize(
         "host",
