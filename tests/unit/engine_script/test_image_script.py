@@ -71,7 +71,9 @@ def test_an_image_with_more_paths_than_a_record_may_have_is_unfit(
     machine.export(*(f"usr/lib/{name}.dist-info" for name in "aabb"))
     assert len(machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])) == 2
     machine.export(*(f"usr/lib/{name}.dist-info" for name in "abc"))
-    with pytest.raises(BuildError, match="image has more than 2 files and folders that show what is inside") as raised:
+    with pytest.raises(
+        BuildError, match="image has more than 2 files and folders that show what is inside"
+    ) as raised:
         machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])
     assert raised.value.problem.exit_code == 13
     assert (machine.folder / "calls").read_text().splitlines()[-1] == "rm container"
