@@ -61,7 +61,7 @@ class Owners:
         return recorded | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
 
     def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
-        """As `proved_digests`; what was deployed before there were records has releases alone, and gets records now.
+        """As `proved_digests`; what has releases alone, from before there were records, gets records.
 
         Raises:
             ClientError: access is denied.
