@@ -15,6 +15,8 @@ UNSEARCHED = ("Conditions", "Rules")
 """What yields true or false."""
 BRACELESS = ("Fn::Base64", "Fn::Cidr", "Fn::GetAZs", "Fn::Select", "Fn::Split")
 """Functions that add no brace to those of their arguments."""
+MACROS = ("Fn::Transform", "Fn::ForEach::")
+"""Functions beside other keys of a mapping, which bring any text into it."""
 FOUND = len(DYNAMIC)
 States: TypeAlias = frozenset[int]
 """So many first characters of a reference may be the end of what was read; FOUND: all of them were in it."""
@@ -43,7 +45,7 @@ def _places(value: object, place: str, own: Collection[str]) -> Iterator[str]:
             return
         for key, inner in value.items():
             below = f"{place}.{key}" if place else str(key)
-            if FOUND in _after_text(START, str(key)):
+            if FOUND in _after_text(START, str(key)) or str(key).startswith(MACROS):
                 yield below
             yield from _places(inner, below, own)
     elif isinstance(value, list):

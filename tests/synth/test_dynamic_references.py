@@ -97,6 +97,11 @@ def yields_reference(value: object) -> bool:
     return any(DYNAMIC in text for each in DEPLOYMENTS for text in texts(each.value(value)))
 
 
+@pytest.mark.parametrize("name", ["Fn::Transform", "Fn::ForEach::Each"])
+def test_what_a_macro_writes_beside_other_keys_may_be_one(name: str) -> None:
+    assert places({"Other": "x", name: {}}) == [f"Model.Properties.A.{name}"]
+
+
 @given(VALUES)
 def test_whatever_becomes_a_reference_in_some_deploy_is_found(value: Any) -> None:
     if yields_reference(value):

@@ -52,13 +52,18 @@ def protected_tag(endpoint: EndpointContext) -> Iterator[Problem]:
     compares keys without upper and lower case.
     """
     environment = endpoint.environment
-    protected = {key.lower() for key in environment.protected_tags}
+    protected = {_without_case(key) for key in environment.protected_tags}
     own = dict[str, object](environment.tags)
     for tags in environment.own_values(endpoint.spec.endpoint, "tags"):
         own |= tags if isinstance(tags, dict) else {}
     actual = endpoint_tags(environment, endpoint.spec)
     for key in {**own, **actual}:
-        if key.lower() in protected and actual.get(key) != own.get(key):
+        if _without_case(key) in protected and actual.get(key) != own.get(key):
             change = f"the value {actual[key]!r}" if key in actual else "no value"
             message = f"the tag {key!r} gets {change}, and only {environment.file} may change it"
             yield Problem(("tags", key), message, f"leave it out, or ask who reviews {environment.file}")
+
+
+def _without_case(key: str) -> str:
+    """A key as any comparison without case may see it: a long s (U+017F) is an S, and so an s."""
+    return key.upper().lower()
