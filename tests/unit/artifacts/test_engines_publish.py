@@ -174,8 +174,8 @@ def test_without_compression_the_plan_is_a_file_beside_the_others(quick: EngineB
 
 def test_an_onnx_model_in_s3_is_copied_on_the_server(quick: EngineBucket) -> None:
     quick.endpoint()
-    url, digest = f"s3://{BUCKET}/team/bert.onnx", digest_of_bytes(small_onnx())
-    quick.artifacts.put("team/bert.onnx", small_onnx())
+    url, digest = f"s3://{BUCKET}/uploads/sentences/bert.onnx", digest_of_bytes(small_onnx())
+    quick.artifacts.put("uploads/sentences/bert.onnx", small_onnx())
     quick.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
     quick.artifacts.lock(lambda: quick.artifacts.s3)
     assert quick.publish().engines == 1
@@ -184,11 +184,11 @@ def test_an_onnx_model_in_s3_is_copied_on_the_server(quick: EngineBucket) -> Non
 
 def test_another_content_in_s3_than_was_locked_is_refused_and_not_kept(quick: EngineBucket) -> None:
     quick.endpoint()
-    url, digest = f"s3://{BUCKET}/team/bert.onnx", digest_of_bytes(small_onnx())
-    quick.artifacts.put("team/bert.onnx", small_onnx())
+    url, digest = f"s3://{BUCKET}/uploads/sentences/bert.onnx", digest_of_bytes(small_onnx())
+    quick.artifacts.put("uploads/sentences/bert.onnx", small_onnx())
     quick.respell("onnx: ../onnx/sentences.onnx", f'onnx: "{url}", digest: "{digest}"')
     quick.artifacts.lock(lambda: quick.artifacts.s3)
-    quick.artifacts.put("team/bert.onnx", small_onnx("other"))
+    quick.artifacts.put("uploads/sentences/bert.onnx", small_onnx("other"))
     with pytest.raises(FindingsError, match=r"FL847: .* has sha256:\w+; the spec expects"):
         quick.publish()
     assert (quick.artifacts.held("engines/onnx/"), quick.clients.codebuild.started) == ([], [])
