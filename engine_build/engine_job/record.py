@@ -51,7 +51,7 @@ class Record:
         """
         try:
             return cls._read(json.loads(text), request)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise BuildError(REFUSED, f"the job left no valid record of its engine: {error}") from error
 
     @classmethod

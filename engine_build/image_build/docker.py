@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from typing import IO, Any, cast
 
 from engine_request.deadline import Deadline
-from engine_request.problems import NOT_BUILT, REFUSED, BuildError, Problem
+from engine_request.problems import NOT_BUILT, REFUSED, UNFIT_IMAGE, BuildError, Problem
 from engine_request.process import run
 
 QUOTED = 20
 """Lines of a failure's end."""
+MOST_PATHS = 100_000
+"""Paths in a record, which everybody reads who lists images; fleet/images/facts.py takes no more of them."""
 
 
 class Docker:
@@ -72,7 +74,7 @@ class Docker:
         """The beginnings of paths in an image that one of the patterns matches; nothing of the image is run.
 
         Raises:
-            BuildError: Docker refuses.
+            BuildError: Docker refuses, or there are more than a record may have.
         """
         patterns = [re.compile(each) for each in wanted]
         container = self._output("create", name, "serve").strip()
@@ -80,7 +82,11 @@ class Docker:
             with self._stream("export", container) as stream:
                 with tarfile.open(fileobj=stream, mode="r|") as tar:
                     found = (pattern.match(member.name) for member in tar for pattern in patterns)
-                    paths = {match[0] for match in found if match and match[0].isprintable()}
+                    paths = set[str]()
+                    for match in found:
+                        if match and match[0].isprintable():
+                            paths.add(match[0])
+                            _require_few(paths, name)
                 while stream.read(1 << 20):
                     pass  # what is after the end of the tar file
             return sorted(paths)
@@ -129,3 +135,12 @@ class Docker:
         self._deadline.left(what)
         if code:
             raise BuildError(REFUSED, f"{what} ended with {code}")
+
+
+def _require_few(paths: set[str], name: str) -> None:
+    if len(paths) > MOST_PATHS:
+        raise BuildError(
+            UNFIT_IMAGE,
+            f"{name} has more than {MOST_PATHS} files and folders that show what is inside",
+            remedy="leave out packages and backends that no model needs",
+        )

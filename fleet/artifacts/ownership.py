@@ -14,6 +14,7 @@ from fleet.artifacts.releases import released_digests
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.object_keys import OWNERS
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ def owner_key(endpoint: str, digest: str) -> str:
     return f"{owner_prefix(endpoint)}{hexadecimal(digest)}"
 
 
+def contents_to_own(endpoint: ResolvedEndpoint) -> list[str]:
+    """The digests of an endpoint's archives, and of an image that was built for it."""
+    own, image = endpoint.spec.own_image, endpoint.image.digest
+    is_built = endpoint.image.is_own and own is not None and own.uri is None
+    return [*(each.digest for each in endpoint.archives), *([image] if is_built and image else [])]
+
+
 class Owners:
     """The records of one bucket; those of an endpoint are listed once, when it is first asked for."""
 
@@ -41,10 +49,8 @@ class Owners:
         self._s3, self._bucket = s3, bucket
         self._recorded: dict[str, set[str]] = {}
 
-    def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
+    def known_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
         """Those of these digests that the endpoint owns: by a record, else by one of its releases.
-
-        What was deployed before there were records has releases alone, and gets records now.
 
         Raises:
             ClientError: access is denied.
@@ -52,9 +58,19 @@ class Owners:
         recorded = {each for each in digests if owner_key(endpoint, each) in self._records(endpoint)}
         if len(recorded) == len(set(digests)):
             return recorded
-        released = released_digests(self._s3, self._bucket, endpoint).intersection(digests) - recorded
-        self.record(endpoint, released, OF_RELEASE)
-        return recorded | released
+        return recorded | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
+
+    def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
+        """The same as `known_digests`, and record those that only a release shows.
+
+        What was deployed before there were records has releases alone.
+
+        Raises:
+            ClientError: access is denied.
+        """
+        owned = self.known_digests(endpoint, digests)
+        self.record(endpoint, owned, OF_RELEASE)
+        return owned
 
     def record(self, endpoint: str, digests: Collection[str], proof: str) -> None:
         """Write the records that are missing; `proof` shows a reader of the bucket how that was known.

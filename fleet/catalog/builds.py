@@ -21,14 +21,12 @@ class Build:
         sizes: The only sizes of the family that it takes; empty for all of them.
         not_in: Regions that host the family and do not sell it for this.
         lacks: The sizes that regions do not sell, which sell the others.
-        note: What else must be known, in one sentence; or empty.
     """
 
     way: Way
     sizes: tuple[str, ...]
     not_in: tuple[str, ...]
     lacks: Mapping[str, Sequence[str]]
-    note: str
 
     def takes(self, machine: Instance, region: str) -> bool:
         """Whether an instance type's GPU can be had so in a region."""
@@ -47,7 +45,6 @@ def build_support(family: str) -> tuple[Build, ...]:
             sizes=tuple(facts.get("sizes", ())),
             not_in=tuple(facts.get("not_in", ())),
             lacks=facts.get("lacks", {}),
-            note=facts.get("note", ""),
         )
         for way, facts in ways.items()
     )

@@ -91,13 +91,6 @@ def instance(instance_type: str) -> Instance:
 
 
 @cache
-def families_of(kind: Processor) -> tuple[str, ...]:
-    """Every family of a kind, sorted."""
-    machines = map(instance, instance_types())
-    return tuple(sorted({each.family for each in machines if each.kind is kind}))
-
-
-@cache
 def most_gpus() -> int:
     """The GPUs of the largest instance."""
     return max(instance(each).gpus for each in instance_types())

@@ -88,8 +88,8 @@ def add(
     s3 = connect(root, live.place, profile).client("s3")
     with aws_errors_as_findings(live.place):
         loaded = project.load(endpoint)
-        source = repository_source(loaded, archive, repository, digest, lambda: s3)
         with told_of_arguments(loaded):
+            source = repository_source(project, loaded, archive, repository, digest, lambda: s3)
             added = add_archive(s3, live, archive, version, source)
     done = "already present" if added.was_there else "added"
     say(f'{done}: callers of {endpoint} pass TargetModel="{added.target}"')

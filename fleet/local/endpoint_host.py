@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
@@ -28,8 +29,6 @@ from fleet_emulator.hosting import DeployedEndpoint, HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
-
-IMAGE = "sagemaker-tritonserver"
 
 
 class TritonHost:
@@ -145,8 +144,10 @@ class TritonHost:
 
     def _start(self, endpoint: DeployedEndpoint) -> RunningEndpoint:
         container = endpoint.container
-        if f"/{IMAGE}:" not in container.image:
-            raise HostingError(f"only {IMAGE} images are served on this machine, not {container.image}")
+        if f"/{TRITON_REPOSITORY}:" not in container.image:
+            raise HostingError(
+                f"only {TRITON_REPOSITORY} images are served on this machine, not {container.image}"
+            )
         modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
         if container.mode not in modes:
             raise HostingError(f"mode {container.mode} is not served on this machine")

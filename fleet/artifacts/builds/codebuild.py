@@ -95,8 +95,7 @@ def start_build(codebuild: Any, start: BuildStart, token: str) -> str:
 
     Raises:
         LimitError: the account's quota of builds is used up.
-        RefusalError: CodeBuild refuses what this build needs, such as its fleet, or the account's quota for
-            such builds is 0.
+        RefusalError: CodeBuild refuses what this build needs, or the account's quota for such builds is 0.
         CannotRunError: the project does not exist.
         ClientError: CodeBuild refuses otherwise.
     """

@@ -14,6 +14,7 @@ from fleet.artifacts.ownership import OF_BUILD, Owners
 from fleet.aws.images.pinned_release import pinned_release_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
+from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.registries import is_fleet_repository
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
@@ -24,6 +25,7 @@ from fleet.spec.source import finding_at
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
+REQUESTS_AT_ONCE = 16
 DENIED = "AccessDeniedException"
 FOREIGN = "FL849"
 
@@ -46,8 +48,12 @@ def require_images(
         ClientError: AWS refuses otherwise.
     """
     own = [each for each in endpoints if each.image.is_own]
-    findings = [finding for each in own if (finding := _missing(ecr(), project, each))]
-    findings += [finding for each in own if (finding := _foreign(s3, project, each, owners))]
+    client = ecr() if own else None
+
+    def problem(endpoint: ResolvedEndpoint) -> Finding | None:
+        return _missing(client, project, endpoint) or _foreign(s3, project, endpoint, owners)
+
+    findings = [each for each in all_in_parallel(own, problem, REQUESTS_AT_ONCE) if each is not None]
     findings += pinned_release_findings(
         ecr, project.environment, [project.load(each.name) for each in endpoints]
     )
@@ -71,9 +77,7 @@ def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners:
         f"run `fleet images build --env {place.environment} {name}`, then"
         f" `fleet lock --env {place.environment} {name}`, and have the change reviewed"
     )
-    if endpoint.spec.own_image is not None and endpoint.spec.own_image.uri is not None:
-        hint = "write `image: {build: FOLDER}`: a repository of builds has the images of all endpoints"
-    elif lock.promoted_from is not None:
+    if lock.promoted_from is not None:
         message = f"no promotion from {lock.promoted_from!r} brought {name!r} the image {image.name}"
         hint = f"run `fleet promote --from {lock.promoted_from} --to {place.environment} {name}`"
     return finding_at(project.load(name).source.mark(("image",)), FOREIGN, message, hint)

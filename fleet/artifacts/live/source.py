@@ -11,9 +11,10 @@ from pathlib import Path
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.artifacts.sources.spec_sources import Connect, source_of
+from fleet.endpoint.fleet_buckets import source_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Archive
-from fleet.spec.project import LoadedSpec
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.s3_repository import HINT, in_s3, name_problem
 from fleet.spec.source import Source
 
@@ -21,12 +22,12 @@ OF_A_SPEC = re.compile(r"write `digest: (?P<digest>\S+)`")
 
 
 def repository_source(
-    loaded: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
+    project: Project, loaded: LoadedSpec, archive: str, repository: str, digest: str | None, s3: Connect
 ) -> ArchiveSource:
     """A repository, read like an entry of the spec; paths are relative to the working directory.
 
     Raises:
-        FindingsError: it does not exist, or its name is not valid.
+        FindingsError: it does not exist, its name is not valid, or it is another endpoint's.
     """
     entry = Archive(archive=archive, repository=repository)
     if in_s3(entry):
@@ -37,7 +38,10 @@ def repository_source(
         _check_folder(repository, digest)
         return FolderSource(Path(repository).resolve())
     spec = loaded.spec.model_copy(update={"models": (entry,)})
-    return source_of(LoadedSpec(spec, Source(loaded.source.file, {})), spec.packed[0], s3)
+    added = LoadedSpec(spec, Source(loaded.source.file, {}))
+    if findings := list(source_findings(project, added)):
+        raise FindingsError(findings)
+    return source_of(added, spec.packed[0], s3)
 
 
 @contextmanager

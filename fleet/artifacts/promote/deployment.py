@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.ownership import Owners, contents_to_own
 from fleet.artifacts.store import digest_of
 from fleet.aws.api.describe import described_endpoint
 from fleet.core.parallel import all_in_parallel
@@ -25,13 +26,14 @@ IN_SERVICE = "InService"
 
 
 def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
-    """Check that the endpoint is in service with the data, image and instance type of its files.
+    """Check that the endpoint is in service with data, image and instance type of its files, and owns them.
 
     The URL of that data contains environment, account, region and the digests of all archives; a live set's
-    does not, so its archives are checked one by one.
+    does not, so its archives are checked one by one. What CloudFormation alone has deployed may be another
+    endpoint's: only a publish proves whose it is.
 
     Raises:
-        FindingsError: it is not deployed, not in service, or runs something else.
+        FindingsError: it is not deployed, not in service, runs something else, or something of another one.
     """
     variant = _variant(sagemaker, endpoint)
     container = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
@@ -52,6 +54,14 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
     ]
     if wrong:
         raise FindingsError(wrong)
+    contents = contents_to_own(endpoint)
+    unproved = sorted(
+        set(contents) - Owners(s3, endpoint.place.bucket).known_digests(endpoint.name, contents)
+    )
+    if unproved:
+        environment = endpoint.place.environment
+        message = f"no publish in {environment} has proved that {', '.join(unproved)} is its own"
+        raise FindingsError([_test_finding(endpoint, message)])
 
 
 def _variant(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> ProductionVariantOutputTypeDef:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fleet.artifacts.lock import lock_text, write_text
-from fleet.artifacts.ownership import Owners
+from fleet.artifacts.ownership import Owners, contents_to_own
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_deployment
@@ -139,15 +139,13 @@ def promote(
 
 
 def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: str) -> None:
-    """Record what each endpoint runs in the source, also what the target had already, perhaps of others.
+    """Record what each endpoint runs and owns in the source, also what the target had, perhaps of others.
 
-    It owns that there: publish proved it before the deploy. A lock may name more, which proves nothing.
+    A lock may name more, which proves nothing.
     """
 
     def record(endpoint: ResolvedEndpoint) -> None:
-        image = [endpoint.image.digest] if endpoint.image.is_own and endpoint.image.digest else []
-        digests = [*(each.digest for each in endpoint.archives), *image]
-        owners.record(endpoint.name, digests, f"promotion from {source}")
+        owners.record(endpoint.name, contents_to_own(endpoint), f"promotion from {source}")
 
     all_in_parallel(tested, record, REQUESTS_AT_ONCE)
 

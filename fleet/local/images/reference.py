@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.local.images.output import DockerError
 from fleet.spec.image_name import MAX_LENGTH, ImageName, image_name
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
 _RELEASE_TAG = re.compile(r"(\d\d\.\d\d)-py3(-cpu)?")
-_SAGEMAKER_REPOSITORY = "sagemaker-tritonserver"
 _NVIDIA = ("nvcr.io", "nvidia/tritonserver")
 
 
@@ -38,7 +38,7 @@ def ecr_of(name: ImageName) -> Registry | None:
 
 def release_of(name: ImageName) -> ReleaseTag | None:
     """The release of Triton, if this is the name of one of NVIDIA's or SageMaker's images."""
-    ours = name.repository == _SAGEMAKER_REPOSITORY and ecr_of(name) is not None
+    ours = name.repository == TRITON_REPOSITORY and ecr_of(name) is not None
     found = _RELEASE_TAG.fullmatch(name.tag)
     if found is None or not (ours or (name.registry, name.repository) == _NVIDIA):
         return None

@@ -248,13 +248,16 @@ def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> N
 def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
     bucket, packed = live.set.place.bucket, io.BytesIO()
     FolderSource(live.repository("x = 1\n")).write(packed)
-    live.s3.put_object(Bucket=bucket, Key="theirs.tar.gz", Body=gzip.compress(packed.getvalue()))
-    loaded, url = open_project(live.folder.root, "dev").load("sentences"), f"s3://{bucket}/theirs.tar.gz"
+    live.s3.put_object(
+        Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())
+    )
+    project, url = open_project(live.folder.root, "dev"), f"s3://{bucket}/uploads/sentences/theirs.tar.gz"
+    loaded = project.load("sentences")
     digest = f"sha256:{hashlib.sha256(packed.getvalue()).hexdigest()}"
 
     def add(digest: str | None) -> Addition:
         with told_of_arguments(loaded):
-            source = repository_source(loaded, "theirs", url, digest, lambda: live.s3)
+            source = repository_source(project, loaded, "theirs", url, digest, lambda: live.s3)
             return add_archive(live.s3, live.set, "theirs", None, source)
 
     with pytest.raises(FindingsError, match=f"FL308: the content of {url} may change.*\n.*--digest {digest}"):
@@ -269,12 +272,14 @@ def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live:
         ("no/folder", None, "FL401: no/folder does not exist"),
         (__file__, None, "is not a folder"),
         (".", "sha256:0", "FL339: --digest is for a repository in S3, and this is a folder"),
+        (f"s3://{BUCKET}/endpoints/rank/", None, "FL753: .* which has what all of its endpoints run"),
+        (f"s3://{BUCKET}/uploads/rank/", None, f"FL753: .*\n.*{BUCKET}/uploads/sentences/, or to a bucket"),
         ("s3://models/embed", None, "FL219: 's3://models/embed' is neither an archive nor a prefix in S3"),
     ],
 )
 def test_a_repository_that_is_none_is_refused(
     live: Live, repository: str, digest: str | None, said: str
 ) -> None:
-    loaded = open_project(live.folder.root, "dev").load("sentences")
+    project = open_project(live.folder.root, "dev")
     with pytest.raises(FindingsError, match=said):
-        repository_source(loaded, "other", repository, digest, lambda: live.s3)
+        repository_source(project, project.load("sentences"), "other", repository, digest, lambda: live.s3)

@@ -10,6 +10,7 @@ from fleet.artifacts.lock import write_lock
 from fleet.artifacts.ownership import owner_key
 from fleet.artifacts.progress import SilentProgress
 from fleet.artifacts.publish.publish import PublishResult, publish
+from fleet.artifacts.releases import record_release
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
 from fleet.spec.lock import Lock
@@ -79,6 +80,30 @@ def test_more_than_the_endpoint_runs_is_not_recorded_whatever_its_lock_names(pro
     assert promotion.keys("prod", "owners/") == [owner_key(ENDPOINT, lock.archives[ENDPOINT].digest)]
 
 
+def test_what_was_deployed_without_a_publish_is_not_promoted(promotion: Promotion) -> None:
+    """As by `cdk deploy` alone, which proves nothing."""
+    (archive,) = promotion.test().archives
+    without_records(promotion, "staging")
+    with pytest.raises(FindingsError) as raised:
+        promotion.promote()
+    (finding,) = raised.value.findings
+    assert finding.code == "FL332"
+    assert f"no publish in staging has proved that {archive.digest} is its own" in finding.message
+    assert finding.hint == "run `fleet deploy --env staging sentences`, test it, then promote"
+    assert promotion.keys("prod") == promotion.keys("staging", "owners/") == []
+
+
+def test_a_release_from_before_there_were_records_is_promoted_and_nothing_written_in_its_environment(
+    promotion: Promotion,
+) -> None:
+    endpoint = promotion.test()
+    record_release(promotion.s3("staging"), endpoint)
+    without_records(promotion, "staging")
+    promotion.promote()
+    assert promotion.keys("prod", "owners/") == [owner_key(ENDPOINT, endpoint.archives[0].digest)]
+    assert promotion.keys("staging", "owners/") == []
+
+
 class TestImages:
     @pytest.fixture
     def images(self, promotion: Promotion) -> PromotedImages:
@@ -130,7 +155,7 @@ class TestImages:
     def test_nor_does_the_repository_of_builds_as_an_image_that_exists(self, images: PromotedImages) -> None:
         digest, place = images.build(), "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-staging"
         images.promotion.folder.spec(f'image: {{uri: {place}, digest: "{digest}"}}\n')
-        with pytest.raises(FindingsError, match="FL849.*\n.*write `image: {build: FOLDER}`"):
+        with pytest.raises(FindingsError, match="FL971: the image is in triton-fleet-staging"):
             images.promotion.publish()
 
     def test_an_image_that_the_endpoint_had_needs_no_folder(self, images: PromotedImages) -> None:
@@ -138,6 +163,17 @@ class TestImages:
         images.promotion.publish()
         images.promotion.folder.write("images/detector/Dockerfile", "FROM nowhere\n")
         assert publish_in(images.promotion, "staging").there == 1
+
+    def test_an_image_that_was_deployed_without_a_publish_is_not_promoted(
+        self, images: PromotedImages
+    ) -> None:
+        digest = images.build()
+        images.promotion.test()
+        key = owner_key(ENDPOINT, digest)
+        images.promotion.s3("staging").delete_object(Bucket=images.promotion.bucket("staging"), Key=key)
+        with pytest.raises(FindingsError, match=f"FL332: .* has proved that {digest} is its own"):
+            images.promotion.promote()
+        assert images.promotion.keys("prod") == []
 
     def test_a_promoted_image_is_the_endpoints_in_the_target(self, images: PromotedImages) -> None:
         digest = images.build()

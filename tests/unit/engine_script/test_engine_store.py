@@ -86,6 +86,7 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
         ({"gpu": []}, "no valid record"),
         ({"build_seconds": "1"}, "a number is missing or not finite"),
         ({"build_seconds": float("inf")}, "a number is missing or not finite"),
+        ({"build_seconds": 10**400}, "no valid record"),
         ({"measured": {"<b>": 1}}, "more than 20 figures, or one with a malformed name"),
         (
             {"measured": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},

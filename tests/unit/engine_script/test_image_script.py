@@ -64,6 +64,21 @@ def test_a_name_that_is_no_text_is_left_out(machine: Machine) -> None:
     assert machine.docker().paths("image", ["usr/bin/serve.*"]) == ["usr/bin/serve"]
 
 
+def test_an_image_with_more_paths_than_a_record_may_have_is_unfit(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("image_build.docker.MOST_PATHS", 2)
+    machine.export(*(f"usr/lib/{name}.dist-info" for name in "aabb"))
+    assert len(machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])) == 2
+    machine.export(*(f"usr/lib/{name}.dist-info" for name in "abc"))
+    with pytest.raises(
+        BuildError, match="image has more than 2 files and folders that show what is inside"
+    ) as raised:
+        machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])
+    assert raised.value.problem.exit_code == 13
+    assert (machine.folder / "calls").read_text().splitlines()[-1] == "rm container"
+
+
 def test_an_export_that_breaks_off_is_a_failure_and_no_list(machine: Machine) -> None:
     machine.export("usr/bin/serve")
     with pytest.raises(BuildError, match="docker export ended with 3"):
