@@ -137,9 +137,7 @@ class TestImages:
         assert said("FL349", case("Model", raw, allowed_registries=[AWS.split(".")[0]])) == []
 
     @pytest.mark.parametrize("registry", [OWN, OTHERS, OWN.replace(".ecr", ".ecr-fips")])
-    @pytest.mark.parametrize(
-        "repository", ["triton-fleet-example", "triton-fleet-prod-0123abcd", "mirror/triton-fleet-example"]
-    )
+    @pytest.mark.parametrize("repository", ["triton-fleet-example", "a/triton-fleet-prod-0123abcd"])
     def test_an_image_that_a_fleet_built_for_an_endpoint_is_named_by_no_raw_property(
         self, registry: str, repository: str
     ) -> None:
