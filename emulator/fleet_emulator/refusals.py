@@ -72,7 +72,7 @@ WRONG_DIGEST = Refusal(
 )
 
 
-def expired(text: str) -> Refusal:
+def expired_signature(text: str) -> Refusal:
     """The refusal of a signature whose time is over."""
     return Refusal(
         s3=("AccessDenied", "Request has expired"),
@@ -81,7 +81,7 @@ def expired(text: str) -> Refusal:
     )
 
 
-def skewed(time: datetime, now: datetime) -> Refusal:
+def skewed_time(time: datetime, now: datetime) -> Refusal:
     """A header's signature that is too old or of the future."""
     if time < now:
         compared, between, sign = "expired", "now earlier", "-"
@@ -93,4 +93,4 @@ def skewed(time: datetime, now: datetime) -> Refusal:
         f" ({now:{TIME}} {sign} {MAX_SKEW // timedelta(minutes=1)} min.)"
     )
     message = "The difference between the request time and the current time is too large."
-    return replace(expired(text), s3=("RequestTimeTooSkewed", message))
+    return replace(expired_signature(text), s3=("RequestTimeTooSkewed", message))

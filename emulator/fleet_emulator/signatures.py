@@ -29,8 +29,8 @@ from fleet_emulator.refusals import (
     WRONG_DIGEST,
     WRONG_SIGNATURE,
     Refusal,
-    expired,
-    skewed,
+    expired_signature,
+    skewed_time,
 )
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ class Signatures:
         if claim.seconds is None:
             now, *others = self._clock.times()
             if all(abs(each - signed) > MAX_SKEW for each in (now, *others)):
-                raise UnsignedError(skewed(signed, now))
+                raise UnsignedError(skewed_time(signed, now))
         elif datetime.now(UTC) > signed + timedelta(seconds=claim.seconds):
-            raise UnsignedError(expired("Signature expired"))
+            raise UnsignedError(expired_signature("Signature expired"))
 
     def _secret(self, claim: _Claim) -> str:
         if hmac.compare_digest(claim.key_id.encode(), self._keys.access_key_id.encode()):

@@ -49,7 +49,7 @@ class Owners:
         self._s3, self._bucket = s3, bucket
         self._recorded: dict[str, set[str]] = {}
 
-    def proved_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
+    def known_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
         """Those of these digests that the endpoint owns: by a record, else by one of its releases.
 
         Raises:
@@ -61,12 +61,14 @@ class Owners:
         return recorded | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
 
     def owned_digests(self, endpoint: str, digests: Collection[str]) -> set[str]:
-        """As `proved_digests`; what has releases alone, from before there were records, gets records.
+        """The same as `known_digests`, and record those that only a release shows.
+
+        What was deployed before there were records has releases alone.
 
         Raises:
             ClientError: access is denied.
         """
-        owned = self.proved_digests(endpoint, digests)
+        owned = self.known_digests(endpoint, digests)
         self.record(endpoint, owned, OF_RELEASE)
         return owned
 

@@ -191,22 +191,22 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
         if restored is not None:
             return restored
     if history.is_shallow:
-        raise _undecided(
+        raise _undecided_release(
             "this clone lacks a part of the history, which may be what was restored", FULL_HISTORY
         )
     source = next((each for each in releases if has(each, head)), None) if head[0] is not None else None
     if source is not None:
         problem = f"HEAD has restored what {source} had: the release before it was rolled back"
-        raise _undecided(problem, "name a commit with `--to COMMIT`")
+        raise _undecided_release(problem, "name a commit with `--to COMMIT`")
     then = [_lines(history.content(before, file)) for file in files]
     if any(now not in pair for now, pair in zip(work_tree, zip(head, then, strict=True), strict=True)):
         problem = "the lock and the spec in the work tree are of no commit together"
         remedy = f"`--to {before.id[:12]}` restores the release before that of HEAD"
-        raise _undecided(problem, f"{remedy}, `--to HEAD` reverts what is not committed")
+        raise _undecided_release(problem, f"{remedy}, `--to HEAD` reverts what is not committed")
     return before
 
 
-def _undecided(problem: str, remedy: str) -> FindingsError:
+def _undecided_release(problem: str, remedy: str) -> FindingsError:
     return FindingsError([Finding(code=CODE, message=problem, hint=remedy)])
 
 

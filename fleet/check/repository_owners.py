@@ -47,13 +47,15 @@ def named_files(spec: OwnedSpec) -> Iterator[NamedFile]:
     models, image = data.get("models"), data.get("image")
     for index, model in enumerate(models if isinstance(models, list) else ()):
         if isinstance(model, dict):
-            yield from _named(spec, ("models", index, "repository"), model.get("repository"))
+            yield from _named_file(spec, ("models", index, "repository"), model.get("repository"))
             engines = model.get("engines")
             for number, engine in enumerate(engines if isinstance(engines, list) else ()):
                 if isinstance(engine, dict):
-                    yield from _named(spec, ("models", index, "engines", number, "onnx"), engine.get("onnx"))
+                    yield from _named_file(
+                        spec, ("models", index, "engines", number, "onnx"), engine.get("onnx")
+                    )
     if isinstance(image, dict):
-        yield from _named(spec, ("image", "build"), image.get("build"))
+        yield from _named_file(spec, ("image", "build"), image.get("build"))
 
 
 def ownership_findings(root: Path, specs: Iterable[OwnedSpec]) -> list[Finding]:
@@ -79,7 +81,7 @@ def owned_specs(loaded: Iterable[LoadedSpec]) -> list[OwnedSpec]:
     return [OwnedSpec(each.spec.endpoint, each.source.file, each.source, each.spec.owner) for each in loaded]
 
 
-def _named(spec: OwnedSpec, path: KeyPath, value: object) -> Iterator[NamedFile]:
+def _named_file(spec: OwnedSpec, path: KeyPath, value: object) -> Iterator[NamedFile]:
     if not isinstance(value, str) or value.startswith(S3):
         return
     mark = spec.source.mark(path)

@@ -67,7 +67,7 @@ def codeowners(root: Path, top: Path) -> list[str]:
     layering = Layering(root, Source(root, {}))
     found = all_of(spec_files(root).by_endpoint.items(), lambda item: _spec(layering, *item))
     with_owner = [(spec, spec.owner, layers) for spec, layers in found if spec.owner]
-    owned = all_of(with_owner, lambda item: _owned(*item))
+    owned = all_of(with_owner, lambda item: _owned_spec(*item))
     if refused := ownership_findings(root, [each for each, _ in found]):
         raise FindingsError(refused)
     folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
@@ -102,7 +102,7 @@ def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[L
     return OwnedSpec(name, file, whole, validate(_Parts, whole).owner), layers
 
 
-def _owned(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
+def _owned_spec(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
     _check_name(spec.endpoint, spec.file)
     naming = next(each for each in reversed(layers) if "owner" in each.source.data)
     folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None

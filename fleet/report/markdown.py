@@ -87,7 +87,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     )
     shown = {(name, each.endpoint) for _, name, each in by_risk[:rows]}
     told = {(name, each.endpoint) for _, name, each in by_risk[:details]}
-    lines = [MARKER, *_executed(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
+    lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
     if not found.differing:
         lines.append(f"### {inline(found.rest)} compared with `{found.commit[:12]}`")
     elif len(found.differing) > 1:
@@ -108,7 +108,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _executed(found: FleetChange, limit: int) -> Iterator[str]:
+def _executed_files(found: FleetChange, limit: int) -> Iterator[str]:
     """What no row shows comes first: files that a deploy may execute."""
     if found.executed:
         heading = "##" if len(found.differing) > 1 else "###"

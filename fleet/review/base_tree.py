@@ -68,7 +68,7 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
     below = base.root.relative_to(base.place)
     paths = [f":(top,literal){(below / each).as_posix()}" for each in parts]
     listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *paths)
-    entries = [(*facts.split(), name) for facts, _, name in _parted(listed)]
+    entries = [(*facts.split(), name) for facts, _, name in _entries(listed)]
     if any(size == _LACKING for _, _, _, size, _ in entries):
         raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
     kept = [each for each in entries if int(each[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
@@ -99,7 +99,7 @@ def _write(file: Path, mode: int, content: bytes) -> None:
         file.chmod(0o755 if mode == EXECUTABLE_MODE else 0o644)
 
 
-def _parted(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+def _entries(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
     yield from (each.partition(b"\t") for each in listed.split(b"\0") if each)
 
 

@@ -9,7 +9,7 @@ from string import Template
 
 from fleet.core.sources import source_path
 from fleet.scaffold.pin import Wheel
-from fleet.scaffold.setup_files import EXAMPLE, locked, setup_files, template
+from fleet.scaffold.setup_files import EXAMPLE, locked_requirements, setup_files, template
 from fleet.spec.environment import LOCAL
 from fleet.spec.schema import policy_schema_text, schemas
 
@@ -95,5 +95,5 @@ def own_files(fleet: NewFleet) -> Mapping[str, str]:
 def _example() -> dict[str, str]:
     return {
         **{path: source_path(path).read_text("utf-8") for path in _EXAMPLE},
-        EXAMPLE: locked("requirements-payload.txt"),
+        EXAMPLE: locked_requirements("requirements-payload.txt"),
     }

@@ -35,13 +35,17 @@ def setup_files(root: Path, wheel: Wheel) -> Mapping[str, str | bytes]:
         "package-lock.json": template("package-lock.json"),
         wheel.path: wheel.content,
         REQUIREMENTS: requirements,
-        DEPENDENCIES: locked("requirements.txt"),
-        **({LOCAL: locked("requirements-local.txt", "requirements-triton.txt")} if is_local else {}),
-        **({EXAMPLE: locked("requirements-payload.txt")} if (root / EXAMPLE).exists() else {}),
+        DEPENDENCIES: locked_requirements("requirements.txt"),
+        **(
+            {LOCAL: locked_requirements("requirements-local.txt", "requirements-triton.txt")}
+            if is_local
+            else {}
+        ),
+        **({EXAMPLE: locked_requirements("requirements-payload.txt")} if (root / EXAMPLE).exists() else {}),
     }
 
 
-def locked(*names: str) -> str:
+def locked_requirements(*names: str) -> str:
     """The pins of locks of this version with their hashes, without their comments."""
     pins = "".join(source_path(name).read_text("utf-8") for name in names)
     return f"{template('locked.txt')}{_COMMENT.sub('', pins)}"

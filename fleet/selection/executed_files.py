@@ -166,7 +166,7 @@ class _ChangeScope:
 
         A program may import a package of Python, or a file other than an ONNX model, that is beside it.
         """
-        old, new, for_other_purpose = self._named
+        old, new, for_other_purpose = self._spec_paths
         places = {path, *path.parents}
         if not exists:
             return bool(places & old)
@@ -175,7 +175,7 @@ class _ChangeScope:
         return bool(named) and not is_module and (path not in named or path.suffix == ONNX)
 
     @cached_property
-    def _named(self) -> tuple[Set[PurePosixPath], Set[PurePosixPath], Set[PurePosixPath]]:
+    def _spec_paths(self) -> tuple[Set[PurePosixPath], Set[PurePosixPath], Set[PurePosixPath]]:
         """Paths that specs name in the base and in the change, and those with another use in the base."""
         base_top = self.base.parents[len(self._fleet.parts) - 1] if self._fleet.parts else self.base
         old, new = _named_paths(self.base, base_top), _named_paths(self.root, self.tree.top)

@@ -55,14 +55,14 @@ def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
         "--no-textconv",
         "--ignore-submodules=dirty",
     )
-    entries = iter(_listed(tree, "diff", *options, commit, "--"))
+    entries = iter(_entries(tree, "diff", *options, commit, "--"))
     modes = dict[Path, tuple[int, int]]()
     for facts, name in zip(entries, entries, strict=True):
         before, after, *_ = facts.removeprefix(b":").split(b" ")
         modes[tree.top / os.fsdecode(name)] = int(before, 8), int(after, 8)
     for file in _files(tree, "ls-files", "-z", "--others", "--exclude-standard"):
         modes.setdefault(file, (0, _mode(file)))
-    for entry in _listed(tree, "ls-files", "-z", "--stage"):
+    for entry in _entries(tree, "ls-files", "-z", "--stage"):
         facts, _, name = entry.partition(b"\t")
         submodule = tree.top / os.fsdecode(name)
         if int(facts.partition(b" ")[0], 8) == SUBMODULE_MODE and _is_changed(submodule):
@@ -158,10 +158,10 @@ def is_commit(tree: WorkTree, reference: str) -> bool:
 
 
 def _files(tree: WorkTree, *command: str) -> Iterator[Path]:
-    yield from (tree.top / os.fsdecode(name) for name in _listed(tree, *command))
+    yield from (tree.top / os.fsdecode(name) for name in _entries(tree, *command))
 
 
-def _listed(tree: WorkTree, *command: str) -> list[bytes]:
+def _entries(tree: WorkTree, *command: str) -> list[bytes]:
     done = tree.run(*command)
     if done.returncode != 0:
         raise CannotRunError(f"`git {command[0]}` failed: {first_line(done)}", IN_CLONE)

@@ -46,7 +46,7 @@ _NOT_A_REPOSITORY = b"not a git repository"
 _COMMON = ("objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow")
 """What linked worktrees share and Git reads; not `config` and `hooks`. Source: gitrepository-layout(5)."""
 _OWN_SCOPES = frozenset({b"local", b"worktree"})
-_KEPT = re.compile(
+_READ_KEYS = re.compile(
     r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|trustctime|checkstat"
     r"|sparsecheckout|sparsecheckoutcone|excludesfile)|index\.sparse|extensions\.(objectformat|refstorage)"
     r"|branch\..*\.(remote|merge)|remote\..*\.fetch"
@@ -160,7 +160,7 @@ def _settings(top: Path) -> str:
     pairs = zip(words[::2], words[1::2], strict=True)
     kept = [os.fsdecode(pair) for scope, pair in pairs if scope in _OWN_SCOPES]
     return "".join(
-        _setting(*each.partition("\n")) for each in kept if _KEPT.fullmatch(each.partition("\n")[0])
+        _setting(*each.partition("\n")) for each in kept if _READ_KEYS.fullmatch(each.partition("\n")[0])
     )
 
 
@@ -168,11 +168,11 @@ def _setting(key: str, separator: str, value: str) -> str:
     """A section with one key, in the form of git-config(1); a key alone is true."""
     section, _, rest = key.partition(".")
     name, _, last = rest.rpartition(".")
-    head = f'{section} "{_escaped(name)}"' if name else section
-    return f"[{head}]\n\t{last}" + (f' = "{_escaped(value)}"\n' if separator else "\n")
+    head = f'{section} "{_escape(name)}"' if name else section
+    return f"[{head}]\n\t{last}" + (f' = "{_escape(value)}"\n' if separator else "\n")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

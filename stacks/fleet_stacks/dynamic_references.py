@@ -17,9 +17,9 @@ BRACELESS = ("Fn::Base64", "Fn::Cidr", "Fn::GetAZs", "Fn::Select", "Fn::Split")
 """Functions that add no brace to those of their arguments."""
 MACROS = ("Fn::Transform", "Fn::ForEach::")
 """Functions beside other keys of a mapping, which bring any text into it."""
-FOUND = len(DYNAMIC)
+COMPLETE = len(DYNAMIC)
 States: TypeAlias = frozenset[int]
-"""So many first characters of a reference may be the end of what was read; FOUND: all of them were in it."""
+"""So many first characters of a reference may be the end of what was read; COMPLETE: all were in it."""
 START: States = frozenset({0})
 
 
@@ -40,12 +40,12 @@ def dynamic_references(template: Mapping[str, Any], own: Collection[str]) -> Ite
 
 def _places(value: object, place: str, own: Collection[str]) -> Iterator[str]:
     if isinstance(value, Mapping):
-        if _function(value) is not None and FOUND in _after(START, value):
+        if _function(value) is not None and COMPLETE in _after(START, value):
             yield place
             return
         for key, inner in value.items():
             below = f"{place}.{key}" if place else str(key)
-            if FOUND in _after_text(START, str(key)) or str(key).startswith(MACROS):
+            if COMPLETE in _after_text(START, str(key)) or str(key).startswith(MACROS):
                 yield below
             yield from _places(inner, below, own)
     elif isinstance(value, list):
@@ -81,7 +81,7 @@ def _after(states: States, value: object, between: str = "") -> States:
             return _after_substitution(states, text, variables)
         case name, argument:
             is_braceless = name in BRACELESS and not any("{" in text for text in _texts(argument))
-            return _after_list(states, between) if is_braceless else states | {FOUND}
+            return _after_list(states, between) if is_braceless else states | {COMPLETE}
     if isinstance(value, list):
         for number, item in enumerate(value):
             states = _after(states | _after_text(states, between) if number else states, item, between)
@@ -91,19 +91,19 @@ def _after(states: States, value: object, between: str = "") -> States:
 
 def _after_text(states: States, text: str) -> States:
     """The states after a text."""
-    after = {0, *(length for length in range(1, FOUND) if text.endswith(DYNAMIC[:length]))}
+    after = {0, *(length for length in range(1, COMPLETE) if text.endswith(DYNAMIC[:length]))}
     for state in states:
         rest = DYNAMIC[state:]
         if text.startswith(rest):
-            after.add(FOUND)
+            after.add(COMPLETE)
         elif rest.startswith(text):
             after.add(state + len(text))
-    return frozenset(after | {FOUND} if DYNAMIC in text else after)
+    return frozenset(after | {COMPLETE} if DYNAMIC in text else after)
 
 
 def _after_unknown(states: States) -> States:
     """The states after any text without braces: two of them and the rest of a reference make one."""
-    return states | (frozenset({0, FOUND}) if any(state >= len("{{") for state in states) else START)
+    return states | (frozenset({0, COMPLETE}) if any(state >= len("{{") for state in states) else START)
 
 
 def _after_list(states: States, between: str) -> States:

@@ -77,7 +77,7 @@ def image_statements(place: Deployment) -> list[Statement]:
         Statement(sid="SeeBucket", actions=["s3:ListBucket"], resources=[bucket]),
         *source_statements(place),
         *pull_statements(place, own=False),
-        *_pull_allowed(place),
+        *_allowed_pull_statements(place),
         Statement(
             sid="PushImage",
             actions=_PUSH,
@@ -88,7 +88,7 @@ def image_statements(place: Deployment) -> list[Statement]:
     ]
 
 
-def _pull_allowed(place: Deployment) -> list[Statement]:
+def _allowed_pull_statements(place: Deployment) -> list[Statement]:
     """Pull what the Dockerfiles may name of other accounts, whose repositories have to allow it as well."""
     repositories = [place.arn("ecr", "repository/*", account=account) for account in place.allowed_accounts]
     if not repositories:

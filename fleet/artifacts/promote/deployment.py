@@ -56,7 +56,7 @@ def require_deployment(s3: S3Client, sagemaker: SageMakerClient, endpoint: Resol
         raise FindingsError(wrong)
     contents = contents_to_own(endpoint)
     unproved = sorted(
-        set(contents) - Owners(s3, endpoint.place.bucket).proved_digests(endpoint.name, contents)
+        set(contents) - Owners(s3, endpoint.place.bucket).known_digests(endpoint.name, contents)
     )
     if unproved:
         environment = endpoint.place.environment

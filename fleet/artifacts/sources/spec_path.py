@@ -25,7 +25,7 @@ def spec_path(mark: Mark, name: str) -> Path:
         RuntimeError: links lead in a circle.
     """
     folder = mark.file.parent
-    real, tree = read_once(_resolved, folder, name), read_once(reviewed_tree, folder)
+    real, tree = read_once(_resolve, folder, name), read_once(reviewed_tree, folder)
     if tree is None:
         return real
     if not real.is_relative_to(tree):
@@ -48,5 +48,5 @@ def fleet_root(folder: Path) -> Path | None:
     return next(project_roots(Path(os.path.realpath(folder))), None)
 
 
-def _resolved(folder: Path, name: str) -> Path:
+def _resolve(folder: Path, name: str) -> Path:
     return (folder / name).resolve()
