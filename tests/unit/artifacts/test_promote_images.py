@@ -216,7 +216,7 @@ def test_a_target_that_names_another_base_is_told_at_its_line(images: PromotedIm
 
 
 def registry_image(digest: str, place: str = "763104351884.dkr.ecr.us-east-1") -> dict[str, str]:
-    return {"uri": f"{place}.amazonaws.com/detector", "digest": digest}
+    return {"uri": f"{place}.amazonaws.com/sagemaker-tritonserver", "digest": digest}
 
 
 @pytest.mark.parametrize("digest", [DIGEST, f"sha256:{'e' * 64}"])
