@@ -1,4 +1,4 @@
-"""A build of an image whose S3 or ECR throttles, fails or breaks connections waits, or the next one finishes it."""
+"""A build of an image that was killed, or whose S3 or ECR fails: it waits, or the next one finishes it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.findings import CannotRunError
 from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
+from kills import ends_before_step, sent_to
 from lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
 from promotion import Promotion
 from promotion_images import PromotedImages
@@ -58,9 +59,8 @@ class ImageBuild:
 
     def require_image(self) -> None:
         """The image is pushed and recorded, and no build runs."""
-        digest = self.pushed[0]
+        digest = self.images.recorded("staging")["digest"]
         assert self.images.tags("staging") == {digest: [hexadecimal(self.images.key)]}
-        assert self.images.recorded("staging")["digest"] == digest
         assert "IN_PROGRESS" not in self.codebuild.status.values()
 
 
@@ -115,4 +115,19 @@ def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finish
         assert "run the command again" in error.remedy
     done = build.run(build.images.promotion)
     assert list(done.images) == [build.images.key]
+    build.require_image()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(step, marks=() if step in (9, 14) else pytest.mark.nightly) for step in range(1, 20)],
+)
+def test_a_build_that_was_killed_at_any_request_is_finished_by_the_next(
+    build: ImageBuild, proxy: FaultyS3, step: int
+) -> None:
+    promotion = behind(build, proxy)
+    assert not ends_before_step(lambda: build.run(promotion), step, sent_to(proxy.url))
+    done = build.run(build.images.promotion)
+    assert (list(done.images), done.findings) == ([build.images.key], ())
     build.require_image()
