@@ -183,7 +183,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         del self.change_sets[change_set.change_set_id]
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
-        """ExecuteChangeSet; the stack's other change sets are deleted, as its API reference says."""
+        """ExecuteChangeSet; the stack's other change sets are deleted (API reference)."""
         change_set = self.change_set(stack_name, change_set_name)
         if change_set.execution_status != "AVAILABLE":
             raise CloudFormationError(

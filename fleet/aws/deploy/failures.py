@@ -39,7 +39,7 @@ COLLISION = re.compile(
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
     r"|has change sets currently being created"
 )
-"""What CloudFormation, or the CDK CLI 2.1148, says when another deploy changes the stack at the same time."""
+"""Messages of CloudFormation and of the CDK CLI 2.1148 if another deploy changes the stack meanwhile."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
