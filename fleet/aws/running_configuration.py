@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.aws.api.describe import described_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.type_defs import ProductionVariantOutputTypeDef
 
 CONFIGURATION = "AWS::SageMaker::EndpointConfig"
+DEPLOY_AGAIN = "this clone's lock is the one to deploy, run the command again"
+"""The remedy after another clone's deploy; main's lock is the one as a rule."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiveEndpoint:
-    """An endpoint's status and configuration, its first variant's instances, its model's data by URL."""
+    """An endpoint's status and configuration, its first variant's instances, its model's image and data."""
 
     name: str
     status: str
     instance_type: str
     instances: int
+    image: str
     model_data_url: str
     config_name: str
 
@@ -55,6 +58,7 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
         status=found["EndpointStatus"],
         instance_type=_instance_types(variant),
         instances=summary["CurrentInstanceCount"],
+        image=container.get("Image", ""),
         model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
         config_name=found["EndpointConfigName"],
     )
@@ -83,6 +87,23 @@ def require_own_configuration(
     found = runs_another(endpoint.name, runs, declared or "nothing")
     if found is not None:
         raise FindingsError([found])
+
+
+def require_own_content(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) -> None:
+    """Check that an endpoint runs the data and the image that were deployed: clones may deploy at once.
+
+    Raises:
+        CannotRunError: the endpoint runs another clone's.
+    """
+    live = live_endpoint(sagemaker, endpoint.name)
+    if live is None:
+        return
+    own_image = (endpoint.image.digest or "") if endpoint.image.is_own else ""
+    if live.model_data_url != endpoint.model_data_url or own_image not in live.image:
+        deployed = f"{endpoint.model_data_url}{f' in {own_image}' if own_image else ''}"
+        runs = f"{live.model_data_url}{f' in {live.image}' if own_image else ''}"
+        problem = f"another deploy replaced this one of {endpoint.name}: it runs {runs}, not {deployed}"
+        raise CannotRunError(problem, f"if {DEPLOY_AGAIN}")
 
 
 def is_same_configuration(one: str, other: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Callable, Iterator
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -115,6 +117,17 @@ def test_a_deploy_runs_no_command_and_no_module_of_the_fleets_folder(account: De
         account.folder.write(name, code + (root / name).read_text() if (root / name).is_file() else code)
     assert f"✓ cdk deploy {ENDPOINT}: nothing to do" in account.deploy("--locked")
     assert (ran.exists(), account.events(ENDPOINT)) == (False, events)
+
+
+def test_no_change_set_of_a_deploy_has_a_name_that_one_of_another_clone_has(account: Deploys) -> None:
+    """The CDK CLI executes one by its name, and its own name is the same for all clones."""
+    created = filter(action("CreateChangeSet"), account.proxy.requests)
+    asked = [parse_qs(request.body.decode()) for request in created]
+    names = {each["StackName"][0]: each["ChangeSetName"][0] for each in asked}
+    assert {name for name, each in names.items() if re.fullmatch("fleet-[0-9a-f]{64}", each)} == {
+        FOUNDATION,
+        ENDPOINT,
+    }
 
 
 def test_preflight_finds_the_account_ready_and_the_alarm_that_rings(account: Deploys) -> None:

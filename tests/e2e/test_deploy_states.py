@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,9 @@ from fleet.aws.deploy.destroy import destroy, plan_deletion
 from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.inventory import FileState, Runs, take_inventory
-from fleet.aws.running_configuration import require_own_configuration
+from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import FindingsError
+from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
@@ -155,6 +156,29 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(
 
 def running(access: Access, declared: ResolvedEndpoint) -> None:
     require_own_configuration(access.client("sagemaker"), access.client("cloudformation"), declared)
+
+
+def test_an_endpoint_that_another_clone_has_deployed_meanwhile_is_told(
+    access: Access, stacks: Stacks, folder: FleetFolder
+) -> None:
+    folder.spec(name="twin", base=text_of(folder, "twin"))
+    folder.lock()
+    own, sagemaker = folder.resolve("dev", "twin"), access.client("sagemaker")
+    key = own.model_data
+    access.client("s3").create_bucket(Bucket=own.place.bucket)
+    for name in (key, "of-another"):
+        access.client("s3").put_object(Bucket=own.place.bucket, Key=name, Body=b"archive")
+    stacks.create(own.stack, endpoint("twin", data=own.model_data_url))
+    require_own_content(sagemaker, own)
+    stacks.update(own.stack, endpoint("twin", data=own.model_data_url.replace(key, "of-another")))
+    running(access, own)
+    with pytest.raises(CannotRunError, match="another deploy replaced this one of twin") as told:
+        require_own_content(sagemaker, own)
+    assert told.value.remedy == "if this clone's lock is the one to deploy, run the command again"
+    image = replace(own.image, is_own=True, digest=f"sha256:{5:064}")
+    stacks.update(own.stack, endpoint("twin", data=own.model_data_url))
+    with pytest.raises(CannotRunError, match="it runs .* in triton:25.04, not .* in sha256:0+5"):
+        require_own_content(sagemaker, replace(own, image=image))
 
 
 def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder) -> None:

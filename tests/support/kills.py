@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -34,6 +36,8 @@ class Victims(StrEnum):
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES = frozenset({"os.chmod", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "tempfile.mkstemp"})
 """Audit events of Python that precede a change of a file."""
+Step: TypeAlias = Callable[[str, tuple[Any, ...]], bool]
+"""Whether an audit event of Python, with its arguments, is a step of an action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,17 +95,27 @@ def was_killed(process: subprocess.Popen[str]) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-def ends_before_step(action: Callable[[], object], step: int) -> bool:
-    """Whether an action in a process of its own ended before its n-th change of a file; else it was killed there."""
+def is_change(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether an audit event precedes a change of a file."""
+    is_written = event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITES
+    return event in _CHANGES or bool(is_written)
+
+
+def sent_to(url: str) -> Step:
+    """The audit events that precede a part of an HTTP request to a server: its head, its body."""
+    port = urlsplit(url).port
+    return lambda event, arguments: event == "http.client.send" and arguments[0].port == port
+
+
+def ends_before_step(action: Callable[[], object], step: int, is_step: Step = is_change) -> bool:
+    """Whether an action in a process of its own ended before its n-th step; else it was killed there."""
     child = os.fork()
     if child == 0:
         remaining = step
 
-        def kill(event: str, arguments: tuple[object, ...]) -> None:
+        def kill(event: str, arguments: tuple[Any, ...]) -> None:
             nonlocal remaining
-            if event in _CHANGES or (
-                event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITES
-            ):
+            if is_step(event, arguments):
                 remaining -= 1
                 if remaining == 0:
                     os.kill(os.getpid(), signal.SIGKILL)

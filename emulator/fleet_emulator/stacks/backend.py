@@ -183,7 +183,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         del self.change_sets[change_set.change_set_id]
 
     def execute_change_set(self, change_set_name: str, stack_name: str | None = None) -> None:
-        """ExecuteChangeSet."""
+        """ExecuteChangeSet; the stack's other change sets are deleted (API reference)."""
         change_set = self.change_set(stack_name, change_set_name)
         if change_set.execution_status != "AVAILABLE":
             raise CloudFormationError(
@@ -194,6 +194,9 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         stack = self._stack(change_set.stack_id)
         self._refuse_in_progress(stack, "updated")
         change_set.execution_status = "EXECUTE_COMPLETE"
+        for other in self._change_sets_of(stack):
+            if other is not change_set:
+                del self.change_sets[other.change_set_id]
         self._run(stack, change_set.target)
 
     def detect_drift(self, name: str, logical_ids: Sequence[str]) -> Detection:

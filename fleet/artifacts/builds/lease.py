@@ -6,7 +6,6 @@ Its expiry follows from the times in S3's own answers: clocks of publishers do n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -42,11 +41,16 @@ TERMS = TypeAdapter(Terms)
 
 @dataclass(frozen=True, kw_only=True)
 class SeenLease:
-    """A lease as it was read."""
+    """A lease as it was read; `remaining` is for how many seconds it is valid, none or less if it expired."""
 
     terms: Terms
     etag: str
-    is_expired: bool
+    remaining: float
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its holder is gone."""
+        return self.remaining <= 0
 
 
 class LostError(Exception):
@@ -78,8 +82,7 @@ class Lease:
         terms = TERMS.validate_json(found["Body"].read())
         # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
         age = abs(answered_at(found) - found["LastModified"])
-        expired = age >= timedelta(seconds=terms.seconds)
-        return SeenLease(terms=terms, etag=found["ETag"], is_expired=expired)
+        return SeenLease(terms=terms, etag=found["ETag"], remaining=terms.seconds - age.total_seconds())
 
     def take_over(self, seen: SeenLease, build: str) -> bool:
         """Take over an expired lease with its running build; return whether no one else was faster."""

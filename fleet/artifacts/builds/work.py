@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from math import ceil
 from threading import Event
 from typing import ClassVar, Generic, Protocol, TypeVar
 from uuid import uuid4
@@ -156,7 +157,9 @@ class BuildWork(Generic[Result]):
             # The holder is gone, or its build has ended; a build that still runs is taken over.
             running = build.id if build is not None and not build.is_over else ""
             return self._hold(running) if self._lease.take_over(seen, running) else None
-        self._tell(f"{seen.terms.holder} is starting the build")
+        # Whether the holder lives, this machine cannot know: it may be another one.
+        wait = f"if that was killed, this one starts in {ceil(seen.remaining)} s"
+        self._tell(f"{seen.terms.holder} is starting the build; {wait}")
         self._shared.pause(self._shared.pace.look)
         return None
 

@@ -15,15 +15,15 @@ from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.releases import record_release
 from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event
+from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
 from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.failures import deploy_failure
-from fleet.aws.deploy.stack_comparison import is_unchanged
+from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
-from fleet.aws.running_configuration import require_own_configuration
+from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState
 from fleet.core.files import PRIVATE, private_folder, require_no_link
 from fleet.core.sizes import count_of
@@ -182,7 +182,8 @@ class Deploy:
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
-        command = ("deploy", name, "--exclusively", "--app", str(self._assembly))
+        change_set = ("--change-set-name", synthesised_stack(self._assembly, name).change_set)
+        command = ("deploy", name, "--exclusively", "--app", str(self._assembly), *change_set)
         run = cdk.run(*command, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
@@ -190,6 +191,8 @@ class Deploy:
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
             raise with_failed_rollback(failure, self._access, name, self._pool.ask)
         after = find_stack(cloudformation, name)
+        if after is not None and after.state is StackState.UNDER_WAY:  # another clone's deploy has begun
+            after = settled_stack(cloudformation, after)
         if after is None:
             raise CannotRunError(f"the stack {name} was deleted during its deploy", "deploy again")
         if before is None or before.id != after.id or before.state is StackState.PLANNED:
@@ -211,6 +214,7 @@ class Deploy:
         """If an endpoint runs what its stack declares, record its release."""
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
         require_own_configuration(sagemaker, cloudformation, endpoint)
+        require_own_content(sagemaker, endpoint)
         record_release(self._access.client("s3"), endpoint)
         self.done.append(endpoint.name)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.aws.api.errors import SIGN_IN_AGAIN
+from fleet.aws.running_configuration import DEPLOY_AGAIN
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ EXPIRED = re.compile(
     r"|expired AWS credentials|To refresh this SSO session"
 )
 """What the CDK CLI 2.1148 prints of credentials that have expired."""
+COLLISION = re.compile(
+    r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
+    r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
+    r"|has change sets currently being created"
+)
+"""Messages of CloudFormation and of the CDK CLI 2.1148 if another deploy changes the stack meanwhile."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
@@ -77,6 +84,11 @@ def deploy_failure(
     if EXPIRED.search(output):  # before the events are read: they may be of an earlier operation
         problem = f"the credentials expired during cdk deploy {stack}; CloudFormation continues without them"
         return CannotRunError(f"{problem}:\n{lines}", f"{SIGN_IN_AGAIN}; {where_logs}")
+    if COLLISION.search(output):  # before the events are read: they are of the other deploy
+        problem = f"another deploy changed {stack} at the same time; this one changed nothing of it"
+        return CannotRunError(
+            f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
+        )
     left = (
         "nothing was deployed before; the stack was rolled back"
         if created

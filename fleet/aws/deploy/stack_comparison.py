@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,16 @@ class SynthesisedStack:
     tags: dict[str, str]
     notifications: list[str]
     protected: bool
+
+    @property
+    def change_set(self) -> str:
+        """A name for its change set, by its content.
+
+        The CDK CLI 2.1148 executes a change set by name. Under the CLI's own name, which is the same for all
+        deploys, that may be the change set of a deploy from another clone.
+        """
+        content = json.dumps([self.template, self.tags, self.notifications])
+        return f"fleet-{hashlib.sha256(content.encode()).hexdigest()}"
 
 
 def synthesised_stack(assembly: Path, name: str) -> SynthesisedStack:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
@@ -174,3 +175,17 @@ def test_what_a_change_set_calls_a_replacement_is_one_when_it_is_executed(stacks
         if "creation of a new physical resource" in each.get("ResourceStatusReason", "")
     ]
     assert sorted(replaced) == ["Parameter", "Rule"]
+
+
+def test_the_execution_of_one_deletes_the_other_change_sets_of_its_stack(stacks: Stacks) -> None:
+    stacks.create("raced", {"Topic": TOPIC})
+    for name in ("first", "second"):
+        template = json.dumps({"Resources": {"Topic": TOPIC, name.title(): TOPIC}})
+        stacks.api.create_change_set(
+            StackName="raced", ChangeSetName=name, ChangeSetType="UPDATE", TemplateBody=template
+        )
+    stacks.api.execute_change_set(StackName="raced", ChangeSetName="second")
+    assert stacks.settled("raced") == "UPDATE_COMPLETE"
+    with pytest.raises(ClientError, match=r"ChangeSetNotFound.*ChangeSet \[first\] does not exist"):
+        stacks.api.execute_change_set(StackName="raced", ChangeSetName="first")
+    assert set(stacks.physical_ids("raced")) == {"Topic", "Second"}

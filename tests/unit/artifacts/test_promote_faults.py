@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from types import SimpleNamespace
 from typing import Any
 
-import botocore.endpoint
 import pytest
 
 from embedded_keys import KEYS
-from faulty_s3 import ALWAYS, Fault, FaultyS3, Request, faulty_s3
+from faulty_s3 import FaultyS3, faulty_s3
 from fleet.artifacts.rollback import earlier_release, require_stored
 from fleet.aws.api.emulator import local_session
 from fleet.aws.api.errors import aws_errors_as_findings
@@ -20,25 +17,14 @@ from fleet.findings import CannotRunError
 from fleet.spec.project import load_lock, open_project
 from fleet.spec.values import hexadecimal
 from git_repository import GitRepository
+from lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
 from promotion import ENDPOINT, Promotion
 from promotion_images import PromotedImages
-
-Wanted = Callable[[Request], bool]
-FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {
-    "throttled": lambda proxy, wanted: proxy.slow_down(wanted, ALWAYS),
-    "failed": lambda proxy, wanted: proxy.fail(wanted),
-    "reset": lambda proxy, wanted: proxy.reset(wanted, ALWAYS),
-    "done without an answer": lambda proxy, wanted: proxy.lose_answer(wanted, ALWAYS),
-    "cut": lambda proxy, wanted: proxy.cut(wanted, ALWAYS),
-}
 
 
 @pytest.fixture(autouse=True)
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """botocore tries again at once."""
-    monkeypatch.setattr(
-        botocore.endpoint, "time", SimpleNamespace(**{**vars(time), "sleep": lambda _seconds: None})
-    )
+    retry_at_once(monkeypatch)
 
 
 @pytest.fixture
@@ -60,31 +46,6 @@ def images(promotion: Promotion) -> PromotedImages:
 def behind(promotion: Promotion, proxies: dict[str, FaultyS3]) -> Promotion:
     """The same fleet, by the proxies."""
     return Promotion(promotion.folder, {account: proxy.url for account, proxy in proxies.items()})
-
-
-def first_of_each() -> Wanted:
-    """Whether a request is the first one of its kind and address."""
-    seen = set[tuple[str, ...]]()
-
-    def is_first(request: Request) -> bool:
-        key = (request.method, request.path, request.headers.get("X-Amz-Target", ""))
-        is_new = key not in seen
-        seen.add(key)
-        return is_new
-
-    return is_first
-
-
-def from_number(number: int) -> Wanted:
-    """Whether as many requests have come before."""
-    count = 0
-
-    def is_late(_request: Request) -> bool:
-        nonlocal count
-        count += 1
-        return count > number
-
-    return is_late
 
 
 def assert_promoted(images: PromotedImages) -> None:

@@ -1,8 +1,10 @@
-"""Two clones of a fleet that promote or roll back one environment at once: one whole release, and no mixed state."""
+"""Clones of a fleet that promote one environment at once, and locks of one clone: whole files, no mixed state."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -60,3 +62,25 @@ def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_w
     assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
     uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
     assert "Uploads" not in uploads
+
+
+def test_locks_of_one_clone_at_once_leave_whole_files_and_other_clones_alone(
+    folder: FleetFolder, tmp_path: Path
+) -> None:
+    folder.lock()
+    other = tmp_path / "other"
+    shutil.copytree(folder.root, other)
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+    lock, other_lock = (root / "locks/dev/sentences.lock.yaml" for root in (folder.root, other))
+    before, former = load_lock(lock), other_lock.read_bytes()
+    command = [str(Path(sys.executable).parent / "fleet"), "lock", "--env", "dev"]
+    running = [subprocess.Popen(command, cwd=folder.root, stdout=subprocess.DEVNULL) for _ in range(2)]
+    contents = set[str]()
+    while any(each.poll() is None for each in running):
+        contents.add(load_lock(lock).archives["sentences"].digest)
+    assert [each.returncode for each in running] == [0, 0]
+    after = load_lock(lock)
+    assert contents <= {each.archives["sentences"].digest for each in (before, after)}
+    assert before.archives != after.archives
+    assert [each.name for each in lock.parent.iterdir()] == [lock.name]
+    assert other_lock.read_bytes() == former

@@ -38,6 +38,26 @@ def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line:
     assert "run the command again" in failure.remedy
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "InvalidChangeSetStatusException: ChangeSet [arn:...] cannot be executed in its current status of [...]",
+        "ValidationError: Stack:arn:... is in UPDATE_IN_PROGRESS state and can not be updated.",
+        "ChangeSetNotFoundException: ChangeSet [cdk-deploy-change-set] does not exist",
+        "AlreadyExistsException: Stack [triton-fleet-dev-a] already exists and cannot be created again",
+        "Stack with name a has change sets currently being created (x). Try again when it's finished.",
+    ],
+)
+def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(line: str) -> None:
+    failure = deploy_failure(
+        cast("Any", Unasked()), "triton-fleet-dev-a", f"deploying\n{line}\n", "see a.log"
+    )
+    assert isinstance(failure, CannotRunError)
+    assert failure.problem.startswith("another deploy changed triton-fleet-dev-a at the same time; ")
+    assert failure.remedy.startswith("wait until it has ended; if this clone's lock is the one to deploy")
+    assert "run the command again" in failure.remedy
+
+
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])
 ABSENT = CannotRunError("AWS does not answer", "check the network")
 STUCK = CannotRunError("the stack is stuck", "delete it")

@@ -37,6 +37,7 @@ def root(folder: FleetFolder) -> Iterator[Path]:
         nightly("ls --env dev --offline", 0, "endpoint"),
         nightly("diff --env prod", 0, "sentences: prod does not have it"),
         nightly("cost --env dev", 0, "dev: account 111122223333"),
+        ("report --base HEAD", 0, "nothing changes in dev, prod compared with"),
         nightly("images plan --env dev", 0, "no images to build"),
         nightly("local status", 2, "no local fleet is running"),
         nightly("local logs", 0, ""),

@@ -1,0 +1,102 @@
+"""Two clones of a fleet that deploy different commits of one endpoint at once, with the real CDK CLI."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deploys import BUCKET, SECONDS, Deploys, empty_account
+from faulty_s3 import Request, faulty_s3
+from fleet_folder import FleetFolder
+
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
+
+STACK = "triton-fleet-dev-sentences"
+DESCRIBED = "SageMaker.DescribeEndpoint"
+
+
+@pytest.fixture(scope="module")
+def clones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deploys, Deploys]]:
+    """An account to which one clone has deployed, and another clone; each has a proxy of its own."""
+    folder = tmp_path_factory.mktemp("deploy")
+    with empty_account(folder / "fleet") as first:
+        first.deploy()
+        shutil.copytree(folder / "fleet", folder / "other", symlinks=True)
+        with faulty_s3(first.aws.url) as proxy:
+            yield first, Deploys(FleetFolder(folder / "other"), first.aws, first.host, proxy)
+
+
+def lock_another(clone: Deploys, code: str) -> None:
+    clone.model(f"{code}\n")
+    clone.lock()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    said, _ = process.communicate(timeout=SECONDS)
+    assert "Traceback" not in said, said
+    return process.returncode, said
+
+
+def require_release_of(clone: Deploys) -> None:
+    """Stack, endpoint, newest release and records of ownership are of this clone's lock."""
+    declared = clone.folder.resolve()
+    assert clone.statuses()[STACK] == "UPDATE_COMPLETE"
+    assert clone.model_data() == declared.model_data_url
+    newest = max(clone.keys("releases/sentences/"))
+    release = json.loads(clone.client("s3").get_object(Bucket=BUCKET, Key=newest)["Body"].read())
+    assert release["model_data"] == declared.model_data
+    assert {Path(key).name for key in clone.keys("owners/sentences/")} >= {
+        each.digest.removeprefix("sha256:") for each in declared.archives
+    }
+    found = clone.client("cloudformation").list_change_sets(StackName=STACK)["Summaries"]
+    assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
+
+
+def test_clones_that_deploy_at_once_leave_one_release_and_the_loser_deploys_it_when_run_again(
+    clones: tuple[Deploys, Deploys],
+) -> None:
+    for number, clone in enumerate(clones):
+        lock_another(clone, f"x = 1{number}")
+    results = [ended(each) for each in [clone.start_deploy() for clone in clones]]
+    winners = [clone for clone, (code, _) in zip(clones, results, strict=True) if code == 0]
+    losers = [clone for clone in clones if clone not in winners]
+    assert winners, "\n".join(said for _, said in results)
+    for code, said in results:
+        assert (code, "another deploy" in said, "run the command again" in said) in [
+            (0, False, False),
+            (2, True, True),
+        ], said
+    serving = next(each for each in clones if each.model_data() == each.folder.resolve().model_data_url)
+    assert serving in winners
+    require_release_of(serving)
+    for clone in losers:
+        clone.deploy()
+        require_release_of(clone)
+
+
+def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothing(
+    clones: tuple[Deploys, Deploys],
+) -> None:
+    first, second = clones
+    lock_another(first, "x = 20")
+    lock_another(second, "x = 21")
+
+    def is_deployed(request: Request) -> bool:
+        is_asked = request.headers.get("X-Amz-Target") == DESCRIBED
+        return is_asked and first.model_data() == first.folder.resolve().model_data_url
+
+    came, may_go = first.proxy.hold(is_deployed)
+    process = first.start_deploy()
+    assert came.wait(SECONDS)
+    second.deploy()
+    may_go.set()
+    code, said = ended(process)
+    assert (code, "another deploy replaced this one of sentences" in said) == (2, True), said
+    require_release_of(second)
+    first.deploy()
+    require_release_of(first)

@@ -1,0 +1,53 @@
+"""Faults of an AWS that befall one request of each kind, or all from a number on, without waits between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import botocore.endpoint
+import pytest
+
+from faulty_s3 import ALWAYS, Fault, FaultyS3, Request
+
+Wanted = Callable[[Request], bool]
+FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {
+    "throttled": lambda proxy, wanted: proxy.slow_down(wanted, ALWAYS),
+    "failed": lambda proxy, wanted: proxy.fail(wanted),
+    "reset": lambda proxy, wanted: proxy.reset(wanted, ALWAYS),
+    "done without an answer": lambda proxy, wanted: proxy.lose_answer(wanted, ALWAYS),
+    "cut": lambda proxy, wanted: proxy.cut(wanted, ALWAYS),
+}
+
+
+def retry_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Have botocore try again at once."""
+    patch.setattr(
+        botocore.endpoint, "time", SimpleNamespace(**{**vars(time), "sleep": lambda _seconds: None})
+    )
+
+
+def first_of_each() -> Wanted:
+    """Whether a request is the first one of its kind and address."""
+    seen = set[tuple[str, ...]]()
+
+    def is_first(request: Request) -> bool:
+        key = (request.method, request.path, request.headers.get("X-Amz-Target", ""))
+        is_new = key not in seen
+        seen.add(key)
+        return is_new
+
+    return is_first
+
+
+def from_number(number: int) -> Wanted:
+    """Whether as many requests have come before."""
+    count = 0
+
+    def is_late(_request: Request) -> bool:
+        nonlocal count
+        count += 1
+        return count > number
+
+    return is_late
