@@ -184,7 +184,7 @@ def test_a_hostile_image_cannot_leave_the_engine_of_another_key(store: EngineSto
     other = store.request()
     request, _ = hostile(store, "processing", other.key)
     before = set(store.keys())
-    with pytest.raises(BuildError, match="it is of another engine"):
+    with pytest.raises(BuildError, match="it has the key of another engine"):
         run(store, request)
     assert set(store.keys()) == before
 
