@@ -65,8 +65,10 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
     """Its endpoints are served by the real Triton."""
     root = make_clone(folder / "clone").root
     _add_what_pages_presuppose(root)
+    served = folder / "served"
+    served.mkdir()
     host = TritonHost(
-        LocalState(folder / "served"),
+        LocalState(served),
         runtime,
         s3=lambda: client(aws, "s3"),
         limits=LocalLimits,
