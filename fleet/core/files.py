@@ -29,7 +29,7 @@ def private_folder(root: Path, *parts: str) -> Path:
     folder = root / PRIVATE
     for part in ("", *parts):
         folder = require_no_link(root, folder / part)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if stat.S_IMODE(folder.stat().st_mode) != 0o700:  # of an earlier version
             folder.chmod(0o700)
     return folder

@@ -65,10 +65,8 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
     """Its endpoints are served by the real Triton."""
     root = make_clone(folder / "clone").root
     _add_what_pages_presuppose(root)
-    served = folder / "served"
-    served.mkdir()
     host = TritonHost(
-        LocalState(served),
+        LocalState(folder / "served"),
         runtime,
         s3=lambda: client(aws, "s3"),
         limits=LocalLimits,
