@@ -48,7 +48,7 @@ def upgrade_check(
     """
     root = project_root(Path.cwd())
     if wheel is not None and python is None:
-        python = install_wheel(private_folder(root, "upgrade"), wheel)
+        python = install_wheel(private_folder(root) / "upgrade", wheel)
     elif python is None or wheel is not None:
         raise typer.BadParameter(
             "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"

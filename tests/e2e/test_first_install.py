@@ -62,6 +62,7 @@ def options(folder: Path) -> list[str]:
     return ["init", str(folder), "--account", "123456789012", "--example", "none"]
 
 
+@pytest.mark.nightly
 def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path, prepared: Path) -> None:
     done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -118,7 +118,7 @@ def test_it_says_what_it_did_and_has_nothing_to_do_again(command: Command) -> No
     assert uploaded.startswith("uploaded sentences/sentences: 10.2 kB in ")
     assert copied == "copied within S3: 1 object"
     assert said == "archives: uploaded 1 (10.2 kB), copied 1 to the endpoints"
-    assert len(command.held()) == 2
+    assert len(command.held()) == 3
     assert command.run("sentences").stdout == "archives: 1 already present\n"
 
 
@@ -143,7 +143,7 @@ def test_a_bucket_that_the_environment_names_is_taken_and_a_missing_one_is_told(
     done = command.run()
     assert (done.returncode, done.stderr) == (0, "")
     assert command.held() == []
-    assert len(command.bucket.s3.list_objects_v2(Bucket="our-models")["Contents"]) == 2
+    assert len(command.bucket.s3.list_objects_v2(Bucket="our-models")["Contents"]) == 3
 
 
 def test_without_the_bucket_it_cannot_run(command: Command) -> None:
@@ -170,7 +170,7 @@ def test_a_prune_shows_what_goes_how_much_and_what_is_too_young(command: Command
         "removed 3 objects, 4.5 kB",
     ]
     assert "endpoints/gone/other.tar.gz" in command.held()
-    assert len(command.held()) == 3
+    assert len(command.held()) == 4
 
 
 def test_a_prune_shows_images_with_their_records_and_removes_both(command: Command) -> None:
