@@ -16,7 +16,7 @@ from aws_cdk.custom_resources import Provider
 from constructs import IConstruct
 
 from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
-from triton_endpoints.wildcards import ATTACHING, WILDCARDS, Wildcard
+from triton_endpoints.wildcards import WILDCARDS, Wildcard
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ _PLAIN_TOPIC = (
     " policy; what is published names thresholds, and no data of calls"
 )
 _FUNCTIONS = r"AWS::Lambda::Function\.(EndpointCheck|EndpointLogs|ScalingGuard)\w+"
-_ENDPOINT_POLICY = r"AWS::IAM::Policy\.RolePolicy\w+"
 
 CHECKOV = (
     Checkov("CKV_AWS_26", r"AWS::SNS::Topic\.AlarmTopics\w+", _PLAIN_TOPIC),
@@ -52,8 +51,6 @@ CHECKOV = (
         r"AWS::ECR::Repository\.\w+",
         "ECR encrypts every repository by a key of its own; a KMS key is an account's to give",
     ),
-    Checkov("CKV_AWS_109", _ENDPOINT_POLICY, ATTACHING),
-    Checkov("CKV_AWS_111", _ENDPOINT_POLICY, ATTACHING),
     Checkov(
         "CKV_AWS_115",
         _FUNCTIONS,

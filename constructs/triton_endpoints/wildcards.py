@@ -17,8 +17,6 @@ class Wildcard:
     reason: str
 
 
-ATTACHING = "with a VPC alone: EC2 names new interfaces, and SageMaker's guide warns of conditions on these"
-
 WILDCARDS = (
     Wildcard(
         r"\*",
@@ -62,7 +60,7 @@ WILDCARDS = (
                 "ec2:DeleteNetworkInterfacePermission",
             }
         ),
-        ATTACHING,
+        "with a VPC alone: EC2 names new interfaces, and SageMaker's guide warns of conditions on these",
     ),
     Wildcard(
         r"arn:[^:]+:ec2:[^:]+:\*:(subnet|security-group)/[^*]+",
