@@ -14,6 +14,7 @@ from botocore.exceptions import (
     ConnectionError,
     CredentialRetrievalError,
     HTTPClientError,
+    IncompleteReadError,
     NoCredentialsError,
     PartialCredentialsError,
     ProfileNotFound,
@@ -100,7 +101,7 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
         raise CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response)) from error
     except NOT_SIGNED_IN as error:
         raise CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN) from error
-    except (ConnectionError, HTTPClientError) as error:
+    except (ConnectionError, HTTPClientError, IncompleteReadError) as error:
         remedy = "check this machine's network, and run the command again"
         raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
     except _client_errors() as error:
