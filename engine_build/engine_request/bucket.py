@@ -24,7 +24,7 @@ class TakenError(Exception):
 
 @dataclass(frozen=True)
 class Head:
-    """What S3 knows of an object: its bytes, and the `digest` of its metadata, "" without."""
+    """The facts of an object in S3: its bytes, and the `digest` of its metadata, "" without."""
 
     size: int
     digest: str

@@ -57,7 +57,7 @@ def aws_client(service: str) -> Any:
 
 
 def failure_document(error: BuildError) -> dict[str, Any]:
-    """What failure.json holds; `by` tells one attempt from another, as builder() names it."""
+    """The content of failure.json; `by` tells one attempt from another, as builder() names it."""
     return {
         "exit_code": error.problem.exit_code,
         "problem": error.problem.name,

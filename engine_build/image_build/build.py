@@ -131,7 +131,7 @@ def _require_manifest(pushed: Any, request: ImageRequest) -> None:
 
 
 def _draft(request: ImageRequest, found: dict[str, Any], paths: list[str], started: str) -> dict[str, Any]:
-    """What manifest.json holds beside the digest: the image, and what its facts are read from."""
+    """The content of manifest.json beside the digest: the image, and what its facts are read from."""
     return {
         "key": request.key,
         "repository": request.repository,

@@ -46,7 +46,7 @@ def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
 
 
 def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
-    """What differs from a commit; Git itself is not let into submodules, whose settings it would believe."""
+    """Files that differ from a commit; Git does not enter submodules, whose settings it would believe."""
     options = (
         "--raw",
         "-z",

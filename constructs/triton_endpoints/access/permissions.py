@@ -180,7 +180,7 @@ def _stacks(place: Deployment) -> list[str]:
 
 
 def _below(place: Deployment, prefixes: tuple[str, ...]) -> list[str]:
-    """What the bucket has below prefixes; captured calls and saved scalings are below none of them."""
+    """Objects of the bucket below prefixes; captured calls and saved scalings are below none of them."""
     return [f"{place.bucket_arn}/{prefix}*" for prefix in prefixes]
 
 

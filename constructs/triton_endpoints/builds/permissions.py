@@ -1,4 +1,4 @@
-"""What builds may do: read their script, pull the images of the releases, write their log."""
+"""The rights of all builds: read their script, pull the images of the releases, write their log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What builds TensorRT engines: a CodeBuild project, and a role for the SageMaker jobs that it starts.
+"""Builders of TensorRT engines: a CodeBuild project, and a role for the SageMaker jobs that it starts.
 
 Nothing of it runs or costs while no engine is built.
 """

@@ -1,4 +1,4 @@
-"""What those may do who build engines: SageMaker jobs, and builds of CodeBuild that start them."""
+"""The rights of those that build engines: SageMaker jobs, and builds of CodeBuild that start them."""
 
 from __future__ import annotations
 

@@ -97,11 +97,13 @@ class Possession:
         Plans are found by keys that follow from the lock's digests of ONNX models, which an archive that was
         owned before does not prove.
         """
-        archives = [*requirements]
-        self.findings += [
-            self._finding(each, WITHOUT_ENGINES) for each in archives if not _is_consistent(each)
-        ]
-        return [each for each in archives if _is_consistent(each)]
+        consistent = list[ArchiveRequirement]()
+        for archive in requirements:
+            if _is_consistent(archive):
+                consistent.append(archive)
+            else:
+                self.findings.append(self._finding(archive, WITHOUT_ENGINES))
+        return consistent
 
     def _read_sources(self, claims: Iterable[ArchiveRequirement]) -> None:
         """Read the repositories and ONNX models of the archives that were not read yet."""
@@ -149,7 +151,7 @@ class Possession:
         return _address(loaded, source.index), entry.digest, source.copy, built_models(entry)
 
     def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
-        """What stops the archive, at a line of the spec: by default the one that names its repository."""
+        """The finding against an archive, by default at the line of the spec that names its repository."""
         name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
         mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
         origin = load_lock(self._project.lock_file(name)).promoted_from
