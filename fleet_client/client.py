@@ -24,7 +24,7 @@ CLIENT_CONFIG = Config(read_timeout=70, retries={"total_max_attempts": 1})
 STREAM_CONFIG = CLIENT_CONFIG.merge(Config(read_timeout=490))
 """For `invoke_endpoint_with_response_stream`: SageMaker gives a model 480 s to send all parts."""
 MAX_BODY_BYTES = 25 << 20
-"""Of one call; source: SageMaker developer guide, hosting-faqs ("25 MB"). botocore's model says 6 MiB."""
+"""Of one call; source: SageMaker developer guide, hosting-faqs ("25 MB"). botocore's model has 6 MiB."""
 MAX_TARGET = 1024
 """Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
 PATIENCE = 360.0

@@ -41,7 +41,11 @@ TIMED_OUT = (
 )
 INFERENCE_ID, CHECK = "X-Amzn-SageMaker-Inference-Id", "triton-fleet-check"
 """What names a call, and how the check of a deploy names its own: lambda/endpoint_check/call.py."""
-_PATH = re.compile(r"/endpoints/([^/]+)/invocations")
+_PATH = re.compile(r"/endpoints/([^/]+)/invocations(-response-stream)?")
+_NO_STREAMS = (
+    "The local fleet does not stream answers, as its Triton has no `generate_stream`: deploy the endpoint to"
+    " an account, and call it there."
+)
 
 
 class Gateway:
@@ -79,7 +83,9 @@ class Gateway:
             return _error(411, None, "Content-Length is needed.")
         if request.content_length > MAX_BODY_BYTES:
             return _error(413, None, f"HTTP content length exceeded {MAX_BODY_BYTES} bytes.")
-        name = match[1]
+        name, stream = match.groups()
+        if stream:
+            return _error(400, "ValidationError", _NO_STREAMS)
         with self._calling(name) as container:
             if container is None:
                 problem = f"Endpoint {name} of account {self._account} not found."

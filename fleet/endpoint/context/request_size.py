@@ -1,4 +1,4 @@
-"""Requests that SageMaker refuses for their size, or that one of its sources says it refuses."""
+"""Requests that SageMaker refuses for their size, or may refuse."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
     """A request fits into the body of a call: one with a single item of each model, and each sample's.
 
     SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint 6 MiB; botocore does not enforce
-    it. What is larger than both is an error. What lies between gets one warning for the endpoint, at its
+    it. What is larger than both is an error. A size between them gets one warning for the endpoint, at its
     largest request.
     """
     doubts: list[tuple[int, Problem]] = []

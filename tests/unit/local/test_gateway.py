@@ -191,6 +191,11 @@ def test_a_body_of_up_to_25_mb_is_passed_on(runtime: Any, size: int) -> None:
     assert len(answer["Body"].read()) == size + len("/invocations/")
 
 
+def test_an_answer_in_parts_is_refused_with_the_way_out(runtime: Any) -> None:
+    with pytest.raises(ClientError, match="ValidationError.*deploy the endpoint to an account"):
+        runtime.invoke_endpoint_with_response_stream(EndpointName="embed", Body=b"x")
+
+
 def test_a_larger_body_is_refused(runtime: Any) -> None:
     said = refusal(runtime, b"x" * 26_300_000)
     assert said["ResponseMetadata"]["HTTPStatusCode"] == 413
