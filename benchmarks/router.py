@@ -42,7 +42,7 @@ from shared_container.settings import Places
 
 ROUNDS, SECONDS = (1, 1) if is_short() else (9, 2)
 CONNECTIONS = 8
-LARGE_CONNECTIONS, LARGE_SECONDS = (4, 1) if is_short() else (16, 8)
+LARGE_CONNECTIONS, LARGE_SECONDS = (1, 20) if is_short() else (4, 60)
 MIN_OF_REFERENCE, MIN_OF_TRITON, MAX_ADDED_MS = 8.0, 0.6, 0.3
 BODIES = {"header": 1, "named": 8}
 """How many times the largest body nginx has for one request: by header the body, as most of the answer is in

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 CLIENT_CONFIG = Config(read_timeout=70, retries={"total_max_attempts": 1})
 """SageMaker gives a model 60 s, so its own answer is seen; botocore's retries would multiply with ours."""
-MAX_BODY = 6 * 1024 * 1024
-"""Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
+STREAM_CONFIG = CLIENT_CONFIG.merge(Config(read_timeout=490))
+"""For `invoke_endpoint_with_response_stream`: SageMaker gives a model 480 s to send all parts."""
+MAX_BODY_BYTES = 25 << 20
+"""Of one call; source: SageMaker developer guide, hosting-faqs ("25 MB"). botocore's model has 6 MiB."""
 MAX_TARGET = 1024
 """Characters of a TargetModel, which are printable ASCII; source: botocore, TargetModelHeader."""
 PATIENCE = 360.0
@@ -104,10 +106,10 @@ class TritonEndpoint:
         version: int | str | None = None,
     ) -> Payload:
         """One invocation with a body of any kind; errors as of `infer`."""
-        if len(payload.body) > MAX_BODY:
+        if len(payload.body) > MAX_BODY_BYTES:
             raise PayloadError(
-                f"the request has {len(payload.body):,} bytes, and SageMaker takes {MAX_BODY:,}: send smaller"
-                " batches"
+                f"the request has {len(payload.body):,} bytes, and SageMaker takes {MAX_BODY_BYTES:,}: send"
+                " smaller batches, or the URI of an S3 object that the model reads"
             )
         to_model = {} if target is None else {"TargetModel": _check_target(target)}
         if route := _attributes(model, version):

@@ -23,7 +23,7 @@ log = logging.getLogger("fleet_emulator")
 _SERVICE = re.compile(r"/([^/]+)/aws4_request")
 _HOST = re.compile(r"(([a-z0-9._-]+\.)?localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?", re.IGNORECASE)
 """Any other name may come to mean this machine while its page is open: that is DNS rebinding."""
-_GATEWAY = re.compile(r"/endpoints/[^/]+/invocations$|/_fleet/")
+_GATEWAY = re.compile(r"/endpoints/[^/]+/invocations(-response-stream)?$|/_fleet/")
 
 
 class Application:

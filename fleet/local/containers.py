@@ -9,9 +9,10 @@ from typing import Protocol
 
 from urllib3 import HTTPConnectionPool
 
+from fleet.catalog.invocations import seconds_to_answer
 from fleet.local.triton.supervisor import SupervisedTriton
 
-SECONDS_TO_ANSWER = 60.0
+SECONDS_TO_ANSWER = float(seconds_to_answer(streams=False))
 """With the load of a target; source: SageMaker developer guide, invoke-multi-model-endpoint."""
 TARGET_MODEL = "X-Amzn-SageMaker-Target-Model"
 Record = Callable[[str, float], None]

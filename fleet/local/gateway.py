@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import urllib3
 from werkzeug.wrappers import Request, Response
 
+from fleet.catalog.invocations import guide_body_limit
 from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.local.containers import (
     SECONDS_TO_ANSWER,
@@ -30,8 +31,7 @@ from fleet.local.triton.network import CALLS
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-MAX_BODY = 6 * 1024 * 1024
-"""Bytes of an InvokeEndpoint body; source: botocore, sagemaker-runtime BodyBlob."""
+MAX_BODY_BYTES = guide_body_limit().bytes
 SHORTEST = 0.001
 PASSED_ON = ("Content-Type", "Accept", "X-Amzn-SageMaker-Custom-Attributes")
 PASSED_BACK = ("Content-Type", "X-Amzn-SageMaker-Custom-Attributes")
@@ -41,7 +41,11 @@ TIMED_OUT = (
 )
 INFERENCE_ID, CHECK = "X-Amzn-SageMaker-Inference-Id", "triton-fleet-check"
 """What names a call, and how the check of a deploy names its own: lambda/endpoint_check/call.py."""
-_PATH = re.compile(r"/endpoints/([^/]+)/invocations")
+_PATH = re.compile(r"/endpoints/([^/]+)/invocations(-response-stream)?")
+_NO_STREAMS = (
+    "The local fleet does not stream answers, as its Triton has no `generate_stream`: deploy the endpoint to"
+    " an account, and call it there."
+)
 
 
 class Gateway:
@@ -77,9 +81,11 @@ class Gateway:
             return _error(405, "MethodNotAllowedException", "an endpoint is invoked by POST")
         if request.content_length is None:
             return _error(411, None, "Content-Length is needed.")
-        if request.content_length > MAX_BODY:
-            return _error(413, None, f"HTTP content length exceeded {MAX_BODY} bytes.")
-        name = match[1]
+        if request.content_length > MAX_BODY_BYTES:
+            return _error(413, None, f"HTTP content length exceeded {MAX_BODY_BYTES} bytes.")
+        name, stream = match.groups()
+        if stream:
+            return _error(400, "ValidationError", _NO_STREAMS)
         with self._calling(name) as container:
             if container is None:
                 problem = f"Endpoint {name} of account {self._account} not found."

@@ -108,7 +108,7 @@ def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
         remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
     elif not alarms:
         found = "no alarm rolls back an update"
-    elif not any(each.can_fire for each in alarms):
+    elif not any(each.can_fire(spec) for each in alarms):
         path, found = ("alarms",), "no alarm that rolls back an update can fire"
         remedy = "write lower thresholds under `alarms`"
     elif spec.rollout.bake < MIN_BAKE_SECONDS:

@@ -146,7 +146,14 @@ def _shorten(line: str) -> str:
     return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
 
 
+class _SpecDumper(yaml.SafeDumper):
+    """Writes repeated values in full, because specs have no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
 def _flow(value: object) -> str:
     """A value on one line, as a spec would have it."""
-    text = yaml.safe_dump([value], default_flow_style=True, width=10_000, sort_keys=False)
+    text = yaml.dump([value], Dumper=_SpecDumper, default_flow_style=True, width=10_000, sort_keys=False)
     return text.strip().removeprefix("[").removesuffix("]").replace("'", '"')

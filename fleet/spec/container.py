@@ -52,3 +52,8 @@ class Container(Document):
     """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks all others; default: 23000."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
     """Further flags of tritonserver, one per item, without white space."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether answers are sent in parts, which callers ask for by InvokeEndpointWithResponseStream."""
+        return self.inference_type == "generate_stream"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from .datatypes import unpacked
+from .datatypes import count, unpacked
 from .sample import BINARY
 
 
@@ -17,11 +18,16 @@ class AnswerError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """One tensor; its values are in row-major order."""
+    """One tensor."""
 
     datatype: str
     shape: list[int]
-    values: list[Any]
+    data: bytes
+
+    @property
+    def values(self) -> Iterator[Any]:
+        """Its values in row-major order."""
+        return unpacked(self.datatype, self.data)
 
 
 def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
@@ -38,10 +44,10 @@ def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
         at = int(size)
         for each in json.loads(body[:at])["outputs"]:
             end = at + each["parameters"]["binary_data_size"]
-            values = unpacked(each["datatype"], body[at:end])
-            if end > len(body) or len(values) != prod(each["shape"]):
+            output = Output(datatype=each["datatype"], shape=each["shape"], data=body[at:end])
+            if end > len(body) or count(output.datatype, output.data) != prod(output.shape):
                 raise ValueError(f"output {each['name']} is cut off")
-            found[each["name"]] = Output(datatype=each["datatype"], shape=each["shape"], values=values)
+            found[each["name"]] = output
             at = end
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise AnswerError(f"cannot be read: {type(error).__name__}: {error}") from error

@@ -17,6 +17,7 @@ Source: SageMaker API reference, InvokeEndpoint, InferenceId.
 """
 PASSING_STATUS = {0, 429, 502, 503, 504, 507}
 """Of the container: it did not answer in time, is busy, or lacks the memory until another model goes."""
+_TOO_LARGE = 413
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ def _refused(error: ClientError, what: str) -> Reply:
         if status in PASSING_STATUS:
             raise NotYet(f"{what}: the model answers with status {status}: {words}") from error
         return Reply(status=status, said=words)
-    raise CheckError(
-        f"{what}: SageMaker refuses the call with {code}: {message}.",
-        "Check that the endpoint has what `samples` and `warm` of the spec name.",
-    ) from error
+    remedy = "Check that the endpoint has what `samples` and `warm` of the spec name."
+    if said.get("ResponseMetadata", {}).get("HTTPStatusCode") == _TOO_LARGE:
+        remedy = "Give the sample inputs of a smaller shape; callers of the endpoint have the same limit."
+    raise CheckError(f"{what}: SageMaker refuses the call with {code}: {message}.", remedy) from error

@@ -23,8 +23,8 @@ ASKED = json.dumps({"inputs": [], "outputs": [{"name": MARK}]}).encode()
 A model that cannot be loaded is refused with the same status, and its name says nothing of the output.
 Source: triton-inference-server/core, src/infer_request.cc, Normalize; tried with Triton 24.10.
 """
-LONGEST = 80.0
-"""Seconds that one call may take, and a bit; below that no further one is begun."""
+LONGEST = 100.0
+"""Seconds that one call and the comparison of 25 MB may take; below that no further one is begun."""
 _FIRST, _LAST = 150, 250
 """Characters of a model's own words that are told: the beginning, and the end, where the cause stands."""
 _FOLDER = re.compile(r"/opt/ml/models/[0-9a-f]+/model(::)?")

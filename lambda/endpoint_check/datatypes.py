@@ -6,7 +6,7 @@ Source: Triton's documentation of the binary tensor data extension.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 BYTES, BF16 = "BYTES", "BF16"
@@ -39,25 +39,34 @@ def packed(datatype: str, values: Sequence[Any]) -> bytes:
     return struct.pack(f"<{len(values)}{FORMATS[datatype]}", *numbers)
 
 
-def unpacked(datatype: str, data: bytes) -> list[Any]:
-    """The values of binary data; BYTES stay bytes.
+def unpacked(datatype: str, data: bytes) -> Iterator[Any]:
+    """The values of binary data, one after the other: as a list they would take up to 40 times its memory.
+
+    BYTES stay bytes. `count` tells first whether the data is whole.
+    """
+    if datatype == BYTES:
+        return _elements(data)
+    if datatype == BF16:
+        return (struct.unpack("<f", b"\0\0" + half)[0] for (half,) in struct.iter_unpack("<2s", data))
+    if datatype == "BOOL":
+        return (byte != 0 for byte in data)
+    return (value for (value,) in struct.iter_unpack(f"<{FORMATS[datatype]}", data))
+
+
+def count(datatype: str, data: bytes) -> int:
+    """How many values the binary data has.
 
     Raises:
         ValueError: it is cut off.
         KeyError: Triton has no such data type.
     """
     if datatype == BYTES:
-        return _elements(data)
-    if datatype == BF16:
-        halves = (data[at : at + 2] for at in range(0, len(data), 2))
-        data, datatype = b"".join(b"\0\0" + half for half in halves), "FP32"
-    form = FORMATS[datatype]
-    if datatype == "BOOL":
-        return [byte != 0 for byte in data]
-    try:
-        return list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
-    except struct.error as error:
-        raise ValueError(str(error)) from error
+        return sum(1 for _ in _elements(data))
+    size = struct.calcsize("H" if datatype == BF16 else FORMATS[datatype])
+    number, rest = divmod(len(data), size)
+    if rest:
+        raise ValueError(f"its last value has {rest} of {size} bytes")
+    return number
 
 
 def _bf16(value: float) -> bytes:
@@ -68,8 +77,8 @@ def _bf16(value: float) -> bytes:
     return struct.pack("<H", bits >> 16)
 
 
-def _elements(data: bytes) -> list[bytes]:
-    found, at = [], 0
+def _elements(data: bytes) -> Iterator[bytes]:
+    at = 0
     while at < len(data):
         start = at + _LENGTH.size
         if start > len(data):
@@ -77,5 +86,4 @@ def _elements(data: bytes) -> list[bytes]:
         at = start + _LENGTH.unpack_from(data, at)[0]
         if at > len(data):
             raise ValueError("it is cut off within an element")
-        found.append(data[start:at])
-    return found
+        yield data[start:at]

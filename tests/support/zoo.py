@@ -103,20 +103,16 @@ class Zoo:
             self.stop()
             raise
 
+    def container(self) -> dict[str, Any]:
+        """What its model runs."""
+        url = f"s3://{BUCKET}/{PREFIX}"
+        return {"Image": IMAGE, "Mode": "MultiModel", "ModelDataUrl": url, "Environment": ENVIRONMENT}
+
     def _deploy(self) -> None:
         self.s3, self.runtime = self.client("s3"), self.client("sagemaker-runtime")
         self.s3.create_bucket(Bucket=BUCKET)
         sagemaker = self.client("sagemaker")
-        sagemaker.create_model(
-            ModelName="zoo",
-            ExecutionRoleArn=ROLE,
-            PrimaryContainer={
-                "Image": IMAGE,
-                "Mode": "MultiModel",
-                "ModelDataUrl": f"s3://{BUCKET}/{PREFIX}",
-                "Environment": ENVIRONMENT,
-            },
-        )
+        sagemaker.create_model(ModelName="zoo", ExecutionRoleArn=ROLE, PrimaryContainer=self.container())
         variant = {
             "VariantName": "AllTraffic",
             "ModelName": "zoo",

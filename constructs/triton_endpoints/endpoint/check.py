@@ -33,7 +33,7 @@ TOTAL_MINUTES = 45
 waits for an hour (source: its template reference, ServiceTimeout)."""
 SECONDS_BETWEEN = 15
 MEMORY_MIB = 512
-"""An answer of 6 MiB becomes Python's objects."""
+"""For boto3, a request of 25 MB and an answer of 25 MB, each twice."""
 
 
 class EndpointCheck(Construct):

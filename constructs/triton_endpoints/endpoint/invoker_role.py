@@ -32,10 +32,9 @@ class InvokerRole(Construct):
             assume_role_policy_document=document([trust]),
             description=f"Calls the Triton endpoint {endpoint.name}",
         )
-        has_streams = endpoint.spec.container.inference_type == "generate_stream"
         call = Statement(
             sid="CallEndpoint",
-            actions=[INVOKE, *([STREAM] if has_streams else [])],
+            actions=[INVOKE, *([STREAM] if endpoint.spec.container.streams else [])],
             resources=[endpoint_arn],
         )
         policy_of(self, "Policy", role_name=self.role.ref, statements=[call])

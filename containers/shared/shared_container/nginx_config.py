@@ -11,8 +11,8 @@ from .plain_calls import plain_call_maps
 from .routes import Routes
 from .settings import LOOPBACK
 
-MAX_BODY_BYTES = 6 << 20
-"""SageMaker's limit of the body of one invocation."""
+MAX_BODY_BYTES = 25 << 20
+"""Of one call; source: SageMaker developer guide, hosting-faqs ("25 MB")."""
 MAX_ANSWER_BYTES = 64 << 20
 """More than SageMaker passes on."""
 MAX_WORKERS = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +18,10 @@ from fleet.cli.invoke.destination import Destination
 from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.endpoint.context.request_size import CODE, oversize
+from fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from fleet.local.state import LocalState
+from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json_text
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
@@ -104,6 +107,7 @@ def invoke(
 
         arrays = read_inputs(inputs)
     payload = _raw(body, content_type) if arrays is None else _encode(arrays, outputs or [], json)
+    _check_size(payload, root)
     connected = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # fail before the inference, not after it
@@ -148,6 +152,15 @@ def _encode(arrays: Mapping[str, Array], outputs: list[str], json: bool) -> Payl
     except PayloadError as error:
         hint = "leave out --json to send binary+json" if json else ""
         raise FindingsError([Finding(code="FL709", message=str(error), hint=hint)]) from error
+
+
+def _check_size(payload: Payload, root: Path) -> None:
+    if (found := oversize("the request", len(payload.body))) is None:
+        return
+    finding = Finding(code=CODE, message=found.message, hint=found.hint)
+    if found.certain:
+        raise FindingsError([finding])
+    print_findings([replace(finding, severity=Severity.WARNING)], Format.HUMAN, root)
 
 
 def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:

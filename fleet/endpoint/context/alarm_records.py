@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fleet.catalog.invocations import seconds_to_answer
 from fleet.endpoint.context.alarms import Missing, Rings
 from fleet.spec.alarms import AlarmSeverity
+from fleet.spec.endpoint import EndpointSpec
 
 Unit: TypeAlias = Literal["milliseconds", "share", "part", "instances", "requests"]
 """Of a threshold: `share` is percent of calls, `part` percent of one GPU, of one vCPU, of memory or disk."""
@@ -23,6 +25,7 @@ Need: TypeAlias = Literal["", "gpu", "multi-model", "scaling", "triton"]
 """Without what an endpoint lacks the metric."""
 FEW = 5
 """Calls in a minute from which failures count: an endpoint with few calls may fail in all of them."""
+MAX_PERCENT = 100
 ENOUGH = 20
 """Calls in a minute from which a slow tail is not just one slow call."""
 
@@ -38,7 +41,6 @@ class AlarmRecord:
         calls: Minutes with fewer calls do not count, unless `alarms.calls` sets another number; 0: all count.
         minutes: The number of minutes in the alarm's window.
         datapoints: The number of those in which the threshold must be breached.
-        never: The threshold, in the key's unit, from which the alarm can never fire.
         lasts: The threshold is a duration: `scaling.max` is what is not to be reached for so long.
         means: One sentence.
         runbook: The section of docs/runbook.md.
@@ -57,8 +59,13 @@ class AlarmRecord:
     calls: int = 0
     minutes: int = 5
     datapoints: int = 3
-    never: float | None = None
     lasts: bool = False
+
+    def never(self, spec: EndpointSpec) -> float | None:
+        """The threshold, in the key's unit, from which the alarm can never fire."""
+        if self.measure == "model_latency":
+            return 1000 * seconds_to_answer(streams=spec.container.streams)
+        return MAX_PERCENT if self.unit in ("share", "part") and self.rings == "above" else None
 
 
 def _latency(statistic: str, calls: int) -> AlarmRecord:
@@ -68,8 +75,6 @@ def _latency(statistic: str, calls: int) -> AlarmRecord:
         statistic=statistic,
         unit="milliseconds",
         calls=calls,
-        # SageMaker ends a call then. Source: API reference, InvokeEndpoint.
-        never=60_000,
         means="The container answers calls slowly.",
         runbook="latency",
     )
@@ -95,7 +100,6 @@ RECORDS = (
         unit="share",
         severity="critical",
         calls=FEW,
-        never=100,
         means="Calls fail with a 5xx status.",
         runbook="errors",
     ),
@@ -105,7 +109,6 @@ RECORDS = (
         statistic="Average",
         unit="share",
         calls=ENOUGH,
-        never=100,
         means="Calls are refused with a 4xx status: requests that do not fit the model, or too many of them.",
         runbook="client-errors",
     ),
@@ -116,7 +119,6 @@ RECORDS = (
         unit="share",
         severity="critical",
         calls=FEW,
-        never=100,
         means="The container answers without a 2xx status, too late, or not at all.",
         runbook="model-errors",
     ),
@@ -130,7 +132,6 @@ RECORDS = (
         minutes=15,
         datapoints=10,
         missing="missing",
-        never=100,
         means="The GPUs are fully used, so calls begin to wait.",
         runbook="gpu",
     ),
@@ -141,7 +142,6 @@ RECORDS = (
         unit="part",
         needs="gpu",
         missing="missing",
-        never=100,
         means="GPU memory is nearly full: the next model, or a larger batch, may not fit.",
         runbook="gpu-memory",
     ),
@@ -153,7 +153,6 @@ RECORDS = (
         minutes=15,
         datapoints=10,
         missing="missing",
-        never=100,
         means="The CPUs are fully used, so pre- and post-processing waits for them.",
         runbook="cpu",
     ),
@@ -163,7 +162,6 @@ RECORDS = (
         statistic="Maximum",
         unit="part",
         missing="missing",
-        never=100,
         means="The memory of an instance is nearly full: the system may kill its container.",
         runbook="memory",
     ),
@@ -173,7 +171,6 @@ RECORDS = (
         statistic="Maximum",
         unit="part",
         missing="missing",
-        never=100,
         means="The disk of an instance is nearly full: Triton cannot unpack models and environments.",
         runbook="disk",
     ),

@@ -36,20 +36,17 @@ class RollbackAlarm:
     statistic: str
     threshold: float
 
-    @property
-    def can_fire(self) -> bool:
+    def can_fire(self, spec: EndpointSpec) -> bool:
         """Whether the metric can exceed the threshold."""
-        return self.threshold < _NEVER[self.measure]
+        return all(
+            self.threshold < most * _IN_METRIC[each.unit]
+            for each in RECORDS
+            if each.measure == self.measure and (most := each.never(spec)) is not None
+        )
 
 
 _IN_METRIC: Mapping[Unit, float] = {"share": 0.01, "milliseconds": 1000}
 """One unit of a threshold, in the unit of its metric."""
-_NEVER = {
-    each.measure: each.never * _IN_METRIC[each.unit]
-    for each in RECORDS
-    if each.never is not None and each.unit in _IN_METRIC
-}
-"""By measure: the threshold from which no alarm fires, in the metric's own unit."""
 
 
 def waits(spec: EndpointSpec, rollout: Rollout) -> int:

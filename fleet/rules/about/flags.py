@@ -11,6 +11,7 @@ from fleet.catalog.front_end import (
     flags_of_the_start_script,
     variable_of_flag,
 )
+from fleet.catalog.invocations import guide_body_limit
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
@@ -126,20 +127,17 @@ def variable_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule(
     "FL265",
     Severity.WARNING,
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/hosting-faqs.html",
 )
 def ineffective_body_limit(endpoint: EndpointContext) -> Iterator[Problem]:
-    """The server's body limit is not set: SageMaker's limit is lower.
-
-    InvokeEndpoint accepts 6 MiB; Triton's front end accepts 64 MiB by default.
-    """
+    """The server's body limit is not set: SageMaker's own is lower than Triton's default of 64 MiB."""
     for path, flag in _flags(endpoint):
         if flag.partition("=")[0] == BODY_FLAG:
             message = (
-                f"`additional_args` has {flag}: SageMaker accepts"
-                " bodies of up to 6 MiB, Triton accepts 64 MiB by default"
+                f"`additional_args` has {flag}: SageMaker accepts bodies of up to"
+                f" {guide_body_limit().words}, Triton accepts 64 MiB by default"
             )
-            yield Problem(path, message, "leave it out, and send smaller requests")
+            yield Problem(path, message, "leave it out")
 
 
 def _flags(endpoint: EndpointContext) -> Iterator[tuple[KeyPath, str]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fleet.catalog.front_end import gpu_backends
 from fleet.catalog.images import removed_backends
 from fleet.catalog.instances import Processor
-from fleet.catalog.limits import limit
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext, PlacedModel
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
@@ -20,7 +19,6 @@ from fleet.spec.source import KeyPath
 CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
 INFERENCE_TYPE = f"{PREFIX}INFERENCE_TYPE"
-MIB = 1 << 20
 
 
 @rule("FL254", source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/")
@@ -157,25 +155,6 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
             message = f"model {each.name!r} caches its responses, but the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
             yield Problem(_entry(each), message, hint)
-
-
-@rule(
-    "FL260",
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html",
-)
-def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A request with a single item fits into the body of a call.
-
-    InvokeEndpoint accepts 6 MiB, even though Triton accepts more.
-    """
-    most = limit("invoke_body_bytes")
-    for each in endpoint.called_models():
-        if each.facts.item_bytes > most:
-            size = f"at least {each.facts.item_bytes / MIB:.1f} MiB"
-            message = f"a request of model {each.name!r} has {size}; a call accepts {most / MIB:g} MiB"
-            yield Problem(
-                _entry(each), message, "send it encoded (JPEG, text) and decode it in a first model"
-            )
 
 
 def _generates(endpoint: EndpointContext) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.limits import limit
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.samples import answered_targets, event_bytes, request_bytes
+from fleet.endpoint.context.samples import answered_targets, event_bytes
 from fleet.endpoint.context.targets import target_models
 from fleet.findings import Severity
 from fleet.rules.about.models import INFERENCE_TYPE
@@ -15,7 +15,6 @@ from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
-MIB = 1 << 20
 REST_OF_THE_EVENT = 8192
 """Bytes: the rest of the event, such as ARNs and the URL for the answer."""
 
@@ -72,11 +71,11 @@ def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
     needed=True,
 )
 def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
-    """Samples fit CloudFormation's event for the endpoint check, and each request fits a call.
+    """Samples fit CloudFormation's event for the endpoint check.
 
     An update's event contains the old samples as well as the new ones. For each further poll, the CDK's
     framework throws the escaped event as an error, which contains it twice (message and trace), and Step
-    Functions accepts 256 KiB. InvokeEndpoint accepts 6 MiB.
+    Functions accepts 256 KiB.
     """
     spec = endpoint.spec
     if not (spec.samples or spec.warm):
@@ -86,12 +85,6 @@ def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
     if (size := event_bytes(spec)) > most:
         message = f"`samples` and `warm` take {size} bytes of an update's event, which has room for {most}"
         yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
-    most = limit("invoke_body_bytes")
-    for index, sample in enumerate(spec.samples):
-        if (size := request_bytes(sample)) > most:
-            given, room = f"{size / MIB:.1f} MiB", f"{most / MIB:g} MiB"
-            message = f"the request of sample {sample.name!r} has {given}; a call accepts {room}"
-            yield Problem(("samples", index, "inputs"), message, "use a smaller shape, such as one item")
 
 
 @rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")

@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from shared_container.nginx_config import MAX_BODY_BYTES
 from shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, SharedContainer, tensor
 
 pytestmark = pytest.mark.triton
@@ -71,7 +72,7 @@ class TestLog:
         self, container: SharedContainer, end: str, status: int
     ) -> None:
         before = len(container.lines())
-        body = " " * (7 << 20) if status == 413 else tensor(-status)
+        body = " " * (MAX_BODY_BYTES + 1) if status == 413 else tensor(-status)
         assert container.invoke(body, f"model=resnet;version=1{end}").status == status
 
         def is_logged() -> bool:

@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
+from shared_container.nginx_config import MAX_BODY_BYTES
 from shared_containers import ATTRIBUTES, BINARY, JSON, TRITON_PORT, SharedContainer, binary, tensor
 
 pytestmark = pytest.mark.triton
 
-LIMIT = 6 << 20
 BEYOND_DOUBLE = (1 << 53) + 1
 MODELS = {"constructor": ["1"], "resnet": ["1", "2"], "text": ["1"]}
 
@@ -165,16 +165,16 @@ class TestErrors:
 
     def test_a_body_of_the_limit_is_served_and_a_longer_one_refused(self, container: SharedContainer) -> None:
         body = tensor(5)
-        assert container.invoke(body + " " * (LIMIT - len(body))).status == 200
-        answer = container.invoke(body + " " * (LIMIT - len(body) + 1))
+        assert container.invoke(body + " " * (MAX_BODY_BYTES - len(body))).status == 200
+        answer = container.invoke(body + " " * (MAX_BODY_BYTES - len(body) + 1))
         assert (answer.status, answer.type) == (413, "application/json")
-        assert str(LIMIT) in answer.json()["error"]
+        assert str(MAX_BODY_BYTES) in answer.json()["error"]
 
     @pytest.mark.parametrize(("excess", "status"), [(0, 200), (1, 413)])
     def test_the_limit_holds_for_a_body_of_unknown_length(
         self, container: SharedContainer, excess: int, status: int
     ) -> None:
-        body = (tensor(5) + " " * (LIMIT - len(tensor(5)) + excess)).encode()
+        body = (tensor(5) + " " * (MAX_BODY_BYTES - len(tensor(5)) + excess)).encode()
         connection = container.connection()
         parts = (body[start : start + (1 << 20)] for start in range(0, len(body), 1 << 20))
         connection.request("POST", "/invocations", parts, JSON, encode_chunked=True)

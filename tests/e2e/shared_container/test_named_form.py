@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from shared_container.nginx_config import MAX_BODY_BYTES
 from shared_containers import SharedContainer, tensor
 
 pytestmark = pytest.mark.triton
@@ -57,6 +58,14 @@ class TestBodyForm:
         inputs = [{"name": "text", "shape": [1], "datatype": "BYTES", "data": ["many"]}]
         answer = container.invoke(json.dumps({"inputs": inputs}), "model=text")
         assert len(answer.json()["outputs"][0]["data"]) == 300_000
+
+    def test_a_body_of_24_mb_is_read_and_its_answer_written(self, container: SharedContainer) -> None:
+        values = [1 << 60] * 1_200_000
+        body = f'{{"modelname": "resnet", "payload": {tensor(*values)}}}'
+        assert 24_000_000 < len(body) < MAX_BODY_BYTES
+        answer = container.invoke(body)
+        assert answer.status == 200
+        assert answer.json()["result"]["outputs"][0]["data"] == values
 
     @pytest.mark.parametrize(
         ("body", "status", "error"),

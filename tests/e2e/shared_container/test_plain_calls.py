@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from shared_container.nginx_config import MAX_BODY_BYTES
 from shared_containers import BINARY, JSON, Answer, SharedContainer, binary, tensor
 
 pytestmark = pytest.mark.triton
 
-LIMIT = 6 << 20
 BODIES = {
     "a tensor": tensor(5),
     "an error of the model": tensor(-400),
@@ -27,8 +27,8 @@ BODIES = {
     "a wrong shape": tensor(5).replace("[1]", "[2]"),
     "an unknown output": tensor(5)[:-1] + ', "outputs": [{"name": "z"}]}',
     "a name of a model in the body": '{"modelname": "text", "payload": {}}',
-    "a body of the limit": tensor(5) + " " * (LIMIT - len(tensor(5))),
-    "a body beyond the limit": " " * (LIMIT + 1),
+    "a body of the limit": tensor(5) + " " * (MAX_BODY_BYTES - len(tensor(5))),
+    "a body beyond the limit": " " * (MAX_BODY_BYTES + 1),
     "a long answer": tensor(*[1 << 60] * 280_000),
 }
 

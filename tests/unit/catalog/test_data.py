@@ -65,7 +65,7 @@ def test_a_limit_of_an_api_is_the_one_of_botocores_model(name: str) -> None:
 
 
 def test_limits_that_no_model_states() -> None:
-    assert (limit("environment_bytes"), limit("invoke_seconds"), limit("stack_resources")) == (32768, 60, 500)
+    assert (limit("environment_bytes"), limit("stack_resources")) == (32768, 500)
     with pytest.raises(KeyError):
         limit("patience_seconds")
 

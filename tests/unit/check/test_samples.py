@@ -227,11 +227,11 @@ class TestSizes:
         (finding,) = said(folder, fits.replace("4000", "5000").replace(texts, f"{texts}, {texts[:4998]}"))
         assert "FL327 `samples` and `warm` take " in finding
 
-    def test_a_request_beyond_a_call_is_refused(self, folder: FleetFolder) -> None:
-        (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [1000, 1000], data: 0}}")
-        assert "FL327 the request of sample 'one' has 7.6 MiB; a call accepts 6 MiB" in finding
-        (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [1000000], data: grün}}")
-        assert "has 8.6 MiB" in finding
+    def test_a_request_that_no_source_allows_is_refused(self, folder: FleetFolder) -> None:
+        (finding,) = said(folder, "inputs: {x: {datatype: FP64, shape: [2000, 2000], data: 0}}")
+        assert "FL260 the request of sample 'one' has 30.5 MiB; a real-time call accepts 25 MB" in finding
+        (finding,) = said(folder, "inputs: {x: {datatype: BYTES, shape: [3000000], data: grün}}")
+        assert "has 25.7 MiB" in finding
 
     def test_samples_of_an_endpoint_that_generates_are_refused(self, folder: FleetFolder) -> None:
         (finding,) = said(folder, f"{INPUT}\ncontainer: {{inference_type: generate}}")

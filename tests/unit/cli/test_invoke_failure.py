@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 from embedded_keys import KEYS
@@ -87,19 +87,43 @@ def test_an_answer_that_is_none_of_tritons_exits_with_1(
     ("options", "words", "hint"),
     [
         (["--target", "größe.tar.gz"], "the target model 'größe.tar.gz' must be 1 to 1024 printable", ""),
-        (["--input", "big=@big.npy"], "bytes, and SageMaker takes 6,291,456", ""),
         (["--input", "half:FP16=[1.5]", "--json"], "input 'half' is FP16", "leave out --json"),
     ],
 )
 def test_what_cannot_be_sent_exits_with_1_and_is_not_sent(
     runtime: RuntimeStandIn, options: list[str], words: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    np.save("big.npy", np.zeros(10**6))
     assert invoke("--input", SENTENCE, *options) == 1
     said = capsys.readouterr().err
     assert "error[unsendable-request] FL709: " in said
     assert (words in said, hint in said) == (True, True)
     assert runtime.requests == []
+
+
+def test_a_request_of_more_than_25_mb_exits_with_1_and_is_not_sent(
+    runtime: RuntimeStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("body").write_bytes(b" " * 26_300_000)
+    assert invoke("--body", "body") == 1
+    said = capsys.readouterr().err
+    assert (
+        "error[oversized-request] FL260: the request has 25.1 MiB; a real-time call accepts 25 MB (" in said
+    )
+    assert "asynchronous endpoint" in said
+    assert runtime.requests == []
+
+
+@pytest.mark.parametrize(("size", "warnings"), [(6_291_456, 0), (6_291_457, 1), (26_214_400, 1)])
+def test_a_request_between_the_two_limits_is_sent_with_one_warning_that_names_both_sources(
+    runtime: RuntimeStandIn, size: int, warnings: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("body").write_bytes(b'{"inputs":[]}'.ljust(size))
+    assert invoke("--body", "body") == 0
+    said = capsys.readouterr().err
+    assert said.count("warning[oversized-request] FL260: ") == warnings
+    both = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"
+    assert said.count(both) == warnings
+    assert len(runtime.requests[-1].get_data()) == size
 
 
 def test_a_mistake_in_an_input_exits_with_1_and_nothing_is_sent(

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from fleet.local.containers import SingleModel
 from fleet.local.gateway import Gateway
 from fleet_client import CLIENT_CONFIG, AnswerError, InferenceError, Payload, PayloadError, TritonEndpoint
-from fleet_client.client import MAX_BODY
+from fleet_client.client import MAX_BODY_BYTES
 from runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, served
 
 X = np.array([[1.5, 2.5]], dtype=np.float32)
@@ -239,13 +239,18 @@ def test_the_waiting_ends_where_the_pause_says_so(runtime: RuntimeStandIn) -> No
     assert len(runtime.requests) == 1
 
 
-def test_a_body_of_6_mib_is_sent_and_a_larger_one_refused_before_it_is(runtime: RuntimeStandIn) -> None:
-    endpoint(runtime).invoke(Payload(b'{"inputs":[]}'.ljust(MAX_BODY), "application/json"))
+@pytest.mark.parametrize("size", [6_500_000, 24_000_000, MAX_BODY_BYTES])
+def test_a_body_of_up_to_25_mb_is_sent(runtime: RuntimeStandIn, size: int) -> None:
+    endpoint(runtime).invoke(Payload(b'{"inputs":[]}'.ljust(size), "application/json"))
+    assert len(runtime.requests[-1].get_data()) == size
+
+
+def test_a_larger_body_is_refused_before_it_is_sent(runtime: RuntimeStandIn) -> None:
     with pytest.raises(PayloadError) as caught:
-        endpoint(runtime).infer({"x": np.zeros((1, 3, 1000, 1000), np.float32)})
-    assert "bytes, and SageMaker takes 6,291,456: send smaller batches" in str(caught.value)
-    assert "the request has 12,000," in str(caught.value)
-    assert len(runtime.requests) == 1
+        endpoint(runtime).infer({"x": np.zeros((1, 3, 1500, 1500), np.float32)})
+    assert "bytes, and SageMaker takes 26,214,400: send smaller batches, or the URI of" in str(caught.value)
+    assert "the request has 27,000," in str(caught.value)
+    assert runtime.requests == []
 
 
 @pytest.mark.parametrize("target", ["", " a.tar.gz", "größe.tar.gz", "a\nb", "a" * 1025])

@@ -151,6 +151,13 @@ class TestMistakes:
     def test_a_threshold_that_nothing_exceeds_is_told(self, folder: FleetFolder, keys: str) -> None:
         assert found(folder, f"alarms: {{{keys}}}\n") == [("FL288", Severity.WARNING)]
 
+    @pytest.mark.parametrize(("latency", "codes"), [("479s", []), ("480s", ["FL288"])])
+    def test_a_streamed_answer_may_take_eight_minutes(
+        self, folder: FleetFolder, latency: str, codes: list[str]
+    ) -> None:
+        keys = f"container: {{inference_type: generate_stream}}\nalarms: {{latency_p99: {latency}}}\n"
+        assert [code for code, _ in found(folder, keys)] == codes
+
     @pytest.mark.parametrize(
         "keys", ["gpu_utilization: 60%", "gpu_utilization: {warning: 50%, critical: 90%}"]
     )

@@ -132,7 +132,7 @@ class TestWhatPasses:
         assert endpoint.looked(late(endpoint.begun(endpoint.event(sample(DOUBLE)))))["IsComplete"] is True
 
     def test_no_call_is_begun_that_the_function_might_not_outlive(self) -> None:
-        endpoint = SampledEndpoint(seconds_left=79, invoke=raising())
+        endpoint = SampledEndpoint(seconds_left=99, invoke=raising())
         assert endpoint.checked(sample(DOUBLE)) == NOT_YET
         assert endpoint.calls == []
 

@@ -18,7 +18,7 @@ from werkzeug.serving import make_server
 from embedded_keys import SESSION
 from endpoint_check.call import CALLER
 from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
-from fleet.local.gateway import MAX_BODY, Gateway
+from fleet.local.gateway import MAX_BODY_BYTES, Gateway
 
 
 class Way:
@@ -185,12 +185,21 @@ def test_a_container_that_is_being_restarted_is_a_model_error(runtime: Any) -> N
     assert refusal(runtime, b"x", "restarting")["Error"]["Code"] == "ModelError"
 
 
-def test_a_body_of_6_mib_is_taken_and_a_larger_one_refused(runtime: Any) -> None:
-    answer = runtime.invoke_endpoint(EndpointName="embed", Body=b"x" * MAX_BODY, ContentType="text/plain")
-    assert len(answer["Body"].read()) == MAX_BODY + len("/invocations/")
-    said = refusal(runtime, b"x" * (MAX_BODY + 1))
+@pytest.mark.parametrize("size", [6_500_000, MAX_BODY_BYTES])
+def test_a_body_of_up_to_25_mb_is_passed_on(runtime: Any, size: int) -> None:
+    answer = runtime.invoke_endpoint(EndpointName="embed", Body=b"x" * size, ContentType="text/plain")
+    assert len(answer["Body"].read()) == size + len("/invocations/")
+
+
+def test_an_answer_in_parts_is_refused_with_the_way_out(runtime: Any) -> None:
+    with pytest.raises(ClientError, match="ValidationError.*deploy the endpoint to an account"):
+        runtime.invoke_endpoint_with_response_stream(EndpointName="embed", Body=b"x")
+
+
+def test_a_larger_body_is_refused(runtime: Any) -> None:
+    said = refusal(runtime, b"x" * 26_300_000)
     assert said["ResponseMetadata"]["HTTPStatusCode"] == 413
-    assert said["Error"]["Message"] == "HTTP content length exceeded 6291456 bytes."
+    assert said["Error"]["Message"] == "HTTP content length exceeded 26214400 bytes."
 
 
 def test_a_target_that_is_not_loaded_yet_is_told_as_sagemaker_tells_it(runtime: Any) -> None:

@@ -161,6 +161,11 @@ def test_what_is_missing_is_refused_where_it_belongs(
             "rollback_alarms: true",
             "alarms: {latency_p99: 1s}\nrollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
         ),
+        (
+            "rollback_alarms: true",
+            "container: {inference_type: generate_stream}\nalarms: {latency_p99: 90s}\n"
+            "rollout: {strategy: canary, canary: 50%, rollback_on: [latency]}\n",
+        ),
         ("vpc: true", VPC),
         ("samples: 1", SAMPLE),
         ("samples: 0", ""),

@@ -12,7 +12,7 @@ from fleet.local.triton.shared_container import MODULE, MODULES
 from fleet.spec.values import ModelName
 from fleet_client import client
 from shared_container import routes, settings
-from shared_container.nginx_config import MAX_BODY_BYTES, SCRIPTS
+from shared_container.nginx_config import SCRIPTS
 
 NAMES = ["a", "_a", "a.b-c_d", "9", "-a", ".a", "a b", "a/b", "a;b", "", "a" * 255, "a" * 256]
 VERSIONS = ["0", "1", "01", "-1", "1.5", "", "9" * 19, "9" * 20]
@@ -48,10 +48,6 @@ def test_a_route_and_a_version_are_the_same_to_all_who_read_them(file: str) -> N
 
 def test_njs_is_looked_for_where_the_program_looks() -> None:
     assert (MODULE, MODULES) == (settings.JS_MODULE, settings.JS_FOLDERS)
-
-
-def test_the_limit_of_a_body_is_that_of_the_client() -> None:
-    assert MAX_BODY_BYTES == client.MAX_BODY
 
 
 def test_a_value_that_was_cut_is_joined_alike() -> None:

@@ -1,0 +1,56 @@
+"""What a call may carry and how long it may take is one fact: who cannot read the catalog has the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import botocore.session
+import pytest
+
+from endpoint_check.check import LONGEST
+from endpoint_check.passing import CONFIG
+from fleet.catalog.data_file import data_file
+from fleet.catalog.invocations import guide_body_limit, model_body_limit, seconds_to_answer
+from fleet.local.containers import SECONDS_TO_ANSWER
+from fleet_client import CLIENT_CONFIG, STREAM_CONFIG, client
+from shared_container import nginx_config, settings
+
+
+def test_the_lower_limit_is_that_of_botocores_model_for_requests_and_answers() -> None:
+    model: Any = botocore.session.get_session().get_service_model("sagemaker-runtime")
+    bodies = [
+        model.operation_model("InvokeEndpoint").input_shape.members["Body"],
+        model.operation_model("InvokeEndpoint").output_shape.members["Body"],
+        model.operation_model("InvokeEndpointWithResponseStream").input_shape.members["Body"],
+    ]
+    assert {each.metadata["max"] for each in bodies} == {model_body_limit().bytes}
+
+
+def test_each_limit_of_a_body_has_its_source_and_its_day() -> None:
+    for each in data_file("invocations.yaml")["body"].values():
+        assert each["source"] and each["date"] <= data_file("invocations.yaml")["date"]
+
+
+def test_who_refuses_a_body_refuses_what_is_larger_than_every_source_allows() -> None:
+    limits = {client.MAX_BODY_BYTES, nginx_config.MAX_BODY_BYTES}
+    assert limits == {guide_body_limit().bytes} == {25 << 20}
+    assert guide_body_limit().bytes > model_body_limit().bytes
+
+
+def test_an_answer_has_the_seconds_of_the_catalog_and_who_waits_for_it_a_few_more() -> None:
+    seconds = seconds_to_answer(streams=False)
+    assert (settings.DEFAULT_SECONDS, SECONDS_TO_ANSWER, seconds) == (60, 60, 60)
+    configs: list[Any] = [CLIENT_CONFIG, CONFIG]
+    assert [each.read_timeout for each in configs] == [seconds + 10] * 2
+    assert configs[1].connect_timeout + configs[1].read_timeout < LONGEST
+
+
+def test_a_streamed_answer_has_eight_minutes() -> None:
+    assert seconds_to_answer(streams=True) == 8 * 60
+    config: Any = STREAM_CONFIG
+    assert (config.read_timeout, config.retries) == (490, {"total_max_attempts": 1})
+
+
+@pytest.mark.parametrize("name", ["limits.yaml", "documented_limits.yaml"])
+def test_no_other_file_of_the_catalog_limits_a_call(name: str) -> None:
+    assert [each for each in data_file(name)["limits"] if each.startswith("invoke")] == []
