@@ -9,7 +9,6 @@ from fleet.catalog.amis import releases_on
 from fleet.catalog.security_fixes import SecurityFix, missing_fixes
 from fleet.core.sizes import count_of
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.listeners import flag_values
 from fleet.spec.environment import LOCAL
 
 MAX_FIXES = 4
@@ -80,7 +79,8 @@ def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
     own, locked = endpoint.spec.own_image, endpoint.lock.image if endpoint.lock else None
     if own is not None and own.uri is not None and not (locked and locked.facts and locked.facts.triton):
         return None
-    mode, flags = endpoint.spec.mode.value, frozenset(flag_values(endpoint.spec.container.additional_args))
+    mode, arguments = endpoint.spec.mode.value, endpoint.spec.container.additional_args
+    flags = frozenset(each.partition("=")[0] for each in arguments)
     return SecurityGap(
         release=image.release,
         missing=tuple(missing_fixes(image.release, mode, flags)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fleet.catalog.front_end import flags
@@ -15,6 +17,7 @@ from fleet.catalog.security_fixes import (
 )
 from fleet.spec.endpoint import Mode
 
+PAGE = Path(__file__).resolve().parents[3] / "docs/images.md"
 RESTRICTED = ["--http-restricted-api"]
 FIXES = {each.id: each for each in security_fixes()}
 
@@ -77,3 +80,11 @@ def test_the_worst_comes_first() -> None:
     ranks = [each.severity.rank for each in missing_fixes("25.04", "multi-model", RESTRICTED)]
     assert ranks == sorted(ranks, reverse=True)
     assert ranks[0] == FixSeverity.CRITICAL.rank
+
+
+@pytest.mark.parametrize("fix", security_fixes(), ids=lambda each: each.id)
+def test_the_page_about_images_lists_each_fix_as_the_catalog_has_it(fix: SecurityFix) -> None:
+    (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{fix.id}` |"))
+    assert f"| {fix.severity}, {fix.rating} | {fix.release_text}" in row
+    assert all(f"`{each}`" in row for each in (*fix.modes, *fix.flags))
+    assert row.endswith(f"| {fix.title}: {fix.effect} |")
