@@ -7,6 +7,9 @@ from functools import cache
 from typing import Any
 
 from fleet.catalog.data_file import data_file
+from fleet.catalog.images import regions_of, release, releases
+from fleet.catalog.instances import Instance, Processor
+from fleet.catalog.versions import numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +20,7 @@ class Ami:
         driver: NVIDIA's driver branch, such as "550"; empty without a GPU.
         cuda: The newest CUDA major version whose containers it runs; 0 without a GPU.
         accepts: Families that are proved to take it.
+        at_times: Families that take it, and were refused with it at other times.
         unproven: Families that may take it: the sources do not settle it.
         refuses: Families that SageMaker refuses with it, or on which it cannot work.
         gpu: Whether it is for GPU instances.
@@ -26,6 +30,7 @@ class Ami:
     driver: str
     cuda: int
     accepts: tuple[str, ...]
+    at_times: tuple[str, ...]
     unproven: tuple[str, ...]
     refuses: tuple[str, ...]
     gpu: bool
@@ -36,7 +41,7 @@ class Ami:
 
     def may_run(self, *families: str) -> bool:
         """Whether no family is known to refuse it, or to have no driver in it."""
-        return set(families) <= {*self.accepts, *self.unproven}
+        return set(families) <= {*self.accepts, *self.at_times, *self.unproven}
 
 
 def amis() -> list[Ami]:
@@ -91,7 +96,21 @@ def unnamed_ami() -> Ami:
 
 def families_with_driver(cuda: int) -> list[str]:
     """Families that run containers of a CUDA major version, proved or not."""
-    return sorted({family for ami in _for_cuda(cuda) for family in ami.accepts + ami.unproven})
+    return sorted({family for ami in _for_cuda(cuda) for family in ami.accepts + ami.at_times + ami.unproven})
+
+
+def releases_on(machine: Instance, region: str) -> list[str]:
+    """Releases whose image runs on an instance type in a region, by all that is known; the oldest first."""
+    return [each for each in releases() if region in regions_of(each) and _runs(each, machine)]
+
+
+def _runs(name: str, machine: Instance) -> bool:
+    if machine.kind is not Processor.GPU:
+        return machine.kind is Processor.CPU
+    least = release(name).min_compute_capability
+    if numbers(machine.compute_capability) < numbers(least):
+        return False
+    return inference_ami(release(name).cuda_major, machine.family) is not None
 
 
 @cache
@@ -100,6 +119,6 @@ def _for_cuda(cuda: int) -> tuple[Ami, ...]:
 
 
 def _ami(name: str, facts: dict[str, Any]) -> Ami:
-    families = {key: tuple(facts.get(key, ())) for key in ("accepts", "unproven", "refuses")}
+    families = {key: tuple(facts.get(key, ())) for key in ("accepts", "at_times", "unproven", "refuses")}
     driver = facts.get("driver", "")
     return Ami(name=name, driver=driver, cuda=facts.get("cuda", 0), gpu=bool(driver), **families)

@@ -10,6 +10,7 @@ from fleet.catalog.instances import Instance
 from fleet.catalog.prices import OTHER, STATED, hosting_price, price_list
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.security_fixes import fix_names, security_gap
 from fleet.endpoint.context.shared_container import default_route
 from fleet.explain.decision import DatedFacts, Decision, dated_facts
 from fleet.explain.host_image import host_image
@@ -42,6 +43,7 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
     if image.is_own:
         yield Decision(group="image", what="image", value=image.uri, reason=_own(endpoint))
         yield from _release(image.details)
+        yield from _security_fixes(endpoint)
         return
     reason = (
         f"account {image.account} has release {wanted} in {image.region}; the tag is that for"
@@ -58,6 +60,7 @@ def _image(endpoint: EndpointContext) -> Iterator[Decision]:
         certain=image.details.certain,
     )
     yield from _release(image.details)
+    yield from _security_fixes(endpoint)
 
 
 def _own(endpoint: EndpointContext) -> str:
@@ -69,6 +72,18 @@ def _own(endpoint: EndpointContext) -> str:
     if endpoint.spec.builds_mode_image:
         return f"`mode` of the spec: the shared container of this package; {built}"
     return f"`image.build` of the spec, {own.build if own else ''}; {built}"
+
+
+def _security_fixes(endpoint: EndpointContext) -> Iterator[Decision]:
+    gap = security_gap(endpoint)
+    if gap is not None:
+        yield Decision(
+            group="image",
+            what="missing security fixes",
+            value=fix_names(gap.missing) if gap.missing else "none that the catalog knows",
+            reason=f"of Triton's SageMaker front end, in release {gap.release}, for `mode: {gap.mode}`",
+            facts=(dated_facts("security_fixes.yaml"),),
+        )
 
 
 def _registry(release: str) -> DatedFacts:

@@ -16,6 +16,7 @@ from fleet.policies.file import PolicyFile, read_policies
 from fleet.policies.limits import computed_costs, exact, limit_breaches, money, undecided
 from fleet.policies.requirements import requirement_breaches
 from fleet.policies.scope import is_about, is_of_environment
+from fleet.policies.security_fixes import security_breaches
 from fleet.policies.subject import Subject
 from fleet.spec.policy import Statement
 from fleet.spec.project import LoadedSpec, Project
@@ -97,6 +98,7 @@ class PolicyCheck:
     def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
         yield from limit_breaches(statement, subject, self.today)
         yield from requirement_breaches(statement, subject)
+        yield from security_breaches(statement, subject)
 
     def _of_teams(
         self, file: PolicyFile, index: int, statement: Statement, exceptions: Exceptions

@@ -15,6 +15,7 @@ from fleet.endpoint.context.raw import RawProperty, computes, properties_at
 from fleet.findings import FindingsError
 from fleet.report.cost import Cost
 from fleet.spec.environment import Environment
+from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, load_lock
 from fleet.spec.source import KeyPath
 
@@ -118,12 +119,22 @@ class Subject:
         yield from found.values()
 
     @cached_property
-    def image_release(self) -> str | None:
-        """Triton's release in an image of one's own; None where its lock does not know it."""
+    def lock(self) -> Lock | None:
+        """What its lock records; None where it has none that can be read."""
         try:
-            image = load_lock(self.lock_file).image
+            return load_lock(self.lock_file)
         except FindingsError:  # reported where the endpoint is resolved
             return None
+
+    @cached_property
+    def locked_context(self) -> EndpointContext:
+        """The endpoint as rules look at it, with its lock."""
+        return EndpointContext(loaded=self.loaded, environment=self.environment, lock=self.lock)
+
+    @property
+    def image_release(self) -> str | None:
+        """Triton's release in an image of one's own; None where its lock does not know it."""
+        image = self.lock.image if self.lock else None
         return image.facts.triton if image and image.facts else None
 
     def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from fleet.catalog.security_fixes import FixSeverity, security_fixes
 from fleet.spec.endpoint import Reason
 from fleet.spec.mistake import Mistake
 from fleet.spec.owner import Owner
@@ -113,6 +114,35 @@ class TritonReleases(Document):
     warning from 30 days before its last day."""
 
 
+FIX_IDS = tuple(each.id for each in security_fixes())
+FixId = Annotated[str, WithJsonSchema({"type": "string", "enum": list(FIX_IDS)})]
+
+
+class SecurityFixes(Document):
+    """Security fixes of Triton's SageMaker front end, those that the endpoint's mode and flags need."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    severity: Annotated[FixSeverity, Field(strict=False)] | None = None
+    """Minimum severity of the fixes that the release of Triton has to have. Default: none by severity."""
+    fixes: Annotated[tuple[FixId, ...], Field(strict=False)] = ()
+    """Ids of further fixes that it has to have, such as `load-race`."""
+
+    @field_validator("fixes")
+    @classmethod
+    def _name_fixes(cls, ids: tuple[str, ...]) -> tuple[str, ...]:
+        for index, each in enumerate(ids):
+            if each not in FIX_IDS:
+                raise Mistake("the catalog has no such fix", did_you_mean(each, FIX_IDS), (index,))
+        return ids
+
+    @model_validator(mode="after")
+    def _requires_a_fix(self) -> Self:
+        if self.severity is None and not self.fixes:
+            raise Mistake("it requires no fix", "write `severity`, `fixes` or both")
+        return self
+
+
 class Requirements(Document):
     """Requirements for endpoints; a key with `false` or 0 requires nothing."""
 
@@ -133,6 +163,8 @@ class Requirements(Document):
     """Minimum number of `samples` that each deploy sends."""
     log_retention_days: Annotated[int, Field(ge=0, le=3653)] = 0
     """Minimum of `logs.retention_days`."""
+    security_fixes: SecurityFixes | None = None
+    """Security fixes that the release of `triton` has to have. Default: none."""
 
     @model_validator(mode="after")
     def _requires_something(self) -> Self:

@@ -26,6 +26,8 @@ environment: dev
 account: "111122223333"
 region: us-east-1
 """
+ALLOWED = 'allow: {missing-security-fix: "nobody calls these endpoints"}\n'
+"""For the release of SPEC; in a file of its own, so that the lines of specs stay as tests write them."""
 LOCK = f"""\
 endpoint: sentences
 archives:
@@ -48,6 +50,8 @@ class FleetFolder:
     def spec(self, text: str = "", name: str = "sentences", *, base: str = SPEC) -> None:
         """The base spec with further keys."""
         self.write(f"model_specs/{name}.yaml", base + dedent(text))
+        if not (self.root / "model_specs/_folder.yaml").exists():
+            self.write("model_specs/_folder.yaml", ALLOWED)
 
     def environment(self, text: str = "", name: str = "dev") -> None:
         """The base environment with further keys."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.amis import amis, default_driver, families_with_driver, inference_ami
-from fleet.catalog.images import Image, image_regions, regions_of, release, releases
-from fleet.catalog.instances import Instance, Processor, offered_families
+from fleet.catalog.amis import amis, default_driver, families_with_driver, inference_ami, releases_on
+from fleet.catalog.images import Image, image_regions, regions_of, releases
+from fleet.catalog.instances import Processor, offered_families
 from fleet.catalog.versions import numbers
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
@@ -88,7 +88,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
         hint = f"write `{endpoint.variant}.InferenceAmiVersion: {other.name}`"
         yield Problem(TYPE, message, hint, certain=usual is not None and image.details.cuda_major_certain)
         return
-    fitting = [each for each in releases() if _runs(each, endpoint.region, machine)]
+    fitting = releases_on(machine, endpoint.region)
     families = ", ".join(each for each in families_with_driver(image.cuda) if each in offered_families())
     message = (
         f"Triton {image.release} is built for CUDA {image.cuda}, and no SageMaker host image"
@@ -120,6 +120,16 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
     elif machine.family in chosen.refuses:
         message = f"SageMaker refuses {machine.family} instances with the host image {chosen.name}"
         yield Problem(path, message, _leave(named))
+    elif machine.family in chosen.at_times:
+        message = (
+            f"SageMaker takes the host image {chosen.name} on {machine.family} instances,"
+            " but not at all times"
+        )
+        hint = (
+            'if it answers "Invalid combination", deploy again later or use another family; then write'
+            ' `allow: {incompatible-ami: "…"}`'
+        )
+        yield Problem(path, message, f"{hint}; confirmed: {', '.join(chosen.accepts)}", certain=False)
     elif machine.family not in chosen.accepts:
         message = f"no source confirms that the host image {chosen.name} runs on {machine.family} instances"
         confirmed = f"; confirmed: {', '.join(chosen.accepts)}" if chosen.accepts else ""
@@ -190,10 +200,3 @@ def _instead(image: Image, untried: bool) -> str:
     if untried:
         ways.append('try it once and write `allow: {ami-driver-mismatch: "tried on …"}`')
     return ", or ".join(ways)
-
-
-def _runs(name: str, region: str, machine: Instance) -> bool:
-    if region not in regions_of(name):
-        return False
-    found = inference_ami(release(name).cuda_major, machine.family)
-    return found is not None and machine.family not in found.refuses

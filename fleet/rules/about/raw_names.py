@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fleet.catalog.images import partition_of, registry_host
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.machines import OWN_VARIANT
+from fleet.endpoint.context.machines import OWN_VARIANT, has_pools
 from fleet.endpoint.context.raw import raw_properties
 from fleet.endpoint.context.registries import IMAGE
 from fleet.findings import Severity
@@ -26,8 +26,9 @@ def dangling_raw_name(endpoint: EndpointContext) -> Iterator[Problem]:
     """A raw property names only what the endpoint can use, such as an image of its own region.
 
     SageMaker pulls images only from its own region, and a capacity reservation belongs to one region and
-    account. A shadow variant without a model does not exist. The results of intrinsic functions are not
-    checked.
+    account. An endpoint has one reservation, a training plan for its `instance.type`, and answers only while
+    the plan is active; no file shows the type and the days of a plan. A shadow variant without a model does
+    not exist. The results of intrinsic functions are not checked.
     """
     yield from _models(endpoint)
     yield from _images(endpoint)
@@ -74,9 +75,19 @@ def _images(endpoint: EndpointContext) -> Iterator[Problem]:
 def _reservations(endpoint: EndpointContext) -> Iterator[Problem]:
     region, account = endpoint.region, endpoint.environment.account
     wanted = [partition_of(region).name, "sagemaker", region, account]
+    first = None
     for raw in judged_properties(endpoint, "EndpointConfig"):
-        if not raw.general.endswith(f".{RESERVATION}") or not isinstance(raw.value, str):
+        if not raw.general.endswith(f".{RESERVATION}"):
             continue
+        if has_pools(endpoint.raw_variants.get(".".join(raw.parts[:2]), {})):
+            message = "a capacity reservation is of one instance type, and the variant has instance pools"
+            yield Problem(raw.path, message, "leave one of the two out", certain=False)
+        if not isinstance(raw.value, str):
+            continue
+        first = first or raw.value
+        if raw.value != first:
+            message = f"the endpoint has two reservations, {first} and {raw.value}: SageMaker takes one"
+            yield Problem(raw.path, message, "name the same one for both variants, or leave one out")
         if raw.value.split(":")[1:5] != wanted:
             message = f"{raw.value} is not a reservation of account {account} in {region}"
             yield Problem(raw.path, message, f"name one whose ARN begins with arn:{':'.join(wanted)}:")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.api_ledger import values_of_the_api
+from fleet.catalog.capacity import WiderRange, wider_range
 from fleet.catalog.properties import Property, properties_date, property_at
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
@@ -40,7 +41,8 @@ def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
 def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
     """A raw value fits CloudFormation's schema, and no required property is missing.
 
-    The result of an intrinsic function such as `Ref` is not checked.
+    The result of an intrinsic function such as `Ref` is not checked. A value that only another public source
+    accepts is a warning, such as 60 seconds for `VariantInstanceProvisionTimeoutInSeconds`.
     """
     for resource in RESOURCES:
         raws = list(judged_properties(endpoint, resource))
@@ -48,7 +50,14 @@ def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
             known = _find_property(resource, raw.parts)
             if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
                 continue
-            if raw.value is None:
+            if wider := _wider_range(raw):
+                message = (
+                    f"{raw.name} is {value_text(raw.value)}: CloudFormation's schema and the API's model"
+                    f" state {known.accepted_values}, {wider.by} states {wider.least} to {wider.most}"
+                )
+                hint = f"if the deploy is refused, write {known.accepted_values}"
+                yield Problem(raw.path, message, hint, certain=False)
+            elif raw.value is None:
                 hint = f"write `{raw.name}` as one key to remove it"
                 yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
             else:
@@ -63,6 +72,14 @@ def _in_the_api(raw: RawProperty) -> str:
         if raw.name.endswith(f".{member}") and str(raw.value) in values:
             return f": only the API accepts it, and {values[str(raw.value)]}"
     return ""
+
+
+def _wider_range(raw: RawProperty) -> WiderRange | None:
+    """The source that accepts a whole number which CloudFormation's schema does not; else None."""
+    wider, number = wider_range(raw.parts[-1]), str(raw.value)
+    if wider is None or not (number.isascii() and number.isdecimal()):
+        return None
+    return wider if wider.least <= int(number) <= wider.most else None
 
 
 def _find_property(resource: str, parts: tuple[str, ...]) -> Property | None:

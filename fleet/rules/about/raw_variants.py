@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fleet.catalog.capacity import pool_regions
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarm_thresholds import missing_metric, thresholds
 from fleet.endpoint.context.context import EndpointContext
@@ -19,6 +20,7 @@ from fleet.endpoint.context.machines import (
     pools,
 )
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from fleet.findings import Severity
 from fleet.rules.raw import judged_properties
 from fleet.rules.rule import Problem, Scope, rule
 from fleet.spec.endpoint import Mode
@@ -27,6 +29,7 @@ from fleet.spec.source import KeyPath
 HETEROGENEOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
 
 
+POOL_EXAMPLES = "https://github.com/aws-samples/sagemaker-genai-hosting-examples/tree/main/03-features/capacity-aware-instance-pool"
 METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
 CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
 WRITTEN_OUT = (
@@ -58,6 +61,24 @@ def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
     if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
         message = "SageMaker accepts no shadow variant for a multi-model endpoint"
         yield Problem(_place(shadow), message, "leave it out, or write `mode: single`")
+
+
+@rule("FL531", Severity.WARNING, source=POOL_EXAMPLES)
+def instance_pools_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
+    """AWS lists instance pools in the environment's region.
+
+    The only list is that of AWS's examples, of May 2026. SageMaker may have added regions since.
+    """
+    regions = pool_regions()
+    for raws in endpoint.raw_variants.values() if endpoint.region not in regions else ():
+        if own := pools(raws):
+            message = (
+                f"AWS lists instance pools in {len(regions)} regions,"
+                f" and {endpoint.region} is not one of them"
+            )
+            near = [each for each in regions if each[:2] == endpoint.region[:2]] or regions
+            hint = f"leave {POOLS} out, or use a region that has them: {', '.join(near)}"
+            yield Problem(own[0].path, message, hint)
 
 
 @rule("FL348", source=METRICS, scope=Scope.POOL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import botocore.session
 import pytest
 
-from fleet.catalog.amis import ami, amis, default_driver, families_with_driver, inference_ami
+from fleet.catalog.amis import ami, amis, default_driver, families_with_driver, inference_ami, releases_on
 from fleet.catalog.instances import instance, instance_types
 
 CUDA_12 = "al2-ami-sagemaker-inference-gpu-3-1"
@@ -29,6 +29,8 @@ def test_every_host_image_of_the_api_is_in_the_catalog() -> None:
         (12, "p4d", "al2-ami-sagemaker-inference-gpu-2"),
         (12, "p5en", CUDA_12),
         (12, "p3", "al2-ami-sagemaker-inference-gpu-2"),
+        (13, "p4d", CUDA_13),
+        (13, "g7", CUDA_13),
         (13, "g4dn", CUDA_13),
         (13, "g5", CUDA_13),
         (13, "g6", CUDA_13),
@@ -45,7 +47,7 @@ def test_a_family_gets_the_first_host_image_whose_driver_runs_the_container(
     assert found == ami(name)
 
 
-@pytest.mark.parametrize("family", ["g4dn", "g5", "p4d", "p4de", "p3"])
+@pytest.mark.parametrize("family", ["g4dn", "g5", "p4d", "p4de"])
 def test_containers_of_cuda_11_run_on_sagemakers_own_choice_of_driver_470(family: str) -> None:
     found = inference_ami(11, family)
     assert found is not None
@@ -75,14 +77,15 @@ def test_what_is_proved_is_kept_apart_from_what_is_not() -> None:
     old, new = ami(CUDA_12), ami(CUDA_13)
     assert old.accepts == ("g4dn", "g5", "g6")
     assert "g6e" in old.unproven
-    assert new.accepts == ("g4dn", "g6", "g6e", "g7e", "p6-b200")
-    assert {"g5", "p4d", "p4de"} < set(new.unproven)
+    assert new.accepts == ("g4dn", "g5", "g6", "g6e", "g7", "g7e", "p5", "p6-b200")
+    assert new.at_times == ("p4d",)
+    assert new.unproven == ("p4de", "p5e", "p5en", "p6-b300")
     assert "g7" in old.refuses
 
 
 def test_a_family_is_in_one_list_of_a_host_image_and_is_one_of_the_catalog() -> None:
     for each in amis():
-        named = each.accepts + each.unproven + each.refuses
+        named = each.accepts + each.at_times + each.unproven + each.refuses
         assert len(named) == len(set(named)), each.name
         assert set(named) <= FAMILIES, each.name
 
@@ -96,6 +99,26 @@ def test_the_host_image_for_inferentia_has_no_gpu_driver() -> None:
 @pytest.mark.parametrize(("family", "driver"), [("g5", "470"), ("g6", "535"), ("p5en", "550"), ("g7", None)])
 def test_the_driver_of_a_family_without_a_named_host_image(family: str, driver: str | None) -> None:
     assert default_driver(family) == driver
+
+
+def test_driver_470_is_the_default_of_four_families_alone() -> None:
+    assert {each for each in FAMILIES if default_driver(each) == "470"} == {"g4dn", "g5", "p4d", "p4de"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "region", "newest"),
+    [
+        ("ml.g5.xlarge", "us-east-1", "26.05"),
+        ("ml.g5.xlarge", "cn-north-1", "25.04"),
+        ("ml.c5.xlarge", "us-east-1", "26.05"),
+        ("ml.p3.2xlarge", "us-east-1", "24.09"),
+        ("ml.inf2.xlarge", "us-east-1", None),
+    ],
+)
+def test_a_release_is_for_an_instance_type_where_region_driver_and_gpu_take_it(
+    machine: str, region: str, newest: str | None
+) -> None:
+    assert next(reversed(releases_on(instance(machine), region)), None) == newest
 
 
 def test_an_unknown_host_image_is_not_found() -> None:

@@ -98,13 +98,34 @@ def test_a_type_that_sagemaker_does_not_have_is_not_found(unknown: str) -> None:
 
 def test_the_facts_of_a_gpu_instance() -> None:
     machine = instance("ml.g5.12xlarge")
-    assert (machine.gpu, machine.gpus, machine.gpu_memory_mib) == ("A10G", 4, 22888)
+    assert (machine.gpu, machine.gpus, machine.gpu_memory_mib) == ("A10G", 4, 23028)
     assert (machine.vcpus, machine.memory_gib, machine.nvme_gb) == (48, 192, 3800)
     assert (machine.kind, machine.architecture, machine.compute_capability) == (
         Processor.GPU,
         "x86_64",
         "8.6",
     )
+
+
+@pytest.mark.parametrize(
+    ("machine", "mib"),
+    [
+        ("ml.g4dn.xlarge", 15360),
+        ("ml.g5.xlarge", 23028),
+        ("ml.g6.xlarge", 23034),
+        ("ml.g6e.xlarge", 46068),
+        ("ml.g7.2xlarge", 32623),
+        ("ml.g7e.2xlarge", 97887),
+        ("ml.p4d.24xlarge", 40960),
+        ("ml.p4de.24xlarge", 81920),
+        ("ml.p5.4xlarge", 81559),
+        ("ml.p5en.48xlarge", 143771),
+        ("ml.p6-b200.48xlarge", 183359),
+        ("ml.p6-b300.48xlarge", 275040),
+    ],
+)
+def test_the_memory_of_a_gpu_is_what_nvidia_smi_prints(machine: str, mib: int) -> None:
+    assert instance(machine).gpu_memory_mib == mib
 
 
 def test_the_facts_of_a_cpu_instance() -> None:

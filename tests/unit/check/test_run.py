@@ -11,7 +11,7 @@ from fleet.check.run import all_findings
 from fleet.findings import Finding, Severity
 from fleet.selection.selector import Selector
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import ALLOWED, SPEC, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
 
 WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
@@ -225,7 +225,8 @@ class TestPaths:
         self, locked: FleetFolder, tmp_path: Path
     ) -> None:
         draft = tmp_path / "any-name.yaml"
-        draft.write_text(WITHOUT_DRIVER.replace("../repository", str(locked.root / "repository")))
+        text = WITHOUT_DRIVER.replace("../repository", str(locked.root / "repository"))
+        draft.write_text(text + ALLOWED)
         (only,) = all_findings(open_project(locked.root, "dev"), [draft])
         assert (only.code, only.file, only.line) == ("FL204", draft, 3)
 
@@ -246,7 +247,7 @@ class TestPaths:
     ) -> None:
         drafts = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
         for draft in drafts:
-            draft.write_text(SPEC.replace("../repository", str(locked.root / "repository")))
+            draft.write_text(SPEC.replace("../repository", str(locked.root / "repository")) + ALLOWED)
         (only,) = all_findings(open_project(locked.root, "dev"), drafts)
         assert (only.code, only.file) == ("FL123", drafts[1])
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from fleet.cli.commands import app
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError, FindingsError
-from fleet_folder import FleetFolder
+from fleet_folder import ALLOWED, FleetFolder
 from new_specs import NAME, NewSpecs
 
 
@@ -85,7 +85,7 @@ def test_a_spec_in_a_folder_has_its_own_paths_and_lacks_what_the_folder_has(
 ) -> None:
     new.onnx("embed")
     new.fleet.write("profiles/gpu.yaml", "instance: {type: ml.g5.2xlarge, count: 2}\n")
-    new.fleet.write("model_specs/_folder.yaml", "profile: gpu\n")
+    new.fleet.write("model_specs/_folder.yaml", f"profile: gpu\n{ALLOWED}")
     new.fleet.write("model_specs/search/_folder.yaml", "triton: '25.04'\n")
     said = lines(run, NAME, "--from-repository", "new", "--folder", "search/deep")
     assert said[0] == "wrote model_specs/search/deep/fresh.yaml"

@@ -35,7 +35,7 @@ class TestImage:
         shown = on(folder, "ml.g5.xlarge", "24.10")
         assert (shown["image"].value, shown["host image"].value) == (None, None)
         assert shown["image"].reason == "SageMaker has no image of Triton 24.10"
-        assert shown["GPU"].value == "1 x A10G of 22888 MiB, compute capability 8.6"
+        assert shown["GPU"].value == "1 x A10G of 23028 MiB, compute capability 8.6"
 
     def test_a_region_without_one_is_named(self, folder: FleetFolder) -> None:
         folder.spec(base=SPEC.replace("25.04", "26.05"))

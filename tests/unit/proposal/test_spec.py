@@ -150,7 +150,7 @@ def test_weights_take_half_of_the_gpus_memory_at_most(new: NewSpecs) -> None:
         file.truncate(10 << 30)
     text = new.text()
     assert new.spec().instance.type == "ml.g6.2xlarge"
-    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 16.0 GiB." in new.said(text)
+    assert "Not ml.g4dn.xlarge: weights of 10.0 GiB leave little of its GPU's 15.0 GiB." in new.said(text)
 
 
 def test_a_decoupled_model_is_called_by_generate(new: NewSpecs) -> None:

@@ -69,7 +69,9 @@ class TestOptions:
         assert message.startswith(f"`compatibility: {value}` has a price: slower")
         assert severity is Severity.WARNING
 
-    @pytest.mark.parametrize(("size", "count"), [("14000MiB", 0), ("16383MiB", 0), ("16GiB", 1)])
+    @pytest.mark.parametrize(
+        ("size", "count"), [("14000MiB", 0), ("15359MiB", 0), ("15360MiB", 1), ("16GiB", 1)]
+    )
     def test_a_workspace_of_the_whole_gpu_bounds_nothing(self, size: str, count: int) -> None:
         assert len(found("FL390", machine="ml.g4dn.xlarge", workspace=size)) == count
 

@@ -52,11 +52,24 @@ class TestFamily:
         (problem,) = problems("FL222", "25.04", "ml.g6e.xlarge", CUDA_12[0])
         assert problem.hint.endswith("; confirmed: g4dn, g5, g6")
 
-    @pytest.mark.parametrize("machine", ["ml.g5.xlarge", "ml.p4d.24xlarge", "ml.p4de.24xlarge"])
-    def test_where_sources_contradict_each_other_it_is_a_warning(self, machine: str) -> None:
+    @pytest.mark.parametrize("machine", ["ml.p4de.24xlarge", "ml.p5en.48xlarge", "ml.p6-b300.48xlarge"])
+    def test_what_no_source_confirms_is_a_warning(self, machine: str) -> None:
         (problem,) = problems("FL222", "25.09", machine, CUDA_13)
         assert not problem.certain
-        assert problem.hint.endswith("; confirmed: g4dn, g6, g6e, g7e, p6-b200")
+        assert problem.message.startswith("no source confirms that the host image")
+        assert problem.hint.endswith("; confirmed: g4dn, g5, g6, g6e, g7, g7e, p5, p6-b200")
+
+    def test_a_family_that_sagemaker_refuses_at_times_is_a_warning_that_names_its_answer(self) -> None:
+        (problem,) = problems("FL222", "25.09", "ml.p4d.24xlarge", CUDA_13)
+        assert not problem.certain
+        assert problem.message == (
+            f"SageMaker takes the host image {CUDA_13} on p4d instances, but not at all times"
+        )
+        assert problem.hint.startswith('if it answers "Invalid combination", deploy again later')
+
+    @pytest.mark.parametrize("machine", ["ml.g5.xlarge", "ml.g7.2xlarge", "ml.g4dn.xlarge"])
+    def test_what_is_in_use_is_no_finding(self, machine: str) -> None:
+        assert problems("FL222", "25.09", machine, CUDA_13) == []
 
     @pytest.mark.parametrize("machine", ["ml.g4dn.xlarge", "ml.g6e.xlarge", "ml.p6-b200.48xlarge"])
     def test_of_what_is_proved_nothing_is_said(self, machine: str) -> None:

@@ -86,10 +86,10 @@ class TestPools:
 
     def test_a_named_host_image_is_judged_for_each_pool(self) -> None:
         named = {"type": G6, "ami": "al2023-ami-sagemaker-inference-gpu-4-1"}
-        spec = pooled(G6, "ml.p4d.24xlarge", instance=named, triton="25.09")
+        spec = pooled(G6, "ml.p4de.24xlarge", instance=named, triton="25.09")
         assert said(spec, "FL222") == [
             "instance pool 2: no source confirms that the host image al2023-ami-sagemaker-inference-gpu-4-1"
-            " runs on p4d instances"
+            " runs on p4de instances"
         ]
 
     def test_a_named_host_image_is_held_against_the_release_once(self) -> None:
@@ -244,7 +244,7 @@ class TestVariants:
         assert not problem.certain
 
     def test_a_host_image_that_it_names_is_judged(self) -> None:
-        spec = shadowed(G5, InferenceAmiVersion="al2023-ami-sagemaker-inference-gpu-4-1")
+        spec = shadowed("ml.p4de.24xlarge", InferenceAmiVersion="al2023-ami-sagemaker-inference-gpu-4-1")
         assert len(said(spec, "FL222")) == len(said(spec, "FL223")) == 1
         assert said(spec, "FL223")[0].startswith("shadow variant b: al2023-ami-sagemaker-inference-gpu-4-1")
 

@@ -29,6 +29,13 @@ class TestWeights:
         assert certain
         assert "the weights of m with all instances take 24.0 GiB" in message
 
+    def test_a_gpu_has_what_nvidia_smi_prints_not_the_size_that_it_is_sold_with(self) -> None:
+        t4 = {"instance": {"type": "ml.g4dn.xlarge"}}
+        assert said("FL251", {"m": model("onnxruntime", 15.0)}, **t4) == []
+        ((certain, message),) = said("FL251", {"m": model("onnxruntime", 15.5)}, **t4)
+        assert certain
+        assert message.endswith("GPU 0 of ml.g4dn.xlarge (T4) has 15.0 GiB")
+
     def test_instances_of_a_tensorrt_plan_share_its_weights(self) -> None:
         assert said("FL251", {"m": model("tensorrt", 6, count=4)}) == []
 

@@ -146,9 +146,42 @@ class TestReservations:
             f"{arn} is not a reservation of account 111122223333 in us-east-1"
         ]
 
+    def test_an_endpoint_has_one_reservation(self) -> None:
+        ours, other = (f"arn:aws:sagemaker:us-east-1:111122223333:{name}" for name in (PLAN, f"{PLAN}-2"))
+        for plan, said_of_it in (
+            (ours, []),
+            (other, [f"the endpoint has two reservations, {ours} and {other}"]),
+        ):
+            second = shadow(ModelName=OWN, CapacityReservationConfig={"MlReservationArn": plan})
+            found = config("FL232", {f"{RESERVED}.MlReservationArn": ours, **second})
+            assert [each.partition(": SageMaker takes one")[0] for each in found] == said_of_it
+
+    def test_a_reservation_of_one_type_beside_pools_is_a_warning(self) -> None:
+        raw = {POOLS: [POOL], RESERVED: {"MlReservationArn": {"Ref": "Plan"}}}
+        case = Case(
+            spec={"cloudformation": {"EndpointConfig": raw}}, region=REGION, models=None, archive_size=1 << 20
+        )
+        (problem,) = case.problems(rules()["FL232"])
+        assert not problem.certain
+        assert problem.message.startswith("a capacity reservation is of one instance type")
+
     @pytest.mark.parametrize("arn", [f"arn:aws:sagemaker:us-east-1:111122223333:{PLAN}", {"Ref": "Plan"}])
     def test_one_of_the_environment_is_taken(self, arn: object) -> None:
         assert config("FL232", {RESERVED: {"MlReservationArn": arn}}) == []
+
+
+class TestRegionsOfPools:
+    def test_a_region_that_awss_list_lacks_is_named_with_the_near_ones_that_have_pools(self) -> None:
+        raw = {POOLS: [POOL]}
+        (message,) = said("FL531", "EndpointConfig", raw, region="eu-west-3")
+        assert message == "AWS lists instance pools in 16 regions, and eu-west-3 is not one of them"
+
+    @pytest.mark.parametrize("region", ["us-east-1", "eu-central-2", "ap-southeast-3"])
+    def test_in_a_listed_region_pools_are_no_finding(self, region: str) -> None:
+        assert said("FL531", "EndpointConfig", {POOLS: [POOL]}, region=region) == []
+
+    def test_without_pools_the_region_does_not_matter(self) -> None:
+        assert said("FL531", "EndpointConfig", shadow(ModelName=OWN), region="eu-west-3") == []
 
 
 class TestPoolsAndShadows:
@@ -236,7 +269,7 @@ class TestLimits:
         ],
     )
     def test_of_a_further_variant_one_thing_is_told(self, raw: dict[str, Any]) -> None:
-        spec = {"cloudformation": {"EndpointConfig": raw}}
+        spec = {"triton": "26.05", "cloudformation": {"EndpointConfig": raw}}
         case = Case(spec=spec, region=REGION, models=None, archive_size=1 << 20)
         found = [(code, each) for code, rule in rules().items() for each in case.problems(rule)]
         assert [(code, each.message, each.hint) for code, each in found] == [

@@ -62,11 +62,22 @@ class TestNames:
 class TestValues:
     @pytest.mark.parametrize("spelling", range(4))
     def test_a_value_outside_its_limits_is_told_in_every_spelling(self, spelling: int) -> None:
-        properties = variant("VariantInstanceProvisionTimeoutInSeconds", 299)[spelling]
+        properties = variant("VariantInstanceProvisionTimeoutInSeconds", 59)[spelling]
         message, hint = said("FL269", {"EndpointConfig": properties})
         name = "ProductionVariants.0.VariantInstanceProvisionTimeoutInSeconds"
-        assert message == f"{name} is 299, which CloudFormation does not accept"
+        assert message == f"{name} is 59, which CloudFormation does not accept"
         assert hint == "write a whole number of 300 to 3600"
+
+    @pytest.mark.parametrize("value", [60, 299, "120"])
+    def test_a_value_on_which_sources_disagree_is_a_warning_that_names_both(self, value: object) -> None:
+        (properties, *_) = variant("VariantInstanceProvisionTimeoutInSeconds", value)
+        (problem,) = case({"EndpointConfig": properties}).problems(rules()["FL269"])
+        assert not problem.certain
+        assert (
+            "CloudFormation's schema and the API's model state a whole number of 300 to 3600"
+            in problem.message
+        )
+        assert problem.message.endswith("Deepgram's guide to instance pools states 60 to 3600")
 
     @pytest.mark.parametrize(
         ("name", "value"),

@@ -1,0 +1,24 @@
+"""Which security fixes an endpoint's Triton lacks is among the decisions about its image."""
+
+from __future__ import annotations
+
+from fleet.explain.decision import Decision
+from fleet.explain.decisions import decisions
+from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+
+
+def shown(**spec: object) -> Decision:
+    context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
+    (found,) = (each for each in decisions(context) if each.what == "missing security fixes")
+    return found
+
+
+def test_the_fixes_that_the_release_lacks_are_named_with_their_first_release() -> None:
+    found = shown(triton="26.05", mode="multi-model")
+    assert found.value == "load-path (medium, 26.06)"
+    assert found.reason == "of Triton's SageMaker front end, in release 26.05, for `mode: multi-model`"
+    assert [each.file for each in found.facts] == ["security_fixes.yaml"]
+
+
+def test_a_release_without_a_gap_says_so() -> None:
+    assert shown(triton="26.05").value == "none that the catalog knows"
