@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from fleet.catalog.images import partition_of
@@ -11,6 +12,12 @@ from fleet.spec.access import GITHUB, GITLAB
 from fleet.spec.environment import Environment
 
 AccessRole = Literal["deploy", "drift", "promotion"]
+JOB_MINUTES: Mapping[AccessRole, int] = MappingProxyType({"deploy": 360, "drift": 60, "promotion": 180})
+"""How long a job that deploys, looks for drift or promotes may take, by the role that it begins with.
+
+Credentials last as long as their job, and the role allows that. Source of the longest: GitHub ends a job on its
+own runners after six hours (docs.github.com, Actions limits).
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,11 @@ def trusts_of(environment: Environment) -> tuple[Trust, ...]:
 def access_role(environment: str, region: str, role: AccessRole) -> str:
     """The name of a role, which workflows know without asking AWS; at most 54 characters of 64."""
     return f"triton-fleet-{environment}-{region}-{role}"
+
+
+def session_seconds(role: AccessRole) -> int:
+    """The longest session of a role: as long as the longest job that takes it on."""
+    return JOB_MINUTES[role] * 60
 
 
 def audience(region: str) -> str:

@@ -10,14 +10,16 @@ from aws_cdk.assertions import Template
 
 from fleet.catalog.drift import detected_types
 from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
+from fleet_stacks.stacks import FoundationStack
 from tests.synth.conftest import templates
 from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED
+from workflow_files import steps, used, write_environments
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
@@ -126,13 +128,26 @@ class TestTrust:
             NAMES["promotion"]: [trust(given, ISSUER, promoting)],
         }
 
-    def test_the_role_that_deploys_lasts_as_long_as_a_job(self, made: Template) -> None:
-        seconds = {
-            each["Properties"]["RoleName"]: each["Properties"].get("MaxSessionDuration")
-            for each in made.find_resources("AWS::IAM::Role").values()
-            if "RoleName" in each["Properties"]
-        }
-        assert seconds == {NAMES["deploy"]: 21600, NAMES["drift"]: None}
+    def test_credentials_of_a_job_last_as_long_as_the_job_and_its_role_allows_that(
+        self, folder: FleetFolder
+    ) -> None:
+        write_environments(folder)
+        limits = dict[str, int]()
+        for name in ("dev", "prod"):
+            app = App()
+            FoundationStack(app, place=resolve_foundation(folder.root, name).place)
+            for each in app.synth().stacks[0].template["Resources"].values():
+                if each["Type"] == "AWS::IAM::Role" and "RoleName" in each["Properties"]:
+                    role = each["Properties"]
+                    limits[f"arn:aws:iam::{ACCOUNT}:role/{role['RoleName']}"] = role["MaxSessionDuration"]
+        asked = [
+            (step["with"]["role-to-assume"], step["with"].get("role-duration-seconds", 3600), job)
+            for job, step in steps(folder)
+            if used(step) == "aws-actions/configure-aws-credentials"
+        ]
+        assert {role for role, _, _ in asked} == limits.keys()
+        for role, seconds, job in asked:
+            assert job["timeout-minutes"] * 60 <= seconds <= limits[role]
 
     def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
         boundary = f"arn:aws:iam::{ACCOUNT}:policy/boundary"

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from fleet.ci.gitlab import pipeline
 from fleet.cli.commands import app
+from fleet.endpoint.access import session_seconds
 from fleet.findings import CannotRunError, FindingsError
 from fleet_commands import form, recipe, simple_commands
 from fleet_folder import ROOT, FleetFolder
@@ -232,3 +233,8 @@ class TestGitLab:
         assert drift["variables"]["AWS_ROLE_ARN"] == ROLE.format("dev", "drift")
         assert drift["script"][-1] == ".venv/bin/fleet drift --env dev"
         assert "environment" not in drift
+
+    def test_a_job_has_the_time_for_which_its_role_allows_a_session(self, fleet: FleetFolder) -> None:
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
+        assert jobs["fleet-deploy-dev"]["timeout"] == f"{session_seconds('deploy') // 60} minutes"
+        assert jobs["fleet-drift-dev"]["timeout"] == f"{session_seconds('drift') // 60} minutes"
