@@ -8,6 +8,9 @@ from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
 from fleet.endpoint.access import JOB_MINUTES, AccessRole
+from fleet.endpoint.environment import environment_warnings
+from fleet.findings import Finding
+from fleet.spec.reader import read_source
 
 FOLDER = ".github/workflows"
 HEAD = "# Written by `fleet ci github` from environments/; change it there and run the command again.\n"
@@ -68,6 +71,19 @@ def omissions(root: Path) -> Iterator[str]:
                 f"no workflow promotes to {target.name}: `access.github.promotes_to` in"
                 f" environments/{target.source}.yaml lacks {target.github_environment!r}"
             )
+
+
+def doubts(root: Path) -> list[Finding]:
+    """Warnings about the environments whose jobs the workflows run: roles that may not trust them.
+
+    Raises:
+        FindingsError: an environment cannot be read.
+    """
+    return [
+        each
+        for target in targets_of(root)
+        for each in environment_warnings(target.settings, read_source(root / target.settings.file))
+    ]
 
 
 def _check(targets: Sequence[Target], prefix: str, *, locked: bool) -> str:

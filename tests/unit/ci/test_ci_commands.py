@@ -192,6 +192,15 @@ class TestCommand:
         lacks = "`access.github.promotes_to` in environments/dev.yaml lacks 'prod'\n"
         assert f"no workflow promotes to prod: {lacks}" in told
 
+    def test_a_repository_without_the_ids_that_tokens_have_is_a_warning_and_no_error(
+        self, fleet: FleetFolder
+    ) -> None:
+        assert "FL574" not in self.run("github")
+        fleet.environment(TRUSTED.replace("example@1/fleet@23", "example/fleet"))
+        for option in ((), ("--check",)):
+            told = self.run("github", *option)
+            assert "environments/dev.yaml:5:12: warning[subject-without-ids] FL574" in told
+
     def test_the_pipeline_of_gitlab_can_be_a_file_that_others_include(self, fleet: FleetFolder) -> None:
         assert "wrote ci/fleet.yml\n" in self.run("gitlab", "--file", "ci/fleet.yml")
         text = (fleet.root / "ci/fleet.yml").read_text()
