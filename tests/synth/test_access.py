@@ -1,4 +1,4 @@
-"""What the roles of `access` may do; see test_access_trust.py for whom they trust, test_invokers.py for roles of specs."""
+"""Who is trusted with the roles of `access`, by name and without a wildcard, and what each may do; see test_invokers.py for those of specs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from fleet.images.object_keys import IMAGES
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.conftest import templates
+from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
 BUCKET = f"arn:aws:s3:::triton-fleet-dev-{ACCOUNT}-us-east-1"
 GITHUB = "access: {github: {repository: example@1/fleet@23}}\n"
+ISSUER = "token.actions.githubusercontent.com"
 NAMES = {role: f"triton-fleet-dev-us-east-1-{role}" for role in ("deploy", "drift", "promotion")}
 OWN_STACKS = [f"arn:aws:cloudformation:{HERE}:stack/triton-fleet-dev{end}" for end in ("/*", "-*")]
 SPARED = {"StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "dev"}}
@@ -37,6 +39,7 @@ LIST = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:ListBucketVersions
 BUILD_LOGS = [
     f"arn:aws:logs:{HERE}:log-group:/triton-fleet/dev/{name}:log-stream:*" for name in ("engines", "images")
 ]
+SEARCH = f"arn:aws:iam::{ACCOUNT}:role/search"
 
 
 @pytest.fixture
@@ -44,6 +47,16 @@ def made(folder: FleetFolder, request: pytest.FixtureRequest) -> Template:
     """Foundation with the access that a test asks for."""
     folder.environment(getattr(request, "param", GITHUB))
     return templates(folder)[FOUNDATION]
+
+
+def trusts(made: Template) -> dict[str, list[dict[str, Any]]]:
+    """The trust statements of roles that have a name, by that."""
+    roles = [each["Properties"] for each in made.find_resources("AWS::IAM::Role").values()]
+    return {
+        each["RoleName"]: each["AssumeRolePolicyDocument"]["Statement"]
+        for each in roles
+        if "RoleName" in each
+    }
 
 
 def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
@@ -57,6 +70,79 @@ def granted(made: Template, role: str) -> dict[str, tuple[Any, ...]]:
     ]
     keys = ("Action", "Resource", "Condition")
     return {each["Sid"]: tuple(each[key] for key in keys if key in each) for each in policy}
+
+
+def trust(provider: Any, issuer: str, subject: Any) -> dict[str, Any]:
+    return {
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Effect": "Allow",
+        "Principal": {"Federated": provider},
+        "Condition": {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}},
+    }
+
+
+class TestTrust:
+    def test_without_access_nobody_is_trusted_and_no_provider_is_made(self, folder: FleetFolder) -> None:
+        foundation = str(templates(folder)[FOUNDATION].to_json())
+        assert "WebIdentity" not in foundation
+        assert "OIDCProvider" not in foundation
+
+    def test_jobs_are_trusted_by_repository_with_environment_or_default_branch(self, made: Template) -> None:
+        ((provider, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+        url, audience = f"https://{ISSUER}", ["sts.amazonaws.com"]
+        assert resource["Properties"].items() >= {"Url": url, "ClientIdList": audience}.items()
+        arn = {"Fn::GetAtt": [provider, "Arn"]}
+        assert trusts(made) == {
+            NAMES["deploy"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:environment:dev")],
+            NAMES["drift"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:ref:refs/heads/main")],
+        }
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            f"""\
+            access:
+              github:
+                repository: example@1/fleet@23
+                environment: development
+                branch: trunk
+                promotes_to: [staging, prod]
+                provider: arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}
+              gitlab: {{project: example/ml/fleet}}
+            """
+        ],
+        indirect=True,
+    )
+    def test_a_file_names_another_environment_branch_provider_and_host(self, made: Template) -> None:
+        given = f"arn:aws:iam::{ACCOUNT}:oidc-provider/{ISSUER}"
+        ((gitlab, resource),) = made.find_resources("AWS::IAM::OIDCProvider").items()
+        assert resource["Properties"]["Url"] == "https://gitlab.com"
+        arn, repository = {"Fn::GetAtt": [gitlab, "Arn"]}, "repo:example@1/fleet@23"
+        branch = trust(arn, "gitlab.com", "project_path:example/ml/fleet:ref_type:branch:ref:main")
+        promoting = [f"{repository}:environment:{each}" for each in ("staging", "prod")]
+        assert trusts(made) == {
+            NAMES["deploy"]: [trust(given, ISSUER, f"{repository}:environment:development"), branch],
+            NAMES["drift"]: [trust(given, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
+            NAMES["promotion"]: [trust(given, ISSUER, promoting)],
+        }
+
+    def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
+        boundary = f"arn:aws:iam::{ACCOUNT}:policy/boundary"
+        folder.environment(f"permissions_boundary: {boundary}\n{GITHUB}")
+        folder.spec(f"access: {{invokers: ['{SEARCH}']}}\n")
+        for template in templates(folder).values():
+            roles = template.find_resources("AWS::IAM::Role").values()
+            assert {each["Properties"].get("PermissionsBoundary") for each in roles} == {boundary}
+
+    def test_in_china_a_token_is_made_for_sts_there(self, folder: FleetFolder) -> None:
+        text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: cn-north-1\n{GITHUB}'
+        folder.write("environments/dev.yaml", text)
+        folder.write("model_specs/.keep", "")
+        (folder.root / "model_specs/sentences.yaml").unlink(missing_ok=True)
+        app = App()
+        add_fleet(app, resolve_fleet(folder.root, "dev"))
+        provider = only(Template.from_json(app.synth().stacks[0].template), "AWS::IAM::OIDCProvider")
+        assert provider["Properties"]["ClientIdList"] == ["sts.amazonaws.com.cn"]
 
 
 class TestPermissions:
