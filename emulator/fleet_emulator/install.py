@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moto.applicationautoscaling.models import applicationautoscaling_backends
+from moto.awslambda.models import lambda_backends
 from moto.cloudformation.models import cloudformation_backends
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.codebuild.models import codebuild_backends
@@ -21,6 +22,7 @@ from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.cloudwatch.backend import EmbeddedCloudWatch
 from fleet_emulator.codebuild.backend import EmbeddedCodeBuild
 from fleet_emulator.events import topics
+from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.logs.backend import EmbeddedLogs
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.registry.backend import EmbeddedEcr
@@ -50,6 +52,8 @@ def install() -> None:
     codebuild_backends.backend = EmbeddedCodeBuild
     # moto publishes no event to a topic.
     Rule.send_to_targets = topics.send_to_targets  # type: ignore[method-assign]
+    # moto does not know the settings of an account.
+    lambda_backends.backend = EmbeddedLambda
     # moto does not know keys of log groups that exist.
     logs_backends.backend = EmbeddedLogs
     # moto compares no checksum, overwrites what exists, and holds a large object in memory several times.

@@ -62,7 +62,10 @@ class Access:
     def client(self, service: Literal["sts"]) -> STSClient: ...
     @overload
     def client(
-        self, service: Literal["application-autoscaling", "codebuild", "ecr", "iam", "logs", "service-quotas"]
+        self,
+        service: Literal[
+            "application-autoscaling", "codebuild", "ecr", "iam", "lambda", "logs", "service-quotas"
+        ],
     ) -> Any: ...
     def client(self, service: str) -> Any:
         """The client of a service in the environment's region, created once; threads may share it.

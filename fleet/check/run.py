@@ -18,7 +18,7 @@ from fleet.check.spec_images import image_findings
 from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
 from fleet.endpoint.locks import MISSING, read_lock
 from fleet.endpoint.resolve import resolve_project
@@ -100,6 +100,7 @@ def all_findings(
         today: The day on which policies are checked; None: they are not.
     """
     findings, drafted = [*project.findings, *environment_findings(project)], list[tuple[Path, LoadedSpec]]()
+    findings += environment_warnings(project.environment, project.environment_source)
     findings += [*own_git_findings(project.root), *orphan_locks(project)]
     specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:

@@ -7,12 +7,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
-from fleet.endpoint.access import AccessRole
+from fleet.endpoint.access import JOB_MINUTES, AccessRole
+from fleet.endpoint.environment import environment_warnings
+from fleet.findings import Finding
+from fleet.spec.reader import read_source
 
 FOLDER = ".github/workflows"
 HEAD = "# Written by `fleet ci github` from environments/; change it there and run the command again.\n"
-DEPLOY_SECONDS = 6 * 3600
-"""As long as the role that deploys may be taken on; a job ends by then."""
 CHECKOUT = "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2"
 PYTHON = "actions/setup-python@0b93645e9fea7318ecaed2b359559ac225c90a2b # v5.3.0"
 UPLOAD = "actions/upload-artifact@b4b15b8c7c6ac21ea08fcf65892d2ee8f75cf882 # v4.4.3"
@@ -72,6 +73,19 @@ def omissions(root: Path) -> Iterator[str]:
             )
 
 
+def doubts(root: Path) -> list[Finding]:
+    """Warnings about the environments whose jobs the workflows run: roles that may not trust them.
+
+    Raises:
+        FindingsError: an environment cannot be read.
+    """
+    return [
+        each
+        for target in targets_of(root)
+        for each in environment_warnings(target.settings, read_source(root / target.settings.file))
+    ]
+
+
 def _check(targets: Sequence[Target], prefix: str, *, locked: bool) -> str:
     checks = [
         line
@@ -101,19 +115,22 @@ def _deploy(target: Target, prefix: str, *, locked: bool) -> str:
         **_of_target(target),
         PATHS=indented(["paths:", *(f'  - "{path}"' for path in paths)], 4) + "\n" if target.source else "",
         SETUP=_setup(not target.source and not locked),
-        CREDENTIALS=_credentials(target, "deploy", f"role-duration-seconds: {DEPLOY_SECONDS}"),
+        CREDENTIALS=_credentials(target, "deploy", JOB_MINUTES["deploy"]),
+        MINUTES=str(JOB_MINUTES["deploy"]),
         LOCKED=_locked(target, locked),
     )
 
 
 def _promote(target: Target, source: Target, prefix: str) -> str:
+    minutes = JOB_MINUTES["promotion"]
     return filled(
         _template("promote"),
         **_common(prefix),
         **_of_target(target),
         SOURCE=source.name,
-        TESTED_CREDENTIALS=_credentials(source, "promotion"),
-        CREDENTIALS=_credentials(target, "deploy", "unset-current-credentials: true"),
+        MINUTES=str(minutes),
+        TESTED_CREDENTIALS=_credentials(source, "promotion", minutes),
+        CREDENTIALS=_credentials(target, "deploy", minutes, "unset-current-credentials: true"),
         APP=APP,
     )
 
@@ -124,7 +141,8 @@ def _drift(targets: Sequence[Target], prefix: str) -> str:
             _template("drift-job"),
             **_common(prefix),
             **_of_target(target),
-            CREDENTIALS=_credentials(target, "drift"),
+            CREDENTIALS=_credentials(target, "drift", JOB_MINUTES["drift"]),
+            MINUTES=str(JOB_MINUTES["drift"]),
             UPLOAD=UPLOAD,
         )
         for target in targets
@@ -171,13 +189,15 @@ def _checkout(*further: str) -> str:
     return indented(lines, 6)
 
 
-def _credentials(target: Target, role: AccessRole, *further: str) -> str:
+def _credentials(target: Target, role: AccessRole, minutes: int, *further: str) -> str:
+    """A role for the length of a job; without a duration, the action asks for an hour."""
     default = target.audience == "sts.amazonaws.com"
     lines = [
         f"- uses: {AWS}",
         "  with:",
         f"    role-to-assume: {target.role(role)}",
         f"    aws-region: {target.settings.region}",
+        f"    role-duration-seconds: {minutes * 60}",
         *([] if default else [f"    audience: {target.audience}"]),
         *(f"    {line}" for line in further),
     ]

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
-from fleet.endpoint.access import AccessRole
+from fleet.endpoint.access import JOB_MINUTES, AccessRole
 
 FILE = ".gitlab-ci.yml"
 HEAD = "# Written by `fleet ci gitlab` from environments/; change it there and run the command again.\n"
@@ -109,8 +109,13 @@ def _drift(target: Target) -> list[str]:
 
 
 def _credentials(target: Target, role: AccessRole) -> list[str]:
-    """A role by the job's token, and the beginning of the script."""
+    """The time of a job, a role by its token, and the beginning of the script.
+
+    A token lasts as long as its job may take, so SDKs take the role on again each hour. Source: GitLab's
+    ci/secrets/id_token_authentication, `exp`.
+    """
     return [
+        f"  timeout: {JOB_MINUTES[role]} minutes",
         "  id_tokens:",
         "    FLEET_TOKEN:",
         f"      aud: {target.audience}",

@@ -107,6 +107,8 @@ def github(check: Check = False, locked: Locked = False) -> None:
     _write(top, texts, stale, of_github.HEAD, command, check=check)
     for line in of_github.omissions(root):
         say(line)
+    if doubts := of_github.doubts(root):
+        show_findings(doubts)
 
 
 @app.command()

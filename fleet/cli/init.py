@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +17,12 @@ from fleet.core.files import require_writable, write_atomically
 from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
 from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
+from fleet.scaffold.github_ids import RepositorySubject, repository_subject
 from fleet.scaffold.pin import VENDOR, Wheel, own_wheel, product_line
 from fleet.scaffold.setup_files import EXTRAS, LOCAL, REQUIREMENTS
 from fleet.scaffold.validation import require_valid
+from fleet.spec.github_repository import GitHubRepository, prefix_command
+from fleet.spec.mistake import Mistake
 
 _EARLIER = ("constraints.txt", "examples/payload.txt")
 """What earlier versions wrote in place of hashes."""
@@ -39,6 +43,14 @@ def init(
     example: Annotated[
         str, typer.Option(help=f"A first endpoint that runs on this machine: {' or '.join(EXAMPLES)}.")
     ] = SENTENCES,
+    github: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OWNER/NAME",
+            help="The repository on GitHub whose jobs may deploy; `gh` is asked for its ids, unless you write"
+            " OWNER@ID/NAME@ID. Default: none.",
+        ),
+    ] = None,
     wheel: Annotated[
         Path | None,
         typer.Option(
@@ -76,7 +88,9 @@ def init(
             )
         names = tuple(dict.fromkeys(name.strip() for name in environments.split(",")))
         fleet = NewFleet(environments=names, account=account, region=region, example=example)
-        _create(folder, fleet, own_wheel(wheel))
+        require_valid(folder, fleet)
+        pinned = own_wheel(wheel)
+        _create(folder, replace(fleet, github=_subject(github) if github else None), pinned)
 
 
 def _fleet_at(folder: Path) -> Path | None:
@@ -84,8 +98,23 @@ def _fleet_at(folder: Path) -> Path | None:
     return next((each for each in project_roots(folder) if any((each / "environments").glob("*.yaml"))), None)
 
 
+def _subject(text: str) -> RepositorySubject:
+    """The repository with its ids: the user's, or those that `gh` gives; it is never required."""
+    try:
+        repository = GitHubRepository.parse(text)
+    except Mistake as mistake:
+        raise typer.BadParameter(f"{text!r}: {mistake}; {mistake.hint}", param_hint="--github") from mistake
+    if repository.has_ids:
+        return RepositorySubject(
+            repository=repository, former=repository.names, doubt="only you know whether its tokens have ids"
+        )
+    try:
+        return repository_subject(repository)
+    except CannotRunError as error:
+        return RepositorySubject(repository=repository, doubt=f"{error.problem} ({error.remedy})")
+
+
 def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
-    require_valid(folder, fleet)
     contents = {**generated_files(folder, wheel), **own_files(fleet)}
     require_writable(folder, contents)
     missing = {path: content for path, content in contents.items() if not (folder / path).exists()}
@@ -98,6 +127,11 @@ def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
         say(f"next: add to requirements.txt: {wheel.requirement(EXTRAS)}")
     if not fleet.account:
         say("next: write your accounts into environments/*.yaml")
+    if fleet.github and not fleet.github.repository.has_ids:
+        say(f"next: write `access` into environments/*.yaml, where it is a comment: {fleet.github.doubt}")
+    elif fleet.github and fleet.github.doubt:
+        command = prefix_command(fleet.github.repository.names)
+        say(f"next: compare `access` in environments/*.yaml with `{command}`: {fleet.github.doubt}")
     say(f"next: cd {shlex.quote(str(folder))} && make setup && source .venv/bin/activate")
     if fleet.example == NONE:
         say("      fleet new NAME --from-repository DIR")

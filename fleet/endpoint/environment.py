@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from fleet.catalog.images import image_regions, partition_of
+from fleet.catalog.images import image_regions
 from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
-from fleet.endpoint.access import trusts_of
-from fleet.findings import Finding, FindingsError
+from fleet.endpoint.access import provider_arn, trusts_of
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.github_repository import IDS_SINCE, ids_command, prefix_command
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.project import Project, environment_names
 from fleet.spec.reader import read_source
@@ -30,6 +32,26 @@ def environment_findings(project: Project) -> list[Finding]:
 def own_findings(environment: Environment, source: Source) -> list[Finding]:
     """What is wrong with an environment by itself: an unknown region, too many tags."""
     return [*_region(environment, source), *_tags(environment, source)]
+
+
+def environment_warnings(environment: Environment, source: Source) -> Iterator[Finding]:
+    """What is doubtful about an environment by itself: a repository whose jobs its roles may not trust."""
+    github = environment.access.github
+    if github is None:
+        return
+    repository = github.repositories[0]
+    if not repository.has_ids:
+        message = (
+            f"the roles trust subjects that begin with `repo:{repository}:`; those of repositories that were"
+            f" created, renamed or transferred after {IDS_SINCE} have ids and do not match"
+        )
+        former = "" if github.former_repository else f", and keep `former_repository: {repository}`"
+        hint = (
+            f"write what `{ids_command(repository.names)}` prints{former} until"
+            f" `{prefix_command(repository.names)}` prints ids too"
+        )
+        mark = source.mark(("access", "github", "repository"))
+        yield replace(finding_at(mark, "FL574", message, hint), severity=Severity.WARNING)
 
 
 def _region(environment: Environment, source: Source) -> Iterator[Finding]:
@@ -94,7 +116,7 @@ def _same_provider(project: Project) -> Iterator[Finding]:
                     f"{own.environment!r} and {other.environment!r} are one account, and each would make its"
                     f" OIDC provider for {trust.issuer}: an account has one"
                 )
-                arn = f"arn:{partition_of(own.region).name}:iam::{own.account}:oidc-provider/{trust.issuer}"
+                arn = provider_arn(own.region, own.account, trust.issuer)
                 hint = f"write `provider: {arn}` in one of them, and deploy the other first"
                 mark = project.environment_source.mark(("access", trust.host.lower()))
                 yield finding_at(mark, "FL513", message, hint)

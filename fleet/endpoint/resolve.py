@@ -17,7 +17,7 @@ from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.context.volume_key import volume_key
 from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
-from fleet.endpoint.environment import environment_findings
+from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
 from fleet.endpoint.locks import read_lock
 from fleet.endpoint.resolved_endpoint import (
@@ -54,7 +54,8 @@ def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
     project = open_project(root, environment)
     if findings := environment_findings(project):
         raise FindingsError(findings)
-    return ResolvedFleet(place=place_of(project.environment), endpoints=())
+    warnings = tuple(environment_warnings(project.environment, project.environment_source))
+    return ResolvedFleet(place=place_of(project.environment), endpoints=(), warnings=warnings)
 
 
 def resolve_project(project: Project) -> ResolvedFleet:
@@ -63,7 +64,8 @@ def resolve_project(project: Project) -> ResolvedFleet:
     Raises:
         FindingsError: every mistake of every endpoint.
     """
-    place, warnings = place_of(project.environment), list[Finding]()
+    place = place_of(project.environment)
+    warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolved(name: str) -> ResolvedEndpoint:
         endpoint, findings = _resolve(project, place, project.load(name))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from fleet.core.sources import source_path
+from fleet.endpoint.access import provider_arn
+from fleet.scaffold.github_ids import RepositorySubject
 from fleet.scaffold.pin import Wheel
 from fleet.scaffold.setup_files import EXAMPLE, locked_requirements, setup_files, template
+from fleet.spec.access import GITHUB
 from fleet.spec.environment import LOCAL
+from fleet.spec.github_repository import ids_command, prefix_command
 from fleet.spec.schema import policy_schema_text, schemas
 
 SENTENCES, NONE = "sentence-embeddings", "none"
@@ -52,12 +56,16 @@ _POLICY = "policies/platform.yaml"
 
 @dataclass(frozen=True, kw_only=True)
 class NewFleet:
-    """What the owner of a fleet chooses; a fleet without `account` gets AWS's example of one."""
+    """What the owner of a fleet chooses; a fleet without `account` gets AWS's example of one.
+
+    `github` is the repository whose jobs may deploy; without one, or without its ids, `access` is a comment.
+    """
 
     environments: Sequence[str]
     account: str | None
     region: str
     example: str
+    github: RepositorySubject | None = None
 
     def environment(self, name: str) -> dict[str, object]:
         """The keys of an environment's file."""
@@ -77,7 +85,11 @@ def own_files(fleet: NewFleet) -> Mapping[str, str]:
     named = Template(template("environment.yaml"))
     comment = "" if fleet.account else "                  # yours: aws sts get-caller-identity"
     environments = {
-        f"environments/{name}.yaml": named.substitute(fleet.environment(name), comment=comment)
+        f"environments/{name}.yaml": named.substitute(
+            fleet.environment(name),
+            comment=comment,
+            access="".join(f"{line}\n" for line in _access(fleet, name)),
+        )
         for name in fleet.environments
     }
     local = f"environments/{LOCAL}.yaml"
@@ -90,6 +102,33 @@ def own_files(fleet: NewFleet) -> Mapping[str, str]:
         local: source_path(local).read_text("utf-8"),
         **environments,
     }
+
+
+def _access(fleet: NewFleet, name: str) -> Iterator[str]:
+    """The lines of `access` in an environment's file; comments where nothing is known to put there."""
+    subject = fleet.github
+    if subject is None or not subject.repository.has_ids:
+        owner, names = ("OWNER", "OWNER/NAME")
+        if subject:
+            owner, names = subject.repository.owner, subject.repository.names
+        form = f"{owner}@ID/{names.partition('/')[2]}@ID"
+        yield "# access:                                # roles for the jobs of a repository: docs/access.md"
+        yield "#   github:"
+        yield f"#     repository: {form}       # what this prints: {ids_command(names)}"
+        return
+    yield "access:                                  # roles for the jobs of this repository: docs/access.md"
+    yield "  github:"
+    yield f"    repository: {subject.repository}"
+    if subject.former and subject.doubt:
+        yield f"    # Write this too unless `{prefix_command(subject.former)}` prints ids:"
+        yield f"    # former_repository: {subject.former}"
+    elif subject.former:
+        yield f"    # Remove this when `{prefix_command(subject.former)}` prints ids:"
+        yield f"    former_repository: {subject.former}"
+    first = fleet.environments[0]
+    if name != first:
+        provider = provider_arn(fleet.region, fleet.account or UNKNOWN_ACCOUNT, GITHUB)
+        yield f"    provider: {provider}   # which {first} makes; leave it out in another account"
 
 
 def _example() -> dict[str, str]:

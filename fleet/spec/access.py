@@ -7,19 +7,24 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from fleet.spec.arns import ROLE, RoleArn
+from fleet.spec.github_repository import EXAMPLE, PATTERN, GitHubRepository
 from fleet.spec.mistake import Mistake
 from fleet.spec.values import Document
 
 GITHUB, GITLAB = "token.actions.githubusercontent.com", "gitlab.com"
 """The issuers of tokens. Source: GitHub's openid-connect-reference, GitLab's ci/cloud_services/aws."""
-_IDENTIFIED = r"[A-Za-z0-9._-]+(@[0-9]+)?"
 
 
-def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str], WithJsonSchema]:
-    """The validator of a name that becomes part of a trust, and its form."""
+def _named(
+    pattern: str, what: str, example: str, parse: Callable[[str], object] = str
+) -> tuple[Callable[[str], str], WithJsonSchema]:
+    """The validator of a name that becomes part of a trust, and its form.
+
+    `parse` raises more precise mistakes than that a value does not have the form.
+    """
 
     def validated(value: str) -> str:
         hint = f"write {what}, `{example}`"
@@ -27,6 +32,7 @@ def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str],
             raise Mistake("a wildcard would trust everything that matches it", hint)
         if ":" in value:
             raise Mistake("`:` separates the parts of what is trusted", hint)
+        parse(value)
         if not re.fullmatch(pattern, value):
             raise Mistake(f"it is not {what}", hint)
         return value
@@ -34,7 +40,7 @@ def _named(pattern: str, what: str, example: str) -> tuple[Callable[[str], str],
     return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": 200})
 
 
-_repository, _REPOSITORY = _named(f"{_IDENTIFIED}/{_IDENTIFIED}", "one repository of GitHub", "example/fleet")
+_repository, _REPOSITORY = _named(PATTERN, "one repository of GitHub", EXAMPLE, GitHubRepository.parse)
 _project, _PROJECT = _named(
     r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "one project of GitLab with its groups", "example/fleet"
 )
@@ -79,6 +85,8 @@ Invoker = Annotated[
 ]
 """An AWS account, which stands for all of its roles, or one role."""
 
+Repository = Annotated[str, _Length, AfterValidator(_repository), _REPOSITORY]
+"""A repository on GitHub, as tokens of its jobs name it."""
 Branch = Annotated[str, _Length, AfterValidator(_branch), _BRANCH]
 GitHubEnvironment = Annotated[str, _Length, AfterValidator(_environment), _ENVIRONMENT]
 
@@ -90,9 +98,12 @@ GitLabProvider = Annotated[str, AfterValidator(_gitlab_provider), _GITLAB_PROVID
 class GitHubAccess(Document):
     """The repository on GitHub whose jobs may deploy the environment and look for drift."""
 
-    repository: Annotated[str, _Length, AfterValidator(_repository), _REPOSITORY]
-    """`OWNER/NAME`, in upper and lower case as on GitHub; `OWNER@ID/NAME@ID` if its tokens have immutable
-    subject claims."""
+    repository: Repository
+    """`OWNER@ID/NAME@ID`, in upper and lower case as on GitHub; `OWNER/NAME` only if its tokens have no ids:
+    those of repositories created, renamed or transferred after 2026-07-15 have them."""
+    former_repository: Repository | None = None
+    """The same repository as its tokens named it before, trusted beside `repository`: `OWNER/NAME` until they
+    have ids, or with an earlier name; default: none."""
     environment: GitHubEnvironment | None = None
     """The GitHub environment whose jobs may deploy; default: the one with this environment's name."""
     branch: Branch = "main"
@@ -102,6 +113,24 @@ class GitHubAccess(Document):
     provider: GitHubProvider | None = None
     """ARN of the account's OIDC provider for GitHub; default: Foundation creates it. An account has only
     one."""
+
+    @property
+    def repositories(self) -> tuple[GitHubRepository, ...]:
+        """The forms in which tokens may name the repository, the current one first."""
+        return tuple(map(GitHubRepository.parse, filter(None, (self.repository, self.former_repository))))
+
+    @field_validator("former_repository")
+    @classmethod
+    def _is_the_same_repository(cls, former: str | None, info: ValidationInfo) -> str | None:
+        if former is None or "repository" not in info.data:
+            return former
+        before, now = GitHubRepository.parse(former), GitHubRepository.parse(info.data["repository"])
+        if before == now:
+            raise Mistake("it is what `repository` has", "leave it out")
+        if before.has_ids and now.has_ids and before.id != now.id:
+            hint = "write an earlier form of the same repository: its id never changes"
+            raise Mistake("it has another id than `repository`, so it is another repository", hint)
+        return former
 
 
 class GitLabAccess(Document):

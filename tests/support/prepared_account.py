@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 import pytest
+from moto.awslambda.models import lambda_backends
 from moto.core.base_backend import BackendDict
 from moto.servicequotas.models import servicequotas_backends
 
@@ -23,6 +24,7 @@ from fleet.cli import preflight as command
 from fleet.cli.commands import app
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import run_to_exit
+from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import LOCK, SPEC, FleetFolder
@@ -139,6 +141,10 @@ class PreparedAccount:
 
     def quota(self, name: str, value: float) -> None:
         _service_quotas().put("sagemaker", CODES[name], name, value)
+
+    def concurrent_executions(self, count: int) -> None:
+        """How many functions Lambda runs at once."""
+        cast("EmbeddedLambda", lambda_backends[ACCOUNT][REGION]).concurrent_executions = count
 
     def further_quotas(self, count: int) -> None:
         """So many that nobody asks for."""

@@ -14,8 +14,10 @@ from fleet.ci.github import workflows
 from fleet_folder import FleetFolder
 
 PROVIDER = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
-TRUSTED = "access:\n  github: {repository: example/fleet, promotes_to: [prod]}\n  gitlab: {project: example/fleet}\n"
-PROMOTED = f"promoted_from: dev\naccess:\n  github: {{repository: example/fleet, provider: '{PROVIDER}'}}\n"
+TRUSTED = "access:\n  github: {repository: example@1/fleet@23, promotes_to: [prod]}\n  gitlab: {project: example/fleet}\n"
+PROMOTED = (
+    f"promoted_from: dev\naccess:\n  github: {{repository: example@1/fleet@23, provider: '{PROVIDER}'}}\n"
+)
 FOLDER = ".github/workflows"
 ROLE = "arn:aws:iam::111122223333:role/triton-fleet-{}-us-east-1-{}"
 

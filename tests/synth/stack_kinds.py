@@ -39,7 +39,7 @@ notifications:
   warning: [team@example.com]
   critical: ["arn:aws:sqs:us-east-1:111122223333:pages", "arn:aws:lambda:us-east-1:111122223333:function:page"]
 access:
-  github: {{repository: example/fleet, promotes_to: [prod]}}
+  github: {{repository: example@1/fleet@23, promotes_to: [prod]}}
   gitlab: {{project: example/fleet, provider: "arn:aws:iam::111122223333:oidc-provider/gitlab.com"}}
 """
 FOUNDATION_GUARDED = (

@@ -22,7 +22,7 @@ from triton_endpoints.access.permissions import PUBLISHED
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"
 BUCKET = f"arn:aws:s3:::triton-fleet-dev-{ACCOUNT}-us-east-1"
-GITHUB = "access: {github: {repository: example/fleet}}\n"
+GITHUB = "access: {github: {repository: example@1/fleet@23}}\n"
 ISSUER = "token.actions.githubusercontent.com"
 NAMES = {role: f"triton-fleet-dev-us-east-1-{role}" for role in ("deploy", "drift", "promotion")}
 OWN_STACKS = [f"arn:aws:cloudformation:{HERE}:stack/triton-fleet-dev{end}" for end in ("/*", "-*")]
@@ -93,8 +93,8 @@ class TestTrust:
         assert resource["Properties"].items() >= {"Url": url, "ClientIdList": audience}.items()
         arn = {"Fn::GetAtt": [provider, "Arn"]}
         assert trusts(made) == {
-            NAMES["deploy"]: [trust(arn, ISSUER, "repo:example/fleet:environment:dev")],
-            NAMES["drift"]: [trust(arn, ISSUER, "repo:example/fleet:ref:refs/heads/main")],
+            NAMES["deploy"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:environment:dev")],
+            NAMES["drift"]: [trust(arn, ISSUER, "repo:example@1/fleet@23:ref:refs/heads/main")],
         }
 
     @pytest.mark.parametrize(
@@ -125,14 +125,6 @@ class TestTrust:
             NAMES["drift"]: [trust(given, ISSUER, f"{repository}:ref:refs/heads/trunk"), branch],
             NAMES["promotion"]: [trust(given, ISSUER, promoting)],
         }
-
-    def test_the_role_that_deploys_lasts_as_long_as_a_job(self, made: Template) -> None:
-        seconds = {
-            each["Properties"]["RoleName"]: each["Properties"].get("MaxSessionDuration")
-            for each in made.find_resources("AWS::IAM::Role").values()
-            if "RoleName" in each["Properties"]
-        }
-        assert seconds == {NAMES["deploy"]: 21600, NAMES["drift"]: None}
 
     def test_the_boundary_of_the_environment_is_on_every_role(self, folder: FleetFolder) -> None:
         boundary = f"arn:aws:iam::{ACCOUNT}:policy/boundary"
@@ -270,7 +262,7 @@ class TestPermissions:
             "SeeTopics": (read["AWS::SNS::Topic"], f"arn:aws:sns:{HERE}:triton-fleet-dev-*"),
         }
 
-    @pytest.mark.parametrize("made", [GITHUB.replace("fleet}", "fleet, promotes_to: [prod]}")], indirect=True)
+    @pytest.mark.parametrize("made", [GITHUB.replace("@23}", "@23, promotes_to: [prod]}")], indirect=True)
     def test_a_promotion_reads_what_is_published_and_what_runs(self, made: Template) -> None:
         assert granted(made, "promotion") == {
             **ENDPOINT_STATEMENTS,

@@ -25,7 +25,7 @@ from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Documen
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
 
 TRUSTING: dict[str, Document] = {
-    "github": {"access": {"github": {"repository": "example/fleet"}}},
+    "github": {"access": {"github": {"repository": "example@1/fleet@23"}}},
     "gitlab": {"access": {"gitlab": {"project": "example/fleet"}}},
 }
 

@@ -9,15 +9,13 @@ from aws_cdk import DefaultStackSynthesizer
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.endpoint.access import AccessRole, Trust
+from fleet.endpoint.access import AccessRole, Trust, session_seconds
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.access.permissions import deploy_statements, drift_statements, promotion_statements
 from triton_endpoints.policy import Statement, document, policy_of
 
 _QUALIFIER = "@aws-cdk/core:bootstrapQualifier"
 """The context key of another bootstrap. Source: CDK developer guide, bootstrapping-customizing.html."""
-DEPLOY_SECONDS = 6 * 3600
-"""As long as a job of GitHub's runs at most: a rollout and builds of engines may take hours."""
 
 
 class AccessRoles(Construct):
@@ -33,9 +31,7 @@ class AccessRoles(Construct):
         self._providers = {trust: trust.provider or self._declare_provider(trust) for trust in place.access}
         qualifier = self.node.try_get_context(_QUALIFIER)
         qualifier = qualifier or DefaultStackSynthesizer.DEFAULT_QUALIFIER
-        self.deploy = self._declare_role(
-            "deploy", "Deploys", deploy_statements(place, qualifier), max_seconds=DEPLOY_SECONDS
-        )
+        self.deploy = self._declare_role("deploy", "Deploys", deploy_statements(place, qualifier))
         self.drift = self._declare_role("drift", "Looks for drift in", drift_statements(place))
         self.promotion = (
             self._declare_role("promotion", "Reads for a promotion from", promotion_statements(place))
@@ -49,13 +45,7 @@ class AccessRoles(Construct):
             self, trust.host, url=f"https://{trust.issuer}", client_id_list=[trust.audience]
         ).attr_arn
 
-    def _declare_role(
-        self,
-        name: AccessRole,
-        does: str,
-        statements: Sequence[Statement],
-        max_seconds: int | None = None,
-    ) -> iam.CfnRole:
+    def _declare_role(self, name: AccessRole, does: str, statements: Sequence[Statement]) -> iam.CfnRole:
         trusted = [
             self._trust(trust, subjects) for trust in self._place.access if (subjects := trust.subjects(name))
         ]
@@ -65,7 +55,7 @@ class AccessRoles(Construct):
             role_name=self._place.access_role(name),
             assume_role_policy_document=document(trusted),
             description=f"{does} {self._place.environment} from its repository",
-            max_session_duration=max_seconds,
+            max_session_duration=session_seconds(name),
         )
         policy_of(self, f"{name.capitalize()}Policy", role_name=role.ref, statements=statements)
         return role

@@ -13,6 +13,7 @@ from fleet.aws.preflight.alarms import alarms
 from fleet.aws.preflight.artifacts import artifacts
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.endpoints import endpoints
+from fleet.aws.preflight.functions import functions
 from fleet.aws.preflight.images import images
 from fleet.aws.preflight.quotas import quotas
 from fleet.aws.preflight.stacks import bootstrap, foundation
@@ -51,6 +52,7 @@ CHECKS = (
             "servicequotas:ListServiceQuotas",
         ),
     ),
+    Check(name="functions", look=functions, actions=("lambda:GetAccountSettings",)),
     Check(name="image", look=images, actions=("ecr:BatchGetImage",)),
     Check(name="artifacts", look=artifacts, actions=("s3:GetObject", "s3:ListBucket")),
     Check(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import App
+from botocore.exceptions import ClientError
 
 from fleet.endpoint.resolve import resolve_foundation
 from fleet_emulator.server import EmbeddedAws
@@ -23,7 +24,7 @@ DEPLOY = "triton-fleet-dev-us-east-1-deploy"
 @pytest.fixture
 def access(folder: FleetFolder) -> dict[str, Any]:
     """What Foundation has for `access`, and nothing else of it."""
-    trusted = "access: {github: {repository: example/fleet}}\n"
+    trusted = "access: {github: {repository: example@1/fleet@23}}\n"
     text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
     folder.write("environments/dev.yaml", text)
     app = App()
@@ -63,3 +64,10 @@ def test_an_account_has_one_provider_and_another_issuer_replaces_it(
     assert stacks.update("first", other) == "UPDATE_COMPLETE"
     listed = client(aws, "iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]
     assert [each["Arn"] for each in listed] == [f"arn:aws:iam::{ACCOUNT}:oidc-provider/gitlab.com"]
+
+
+def test_no_token_of_a_job_is_accepted_and_no_subject_compared(aws: EmbeddedAws) -> None:
+    with pytest.raises(ClientError, match="MissingAuthenticationToken"):
+        client(aws, "sts").assume_role_with_web_identity(
+            RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{DEPLOY}", RoleSessionName="job", WebIdentityToken="a.b.c"
+        )

@@ -209,3 +209,18 @@ def test_what_does_not_run_here_is_refused_and_not_run(
     with pytest.raises(ClientError, match=reason) as refusal:
         client(aws, "lambda").invoke(FunctionName=name)
     assert refusal.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
+
+
+def test_the_settings_of_an_account_have_the_executions_that_functions_have_not_reserved(
+    aws: EmbeddedAws, stacks: Stacks, code: dict[str, str]
+) -> None:
+    api = client(aws, "lambda")
+    before = api.get_account_settings()
+    limits = before["AccountLimit"]
+    assert limits["ConcurrentExecutions"] == limits["UnreservedConcurrentExecutions"] == 1000
+    reserving = function(code, DESCRIBE, ReservedConcurrentExecutions=5)
+    assert stacks.create("reserving", {"Role": ROLE, "F": reserving}) == "CREATE_COMPLETE"
+    after = api.get_account_settings()
+    assert after["AccountLimit"]["ConcurrentExecutions"] == 1000
+    assert after["AccountLimit"]["UnreservedConcurrentExecutions"] == 995
+    assert after["AccountUsage"]["FunctionCount"] == before["AccountUsage"]["FunctionCount"] + 1

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from fleet.ci.gitlab import pipeline
 from fleet.cli.commands import app
+from fleet.endpoint.access import session_seconds
 from fleet.findings import CannotRunError, FindingsError
 from fleet_commands import form, recipe, simple_commands
 from fleet_folder import ROOT, FleetFolder
@@ -191,6 +192,15 @@ class TestCommand:
         lacks = "`access.github.promotes_to` in environments/dev.yaml lacks 'prod'\n"
         assert f"no workflow promotes to prod: {lacks}" in told
 
+    def test_a_repository_without_the_ids_that_tokens_have_is_a_warning_and_no_error(
+        self, fleet: FleetFolder
+    ) -> None:
+        assert "FL574" not in self.run("github")
+        fleet.environment(TRUSTED.replace("example@1/fleet@23", "example/fleet"))
+        for option in ((), ("--check",)):
+            told = self.run("github", *option)
+            assert "environments/dev.yaml:5:12: warning[subject-without-ids] FL574" in told
+
     def test_the_pipeline_of_gitlab_can_be_a_file_that_others_include(self, fleet: FleetFolder) -> None:
         assert "wrote ci/fleet.yml\n" in self.run("gitlab", "--file", "ci/fleet.yml")
         text = (fleet.root / "ci/fleet.yml").read_text()
@@ -232,3 +242,8 @@ class TestGitLab:
         assert drift["variables"]["AWS_ROLE_ARN"] == ROLE.format("dev", "drift")
         assert drift["script"][-1] == ".venv/bin/fleet drift --env dev"
         assert "environment" not in drift
+
+    def test_a_job_has_the_time_for_which_its_role_allows_a_session(self, fleet: FleetFolder) -> None:
+        jobs = yaml.safe_load(pipeline(fleet.root, fleet.root.resolve(), locked=False))
+        assert jobs["fleet-deploy-dev"]["timeout"] == f"{session_seconds('deploy') // 60} minutes"
+        assert jobs["fleet-drift-dev"]["timeout"] == f"{session_seconds('drift') // 60} minutes"

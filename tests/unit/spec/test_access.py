@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import FleetFolder
+from fleet.check.run import all_findings
+from fleet.endpoint.environment import environment_warnings
+from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+from fleet.findings import Finding, Severity
+from fleet.spec.environment import Environment
+from fleet.spec.problems import validate
+from fleet.spec.project import open_project
+from fleet.spec.reader import read_source
+from fleet_folder import ROOT, FleetFolder
 
-GITHUB = "access:\n  github:\n    repository: example/fleet\n"
+GITHUB = "access:\n  github:\n    repository: example@1/fleet@23\n"
 ISSUER = "token.actions.githubusercontent.com"
 
 
@@ -18,6 +26,11 @@ ISSUER = "token.actions.githubusercontent.com"
         ("github: {repository: example/flee?}", "a wildcard would trust everything that matches it"),
         ("github: {repository: 'example/fleet:ref'}", "`:` separates the parts of what is trusted"),
         ("github: {repository: example}", "it is not one repository of GitHub"),
+        ("github: {repository: 'example@*/fleet@*'}", "a wildcard would trust everything that matches it"),
+        ("github: {repository: example@0/fleet@1}", "it is not one repository of GitHub"),
+        ("github: {repository: example@x/fleet@y}", "it is not one repository of GitHub"),
+        ("github: {repository: example@1/fleet}", "no token has the id of the owner alone"),
+        ("github: {repository: example/fleet@23}", "no token has the id of the owner alone"),
         ("github: {repository: a/b, environment: '*'}", "a wildcard would trust everything that matches it"),
         ("github: {repository: a/b, environment: 'prod:x'}", "`:` separates the parts of what is trusted"),
         (
@@ -41,6 +54,83 @@ def test_a_trust_of_more_than_one_is_refused_at_its_line(
     assert (found.code, found.line) == ("FL112", 5)
     assert message in found.message
     assert found.hint.startswith("write ")
+
+
+def test_half_of_the_ids_matches_no_token_and_the_command_that_prints_both_is_named(
+    folder: FleetFolder,
+) -> None:
+    folder.environment("access: {github: {repository: example/fleet@23}}\n")
+    (found,) = folder.findings()
+    command = r"""gh api repos/example/fleet --jq '"\(.owner.login)@\(.owner.id)/\(.name)@\(.id)"'"""
+    assert f"`{command}` prints them" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("former", "message"),
+    [
+        ("example@1/fleet@23", "it is what `repository` has"),
+        ("example@1/other@24", "it has another id than `repository`, so it is another repository"),
+        ("example/fleet@23", "no token has the id of the owner alone"),
+    ],
+)
+def test_a_former_repository_is_an_earlier_form_of_the_same(
+    folder: FleetFolder, former: str, message: str
+) -> None:
+    folder.environment(f"{GITHUB}    former_repository: {former}\n")
+    (found,) = folder.findings()
+    assert (found.code, found.line) == ("FL112", 7)
+    assert message in found.message
+
+
+@pytest.mark.parametrize("former", ["example/fleet", "old/fleet", "old@5/fleet@23", "example@1/service@23"])
+def test_a_repository_that_was_renamed_or_transferred_keeps_its_own_id(
+    folder: FleetFolder, former: str
+) -> None:
+    folder.environment(f"{GITHUB}    former_repository: {former}\n")
+    assert folder.findings() == []
+
+
+class TestSubjectsWithoutIds:
+    """Repositories created, renamed or transferred after 2026-07-15 have other subjects than by their names."""
+
+    def warnings(self, folder: FleetFolder, access: str) -> list[Finding]:
+        folder.environment(access)
+        found = all_findings(open_project(folder.root, "dev"))
+        return [each for each in found if each.code == "FL574"]
+
+    def test_a_repository_without_ids_is_a_warning_at_its_line_with_what_to_write(
+        self, folder: FleetFolder
+    ) -> None:
+        (found,) = self.warnings(folder, "access:\n  github:\n    repository: example/fleet\n")
+        assert (found.severity, found.line) == (Severity.WARNING, 6)
+        assert "`repo:example/fleet:`" in found.message
+        assert "created, renamed or transferred after 2026-07-15" in found.message
+        assert "keep `former_repository: example/fleet` until" in found.hint
+        assert (
+            "gh api repos/example/fleet/actions/oidc/customization/sub --jq .sub_claim_prefix" in found.hint
+        )
+
+    def test_one_with_ids_is_right_beside_the_form_without_them_too(self, folder: FleetFolder) -> None:
+        assert self.warnings(folder, GITHUB) == []
+        assert self.warnings(folder, f"{GITHUB}    former_repository: example/fleet\n") == []
+
+    def test_the_ids_belong_into_the_key_that_comes_first(self, folder: FleetFolder) -> None:
+        written = "access: {github: {repository: example/fleet, former_repository: example@1/fleet@23}}\n"
+        (found,) = self.warnings(folder, written)
+        assert "former_repository" not in found.hint
+
+    def test_projects_of_gitlab_are_not_concerned(self, folder: FleetFolder) -> None:
+        assert self.warnings(folder, "access: {gitlab: {project: example/fleet}}\n") == []
+
+    def test_whoever_deploys_foundation_alone_sees_it_too(self, folder: FleetFolder) -> None:
+        folder.environment("access: {github: {repository: example/fleet}}\n")
+        for fleet in (resolve_foundation(folder.root, "dev"), resolve_fleet(folder.root, "dev")):
+            assert [each.code for each in fleet.warnings if each.code == "FL574"] == ["FL574"]
+
+    def test_the_shipped_environments_have_none(self) -> None:
+        for file in sorted((ROOT / "environments").glob("*.yaml")):
+            source = read_source(file)
+            assert list(environment_warnings(validate(Environment, source), source)) == []
 
 
 @pytest.mark.parametrize(

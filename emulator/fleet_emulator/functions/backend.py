@@ -1,0 +1,42 @@
+"""Lambda's settings of an account: how many functions may run at once, of which none are refused here."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from moto.awslambda.models import LambdaBackend
+
+from fleet_emulator.functions import responses
+
+DEFAULT_CONCURRENT_EXECUTIONS = 1000
+"""What AWS gives an account that is not new. Source: Lambda developer guide, gettingstarted-limits.html."""
+
+
+class EmbeddedLambda(LambdaBackend):
+    """One account's Lambda in one region; `concurrent_executions` is what the account may run at once."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.concurrent_executions = DEFAULT_CONCURRENT_EXECUTIONS
+
+    @property
+    def _url_module(self) -> ModuleType:
+        return responses
+
+    def account_settings(self) -> dict[str, dict[str, int]]:
+        """GetAccountSettings. Source of the sizes: Lambda developer guide, gettingstarted-limits.html."""
+        functions = list(self.list_functions())
+        reserved = sum(int(each.reserved_concurrency or 0) for each in functions)
+        return {
+            "AccountLimit": {
+                "TotalCodeSize": 75 * 1024**3,
+                "CodeSizeUnzipped": 250 * 1024**2,
+                "CodeSizeZipped": 50 * 1024**2,
+                "ConcurrentExecutions": self.concurrent_executions,
+                "UnreservedConcurrentExecutions": self.concurrent_executions - reserved,
+            },
+            "AccountUsage": {
+                "TotalCodeSize": sum(int(each.code_size) for each in functions),
+                "FunctionCount": len(functions),
+            },
+        }

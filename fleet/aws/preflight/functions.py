@@ -1,0 +1,42 @@
+"""Whether the account may run as many functions at once as a deploy of several stacks starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
+from fleet.aws.preflight.check_result import CheckResult
+from fleet.aws.preflight.subject import Subject
+
+EXECUTIONS_A_STACK = 4
+"""Two custom resources of a stack at a time; the CDK's function waits for ours in each.
+
+An estimate: no public source states how many CloudFormation starts at once (docs/unverified.md).
+"""
+QUOTA = ("lambda", "L-B99A9384")
+"""Concurrent executions. Source: repost.aws, knowledge-center/lambda-concurrency-limit-increase."""
+
+
+def functions(subject: Subject) -> Iterator[CheckResult]:
+    """The concurrent executions that are left to functions without reserved ones, where stacks run at once.
+
+    AWS gives new accounts as few as 10. What CloudFormation does when Lambda throttles is not known, so too
+    few are a warning.
+    """
+    stacks = min(len(subject.endpoints), DEFAULT_CONCURRENCY)
+    if stacks < 2:
+        return
+    limits = subject.access.client("lambda").get_account_settings()["AccountLimit"]
+    free, needed = limits["UnreservedConcurrentExecutions"], stacks * EXECUTIONS_A_STACK
+    text = f"{free} concurrent executions of Lambda; {stacks} stacks at once need about {needed}"
+    if free >= needed:
+        yield CheckResult(what="functions", text=text)
+        return
+    fitting, (service, code) = max(1, free // EXECUTIONS_A_STACK), QUOTA
+    hint = (
+        f"`fleet deploy --env {subject.place.environment} --concurrency {fitting}`; or request more:"
+        f" `aws service-quotas request-service-quota-increase --region {subject.place.region}"
+        f" --service-code {service} --quota-code {code} --desired-value 1000`"
+    )
+    finding = subject.of_environment("FL646", text, hint, warns=True)
+    yield CheckResult(what="functions", text=text, findings=(finding,))

@@ -1,0 +1,60 @@
+"""What jobs ask for and what the roles of `access` give: the subjects of their tokens, and sessions as long as a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import App
+
+from fleet.endpoint.resolve import resolve_foundation
+from fleet_folder import FleetFolder
+from fleet_stacks.stacks import FoundationStack
+from workflow_files import steps, used, write_environments
+
+SUBJECT = "token.actions.githubusercontent.com:sub"
+
+
+def roles(folder: FleetFolder, environment: str = "dev") -> dict[str, dict[str, Any]]:
+    """The roles of Foundation that have a name, by their ARN."""
+    app = App()
+    FoundationStack(app, place=resolve_foundation(folder.root, environment).place)
+    resources = app.synth().stacks[0].template["Resources"].values()
+    named = [
+        each["Properties"]
+        for each in resources
+        if each["Type"] == "AWS::IAM::Role" and "RoleName" in each["Properties"]
+    ]
+    return {f"arn:aws:iam::111122223333:role/{each['RoleName']}": each for each in named}
+
+
+def test_during_a_migration_both_forms_of_a_repository_are_trusted_and_no_others(folder: FleetFolder) -> None:
+    repository = "repository: example@1/fleet@23, former_repository: example/fleet, promotes_to: [prod]"
+    folder.environment(f"access: {{github: {{{repository}}}}}\n")
+    trusted = {
+        arn.rpartition("-")[2]: statement["Condition"]["StringEquals"][SUBJECT]
+        for arn, role in roles(folder).items()
+        for statement in role["AssumeRolePolicyDocument"]["Statement"]
+    }
+    forms = ("repo:example@1/fleet@23", "repo:example/fleet")
+    assert trusted == {
+        "deploy": [f"{each}:environment:dev" for each in forms],
+        "drift": [f"{each}:ref:refs/heads/main" for each in forms],
+        "promotion": [f"{each}:environment:prod" for each in forms],
+    }
+
+
+def test_credentials_of_a_job_last_as_long_as_the_job_and_its_role_allows_that(folder: FleetFolder) -> None:
+    write_environments(folder)
+    limits = {
+        arn: role["MaxSessionDuration"]
+        for environment in ("dev", "prod")
+        for arn, role in roles(folder, environment).items()
+    }
+    asked = [
+        (step["with"]["role-to-assume"], step["with"].get("role-duration-seconds", 3600), job)
+        for job, step in steps(folder)
+        if used(step) == "aws-actions/configure-aws-credentials"
+    ]
+    assert {role for role, _, _ in asked} == limits.keys()
+    for role, seconds, job in asked:
+        assert job["timeout-minutes"] * 60 <= seconds <= limits[role]
