@@ -34,7 +34,7 @@ from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
 OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
-CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611"}
+CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
 STACK = "triton-fleet-dev-sentences"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
