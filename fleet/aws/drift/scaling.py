@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from fleet.aws.access import Access
+from fleet.aws.api.describe import OF_VARIANTS
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack
 from fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
 
 TARGET, POLICY = "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"
-OF_VARIANTS = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
 NOT_SUSPENDED = {
     f"{name}Suspended": False for name in ("DynamicScalingIn", "DynamicScalingOut", "ScheduledScaling")
 }
