@@ -1,4 +1,7 @@
-"""Endpoints, their configurations and models, of which CloudFormation detects no drift."""
+"""Endpoints, their configurations and models.
+
+CloudFormation can read them, but an endpoint's weights and numbers of instances are not among its properties.
+"""
 
 from __future__ import annotations
 

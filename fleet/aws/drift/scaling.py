@@ -1,6 +1,7 @@
-"""Scaling of variants, of which CloudFormation detects no drift.
+"""Scaling of variants.
 
-Source: aws-cloudformation/cloudformation-coverage-roadmap 2359, and the guide's list of types.
+CloudFormation can read targets and policies. It would report a limit that a schedule has set, and would miss
+policies that somebody added; whether it detects drift of policies is not known (docs/decisions/0034).
 """
 
 from __future__ import annotations
