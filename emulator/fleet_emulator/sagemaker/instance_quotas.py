@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from moto.sagemaker.exceptions import SagemakerClientError
 from moto.sagemaker.models import FakeEndpointConfig
@@ -46,7 +46,7 @@ class VariantInstances:
 
 def first_instances(config: FakeEndpointConfig) -> list[VariantInstances]:
     """What a new endpoint starts."""
-    return [VariantInstances(each.get("InitialInstanceCount", 0), _types(each)) for each in _variants(config)]
+    return [VariantInstances(_first_count(each), _types(each)) for each in _variants(config)]
 
 
 def second_instances(
@@ -63,8 +63,7 @@ def second_instances(
     batch = (deployment or {}).get("RollingUpdatePolicy", {}).get("MaximumBatchSize")
     started = list[VariantInstances]()
     for each in _variants(config):
-        count = each.get("InitialInstanceCount", 0)
-        count = running.get(each["VariantName"], {}).get("DesiredInstanceCount", count)
+        count = running.get(each["VariantName"], {}).get("DesiredInstanceCount", _first_count(each))
         if batch is not None:
             share = batch["Value"] * count / 100 if batch["Type"] == "CAPACITY_PERCENT" else batch["Value"]
             count = min(count, ceil(share))
@@ -94,10 +93,9 @@ def _running_instances(sagemaker: EmbeddedSageMaker) -> Iterator[VariantInstance
     for endpoint in sagemaker.endpoints.values():
         if endpoint.endpoint_status == "Failed":
             continue
-        shown = {each["VariantName"]: _count(each) for each in endpoint.production_variants}
+        shown: dict[Any, int] = {each["VariantName"]: _count(each) for each in endpoint.production_variants}
         for each in _variants(sagemaker.endpoint_configs[endpoint.endpoint_config_name]):
-            name, first = each["VariantName"], each.get("InitialInstanceCount", 0)
-            yield VariantInstances(int(shown.get(name, first)), _types(each))
+            yield VariantInstances(shown.get(each["VariantName"], _first_count(each)), _types(each))
 
 
 def _counted(started: Sequence[VariantInstances]) -> Iterator[tuple[str, str | None]]:
@@ -115,6 +113,10 @@ def _variants(config: FakeEndpointConfig) -> list[Variant]:
 def _types(variant: Variant) -> tuple[str, ...]:
     pools = tuple(each["InstanceType"] for each in pools_of(variant))
     return pools or ((variant["InstanceType"],) if "InstanceType" in variant else ())
+
+
+def _first_count(variant: Variant) -> int:
+    return int(variant.get("InitialInstanceCount", 0))
 
 
 def _count(variant: Variant) -> int:

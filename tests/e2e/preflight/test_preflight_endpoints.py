@@ -16,16 +16,8 @@ from prepared_account import (
     is_call,
     second_spec,
 )
-from tests.e2e.embedded_app.scaling import target
 from tests.e2e.embedded_app.updates import create_config
 
-OF_POOL = "ml.g6.xlarge for endpoint usage"
-POOLS = """cloudformation:
-  EndpointConfig:
-    ProductionVariants.0.InstancePools:
-      - {InstanceType: ml.g5.xlarge, Priority: 1}
-      - {InstanceType: ml.g6.xlarge, Priority: 2}
-"""
 SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 
 
@@ -96,62 +88,6 @@ def test_endpoints_of_one_type_are_counted_together_and_all_types_against_the_to
     needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count`: 4 in total, 7 while one is updated"
     assert told.of("quota") == [f"✗ {OF_TYPE}: 3; {needs}", f"✗ {OF_ALL}: 3; {needs}"]
     assert account.preflight("sentences").of("quota")[0].startswith("✓ ")
-
-
-def test_a_pool_without_quota_is_an_error_at_the_pool(account: PreparedAccount) -> None:
-    account.folder.spec(f"{SCALED}{POOLS}")
-    account.quota(OF_POOL, 0)
-    told = account.preflight()
-    assert told.code == 1
-    needs = "sentences needs 8 at `scaling.max` in instance pool 2, 16 while one is updated"
-    assert told.of("quota")[:2] == [
-        f"✓ {OF_TYPE}: 20; sentences needs 8 at `scaling.max`, 16 while one is updated",
-        f"✗ {OF_POOL}: 0; {needs}",
-    ]
-    assert (
-        f"model_specs/sentences.yaml:11:10: error[insufficient-quota] FL625: {OF_POOL}: the quota is 0; {needs}"
-        in told.findings
-    )
-    assert (
-        "SageMaker refuses an endpoint that names a type without quota, also as a fallback" in told.findings
-    )
-    assert "--quota-code L-6821E9A1 --desired-value 16`; or leave the pool out" in told.findings
-
-
-def test_a_pool_with_less_quota_than_all_instances_warns(account: PreparedAccount) -> None:
-    account.folder.spec(f"{SCALED}{POOLS}")
-    account.quota(OF_POOL, 3)
-    told = account.preflight()
-    assert (told.code, told.of("quota")[1][0]) == (0, "!")
-    assert f"warning[insufficient-quota] FL625: {OF_POOL}: the quota is 3; sentences needs 8" in told.findings
-    assert "it is not known how many of them SageMaker counts for a pool" in told.findings
-
-
-def test_an_update_of_pools_that_may_lack_room_warns(account: PreparedAccount) -> None:
-    account.folder.spec(POOLS)
-    account.deploy(count=1)
-    account.quota(OF_POOL, 1)
-    told = account.preflight()
-    assert (told.code, told.of("quota")[1][0]) == (0, "!")
-    assert (
-        f"model_specs/sentences.yaml:10:10: warning[insufficient-update-quota] FL626: {OF_POOL}"
-        in told.findings
-    )
-
-
-def test_a_pool_of_a_type_that_another_endpoint_runs_on_counts_with_it(account: PreparedAccount) -> None:
-    account.folder.spec(POOLS)
-    scaled = "scaling: {min: 1, max: 3, gpu_utilization: 60}\n"
-    second_spec(account.folder, "images", scaled)
-    base = SPEC.replace("endpoint: sentences", "endpoint: images").replace("ml.g5.xlarge", "ml.g6.xlarge")
-    account.folder.spec(scaled, name="images", base=base)
-    account.quota(OF_POOL, 3)
-    told = account.preflight()
-    assert told.code == 0
-    needs = "images needs 3 at `scaling.max`, sentences needs 1 at `instance.count` in instance pool 2: 4 in total"
-    assert told.of("quota")[0].startswith(f"! {OF_POOL}: 3; {needs}")
-    account.quota(OF_POOL, 2)
-    assert account.preflight().code == 1
 
 
 def test_a_quota_that_is_not_told_warns(account: PreparedAccount) -> None:
@@ -279,52 +215,6 @@ def test_alarms_that_ring_warn_and_do_not_stop_what_mends_them(account: Prepared
     )
     assert "sentences.yaml:6:1: warning[firing-alarm] FL630: sentences-rollout is in ALARM" in told.findings
     assert "a new configuration has its own alarms" in told.findings
-
-
-def test_a_variant_that_somebody_registered_by_hand_gets_no_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
-    account.deploy()
-    account.client("application-autoscaling").register_scalable_target(
-        **target("sentences"), MinCapacity=1, MaxCapacity=3
-    )
-    told = account.preflight()
-    assert told.code == 1
-    assert told.of("scaling sentences") == ["✗ AllTraffic is registered, and not by its stack"]
-    assert (
-        "model_specs/sentences.yaml:6:1: error[foreign-scalable-target] FL639: the variant AllTraffic of sentences is"
-        " registered with Application Auto Scaling for 1 to 3 instances, and not by the stack"
-        in told.findings
-    )
-    assert (
-        "`aws application-autoscaling deregister-scalable-target --region us-east-1 --service-namespace sagemaker"
-        " --scalable-dimension sagemaker:variant:DesiredInstanceCount --resource-id endpoint/sentences/variant/AllTraffic`"
-        in told.findings
-    )
-    assert "deletes its policies and scheduled actions" in told.findings
-
-
-def test_a_variant_that_nobody_registered_gets_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
-    assert account.preflight().of("scaling sentences") == ["✓ none yet: its stack is not deployed"]
-    account.deploy()
-    told = account.preflight()
-    assert (told.code, told.of("scaling sentences")) == (0, ["✓ not registered yet"])
-
-
-def test_a_variant_that_its_stack_registered_keeps_its_scaling(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
-    account.deploy(scaled=True)
-    told = account.preflight()
-    assert (told.code, told.of("scaling sentences")) == (0, ["✓ registered by its stack"])
-
-
-def test_without_the_permission_scaling_is_not_checked(account: PreparedAccount) -> None:
-    account.folder.spec(SCALED)
-    account.deploy()
-    action = "application-autoscaling:DescribeScalableTargets"
-    account.deny("DescribeScalableTargets", action)
-    told = account.preflight()
-    assert (told.code, told.of("scaling")) == (0, [f"! not checked: no permission for {action}"])
 
 
 def others(account: PreparedAccount, count: int) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from fleet.aws.drift import hosting, monitoring, roles, scaling
+from fleet.aws.running_configuration import CONFIGURATION
 from fleet.catalog.limits import limit
 from fleet.endpoint.context import rollout
 
 SCHEMAS = "cfnlint/data/schemas"
 COMPARED = (
     hosting.ENDPOINT,
-    hosting.CONFIGURATION,
+    CONFIGURATION,
     "AWS::SageMaker::Model",
     scaling.TARGET,
     scaling.POLICY,
