@@ -19,7 +19,7 @@ from fleet.spec.problems import dotted_path
 
 NAMED = 3
 """How many endpoints are named in a sentence."""
-NO_FALLBACK = "SageMaker refuses an endpoint that names a type without quota, also as a fallback"
+NO_FALLBACK = "SageMaker refuses an endpoint that names a type without free quota, also as a fallback"
 UNKNOWN_SHARE = "it is not known how many of them SageMaker counts for a pool"
 
 
@@ -68,6 +68,11 @@ class QuotaUse:
         fleets = [each for each in self.fleets if each not in fallbacks]
         return demand(fleets, self.others + sum(each.runs(self.type) for each in fallbacks), self.type)
 
+    @property
+    def has_no_fallback(self) -> bool:
+        """Whether the quota has no room for one instance that is started in a pool."""
+        return self.certain.deploy + 1 > self.quota.value
+
 
 def quotas(subject: Subject) -> Iterator[CheckResult]:
     """The quota of each instance type, those of instance pools too, and that of all types together.
@@ -80,8 +85,8 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
     assumed to be updated.
 
     SageMaker falls back from one pool to the next for want of capacity, not of quota, so that a pool's type
-    without any quota is an error. How many instances it counts for a pool is not known, so that any other
-    quota of such a type only warns. Source: SageMaker's hosting examples, capacity-aware-instance-pool.
+    without free quota is an error. How many instances it counts for a pool is not known, so that too little
+    free quota of such a type only warns. Source: SageMaker's hosting examples, capacity-aware-instance-pool.
     """
     running = running_instances(subject.access.client("sagemaker"))
     specs = {name: loaded.spec for name, loaded in subject.specs.items()}
@@ -146,28 +151,28 @@ def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
         f" --region {subject.place.region} --service-code {quota_service()} --quota-code {use.quota.code}"
         f" --desired-value {max(most.update, most.deploy)}`"
     )
-    if certain.rest > value:
+    if use.direct and certain.rest > value:
         largest = max(use.direct, key=lambda each: each.most)
         less = _lower(subject, largest, floor(value) - certain.rest + largest.most)
         return subject.of_spec(largest.endpoint, largest.key, "FL625", message, more + less)
     if most.rest > value:
         largest = max(use.fallbacks, key=lambda each: each.most)
-        message += f"; {NO_FALLBACK if value < 1 else UNKNOWN_SHARE}"
+        message += f"; {NO_FALLBACK if use.has_no_fallback else UNKNOWN_SHARE}"
         path, hint = _pool(subject, use, largest).path, f"{more}; or leave the pool out"
-        return subject.of_spec(largest.endpoint, path, "FL625", message, hint, warns=value >= 1)
+        return subject.of_spec(largest.endpoint, path, "FL625", message, hint, warns=not use.has_no_fallback)
     if max(most.deploy, most.update) <= value:
         return None
     message += f"; beside the running instances the next deploy needs {most.deploy}"
-    is_certain = max(certain.deploy, certain.update) > value
+    is_certain = bool(use.direct) and max(certain.deploy, certain.update) > value
     largest = max(use.direct if is_certain else use.fallbacks, key=lambda each: each.beside(each.most))
     batches = "; or replace instances in batches: `rollout: {strategy: rolling, step: ...}`"
     less = batches if largest.batch is None and largest.most > 1 else ""
     key = ("rollout", "strategy") if subject.specs[largest.endpoint].spec.rollout else largest.key
+    warns = certain.deploy <= value if is_certain else not use.has_no_fallback
     if not is_certain:
-        key, message = _pool(subject, use, largest).path, f"{message}; {UNKNOWN_SHARE}"
-    return subject.of_spec(
-        largest.endpoint, key, "FL626", message, more + less, warns=certain.deploy <= value
-    )
+        key = _pool(subject, use, largest).path
+        message += f"; {UNKNOWN_SHARE if warns else NO_FALLBACK}"
+    return subject.of_spec(largest.endpoint, key, "FL626", message, more + less, warns=warns)
 
 
 def _lower(subject: Subject, largest: Capacity, room: int) -> str:

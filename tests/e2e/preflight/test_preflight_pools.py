@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fleet_folder import SPEC
 from prepared_account import OF_TYPE, PreparedAccount, second_spec
+from tests.e2e.embedded_app.updates import create_config
 
 OF_POOL = "ml.g6.xlarge for endpoint usage"
 POOLS = """cloudformation:
@@ -30,7 +31,8 @@ def test_a_pool_without_quota_is_an_error_at_the_pool(account: PreparedAccount) 
         in told.findings
     )
     assert (
-        "SageMaker refuses an endpoint that names a type without quota, also as a fallback" in told.findings
+        "SageMaker refuses an endpoint that names a type without free quota, also as a fallback"
+        in told.findings
     )
     assert "--quota-code L-6821E9A1 --desired-value 16`; or leave the pool out" in told.findings
 
@@ -42,6 +44,23 @@ def test_a_pool_with_less_quota_than_all_instances_warns(account: PreparedAccoun
     assert (told.code, told.of("quota")[1][0]) == (0, "!")
     assert f"warning[insufficient-quota] FL625: {OF_POOL}: the quota is 3; sentences needs 8" in told.findings
     assert "it is not known how many of them SageMaker counts for a pool" in told.findings
+
+
+def test_a_pool_whose_quota_is_used_up_by_others_is_an_error(account: PreparedAccount) -> None:
+    account.folder.spec(POOLS)
+    sagemaker, s3 = account.client("sagemaker"), account.client("s3")
+    s3.create_bucket(Bucket="data")
+    s3.put_object(Bucket="data", Key="model.tar.gz", Body=b"archive")
+    create_config(sagemaker, "of-others", {"InitialInstanceCount": 3, "InstanceType": "ml.g6.xlarge"})
+    sagemaker.create_endpoint(EndpointName="of-others", EndpointConfigName="of-others")
+    for quota in (2, 3):
+        account.quota(OF_POOL, quota)
+        told = account.preflight()
+        assert told.code == 1
+        assert f"10:10: error[insufficient-quota] FL625: {OF_POOL}: the quota is {quota}; " in told.findings
+        assert "also as a fallback" in told.findings
+    account.quota(OF_POOL, 4)
+    assert account.preflight().code == 0
 
 
 def test_an_update_of_pools_that_may_lack_room_warns(account: PreparedAccount) -> None:
