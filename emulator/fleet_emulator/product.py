@@ -9,6 +9,7 @@ import fleet.local.images
 from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.catalog.images import Image, image, regions_of, release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
+from fleet.catalog.limits import all_instances_quota, instance_quota
 from fleet.catalog.properties import property_at
 from fleet.engines.endpoint_engines import expected_tensorrt
 from fleet.local.images.store import STORE as IMAGE_STORE
@@ -28,10 +29,12 @@ __all__ = [
     "Instance",
     "Keys",
     "UnpackingError",
+    "all_instances_quota",
     "budget_of_disk",
     "expected_tensorrt",
     "image",
     "instance",
+    "instance_quota",
     "instance_types",
     "local_session",
     "local_variables",

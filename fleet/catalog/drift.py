@@ -1,4 +1,4 @@
-"""The resource types whose drift CloudFormation detects, and what it calls for that."""
+"""The resource types whose drift is detected by CloudFormation, and what it calls for that."""
 
 from __future__ import annotations
 

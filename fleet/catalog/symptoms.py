@@ -13,6 +13,8 @@ from fleet.catalog.data_file import data_file
 
 FAILED, AFTERMATH = 3, 4
 """The ranks of a symptom that something failed, and of one that only follows from that."""
+MAX_CHARACTERS = 300
+"""How much of what a pattern's group matches is put into a sentence."""
 
 
 class Where(StrEnum):
@@ -58,6 +60,28 @@ class Symptom:
 def symptoms() -> tuple[Symptom, ...]:
     """All of them, in the order of the data file."""
     return tuple(_symptom(name, facts) for name, facts in data_file("symptoms.yaml")["symptoms"].items())
+
+
+def known_remedy(text: str, where: Where) -> str:
+    """The remedy for the symptom in a text that names most of the cause; empty if the text has no symptom."""
+    plain = " ".join(text.split())
+    found = [(each, each.pattern.search(plain)) for each in symptoms() if where in each.where]
+    matches = [(each, match) for each, match in found if match is not None]
+    if not matches:
+        return ""
+    symptom, match = min(matches, key=lambda pair: pair[0].rank)
+    return fill_template(symptom.remedy, match)
+
+
+def fill_template(template: str, match: re.Match[str]) -> str:
+    """A symptom's cause or remedy with what its pattern's groups match."""
+    groups = {name: _short(value) for name, value in match.groupdict(default="").items()}
+    return template.format_map(groups) if groups else template
+
+
+def _short(value: str) -> str:
+    value = value.rpartition("::")[2].rstrip(' "|;')
+    return value if len(value) <= MAX_CHARACTERS else f"{value[:MAX_CHARACTERS]}…"
 
 
 def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:

@@ -36,7 +36,8 @@ def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...
 
     `fleet deploy` starts one second fleet after the other where the quota has no room for more.
     """
-    types = sorted({limit.type for each in endpoints for limit in each.limits if limit is not None})
+    limits = [limit for each in endpoints for limit in each.limits if limit is not None]
+    types = sorted({name for limit in limits for name in limit.types})
     names = {instance_quota(each): each for each in types} | {all_instances_quota(): None}
     found = (_quota_change(name, machine, endpoints) for name, machine in names.items())
     return tuple(each for each in found if each.beside or each.before != each.after)
@@ -44,11 +45,11 @@ def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...
 
 def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointChange]) -> QuotaChange:
     before, after = (
-        sum(
-            limit.most for each in endpoints if (limit := each.limits[side]) and machine in (None, limit.type)
-        )
+        sum(limit.most for each in endpoints if (limit := each.limits[side]) and limit.counts(machine))
         for side in (0, 1)
     )
-    needs = (each.need for each in endpoints if each.need and each.limits[0])
-    beside = max((need.beside for need in needs if machine in (None, need.type)), default=0)
+    updates = [
+        each for each in endpoints if each.limits[0] and (limit := each.limits[1]) and limit.counts(machine)
+    ]
+    beside = max((each.need.beside for each in updates if each.need), default=0)
     return QuotaChange(quota=quota, before=before, after=after, beside=beside)

@@ -196,7 +196,7 @@ def test_an_endpoint_that_runs_something_else_than_its_stack_declares_is_told(cl
 
 
 def test_what_nobody_knows_is_said_to_be_unknown_with_where_to_look(clinic: Clinic) -> None:
-    clinic.fail("Request to service failed. If failure persists after retry, contact customer support.")
+    clinic.fail("The service is out of order.")
     clinic.log("first", "last")
     code, seen, wrong = clinic.doctor()
     assert code == 1

@@ -32,11 +32,12 @@ from place import ACCOUNT, PLACE, REGION
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.scaling import target
 from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
 OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"
-CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611"}
+CODES = {OF_TYPE: "L-1928E07B", OF_ALL: "L-7A3DF611", "ml.g6.xlarge for endpoint usage": "L-6821E9A1"}
 STACK = "triton-fleet-dev-sentences"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{sha256(b'25.04-py3').hexdigest()}"
@@ -151,12 +152,21 @@ class PreparedAccount:
         for number in range(count):
             _service_quotas().put("sagemaker", f"L-{count}-{number}", f"further {number}", 1)
 
-    def deploy(self, name: str = "sentences", *, stack: str = STACK, count: int = 1) -> None:
+    def deploy(
+        self, name: str = "sentences", *, stack: str = STACK, count: int = 1, scaled: bool = False
+    ) -> None:
         """An endpoint with an operator's alarm and one of its rollout."""
         resources = endpoint(name, data=self._data())
         resources["Config"]["Properties"]["ProductionVariants"][0]["InitialInstanceCount"] = count
         resources["Operators"] = alarm("errors", {"EndpointName": name})
         resources["Rollback"] = alarm("rollout", {"EndpointName": name, "EndpointConfigName": "any"})
+        if scaled:
+            bounds = {"MinCapacity": 1, "MaxCapacity": 8}
+            resources["Scaled"] = {
+                "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+                "Properties": {**target(name), **bounds},
+                "DependsOn": "Endpoint",
+            }
         assert self.stacks.create(stack, resources) == "CREATE_COMPLETE"
 
     def status(self, status: str) -> None:

@@ -19,6 +19,7 @@ from fleet_emulator.sagemaker import responses
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
+from fleet_emulator.sagemaker.instance_quotas import first_instances, require_quotas, second_instances
 from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
 from fleet_emulator.sagemaker.model_data import require_model_data
 from fleet_emulator.sagemaker.model_image import require_model_image
@@ -132,14 +133,16 @@ class EmbeddedSageMaker(EmbeddedJobs):
         """CreateEndpoint, which here returns when the endpoint is InService or Failed."""
         self._refuse_existing("endpoint", endpoint_name, self.endpoints)
         self.describe_endpoint_config(endpoint_config_name)
+        config = self.endpoint_configs[endpoint_config_name]
         endpoint = EmbeddedEndpoint(
-            self.endpoint_configs[endpoint_config_name],
+            config,
             name=endpoint_name,
             account_id=self.account_id,
             region=self.region_name,
             tags=tags,
         )
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
+        require_quotas(self, first_instances(config))
         self.endpoints[endpoint_name] = endpoint
         try:
             self._serve(endpoint, self._deploy_config(endpoint_name, endpoint_config_name))
@@ -181,6 +184,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         if deployment is None and retain_deployment:
             deployment = endpoint.last_deployment_config
         endpoint.last_deployment_config = self._deployment(deployment, endpoint)
+        require_quotas(self, second_instances(endpoint, config, retention, deployment))
         endpoint.endpoint_status, endpoint.config_in_update = "Updating", config.endpoint_config_name
         before = endpoint.served
         try:

@@ -52,6 +52,7 @@ class EmbeddedEndpoint(FakeEndpoint):
     def response_object(self) -> dict[str, Any]:
         """What DescribeEndpoint answers; the variants of an update in progress are left out."""
         shown: dict[str, Any] = super().response_object
+        shown["ProductionVariants"] = [_with_pools(each) for each in self.production_variants]
         if self.config_in_update:
             shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
         return shown
@@ -86,7 +87,18 @@ class EmbeddedEndpoint(FakeEndpoint):
         for variant, declared in zip(shown, production_variants, strict=True):
             weight = float(declared.get("InitialVariantWeight", 1))
             variant.update(CurrentWeight=weight, DesiredWeight=weight)
+            if pools := pools_of(declared):
+                variant["InstancePools"] = [{"InstanceType": each["InstanceType"]} for each in pools]
         return shown
+
+
+def _with_pools(variant: Mapping[str, Any]) -> dict[str, Any]:
+    """The variant with the number of instances in each of its pools: all are in the first."""
+    first, *further = variant.get("InstancePools", [{}])
+    if not first:
+        return dict(variant)
+    pools = [{**first, "CurrentInstanceCount": variant["CurrentInstanceCount"]}]
+    return {**variant, "InstancePools": pools + [{**each, "CurrentInstanceCount": 0} for each in further]}
 
 
 def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
-"""SageMaker's descriptions of what may not exist."""
+"""SageMaker's descriptions of what may not exist, and the names by which other services know variants."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 
 UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 """Statuses of an endpoint that changes and stays. Source: SageMaker API reference, DescribeEndpoint."""
+
+OF_VARIANTS: Any = {
+    "ServiceNamespace": "sagemaker",
+    "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
+}
+"""What the scalable targets of variants have in common in Application Auto Scaling."""
+
+
+def scalable_id(endpoint: str, variant: str) -> str:
+    """The resource id by which Application Auto Scaling knows a variant."""
+    return f"endpoint/{endpoint}/variant/{variant}"
 
 
 def is_missing(error: ClientError, what: str = "") -> bool:

@@ -13,7 +13,7 @@ from fleet.catalog.stack_statuses import StackState, stack_status
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
-    from mypy_boto3_cloudformation.type_defs import StackTypeDef
+    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
 DELETED: Final = "DELETE_COMPLETE"
 NOTHING_OF_IT = (StackState.PLANNED, StackState.NOT_CREATED)
@@ -64,6 +64,21 @@ def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
     """All stacks of the account and region."""
     for page in cloudformation.get_paginator("describe_stacks").paginate():
         yield from map(_live, page["Stacks"])
+
+
+def stack_resources(
+    cloudformation: CloudFormationClient, stack: LiveStack, type: str
+) -> list[StackResourceSummaryTypeDef]:
+    """The resources of a type that a stack has."""
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
+    return [
+        each
+        for page in pages
+        for each in page["StackResourceSummaries"]
+        if each["ResourceType"] == type
+        and each["ResourceStatus"] != DELETED
+        and each.get("PhysicalResourceId")
+    ]
 
 
 def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.aws.running_configuration import DEPLOY_AGAIN
+from fleet.catalog.symptoms import Where, known_remedy
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -136,7 +137,10 @@ def last_operation(
 
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     kind, reason = failure.kind, failure.reason
-    way_out = EMERGENCY if kind == ENDPOINT and ALARM in reason.lower() else ""
+    remedy = known_remedy(failure.own_reason, Where.EVENT)
+    way_out = f"{remedy}; " if remedy else ""
+    if kind == ENDPOINT and ALARM in reason.lower():
+        way_out = EMERGENCY
     if any(part in reason for part in FOUNDATION):
         way_out = OLDER
     return Finding(code="FL601", message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}")

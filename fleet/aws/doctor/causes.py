@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Passage
-from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, symptoms
+from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, fill_template, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.other_codes import other_codes
 from fleet.rules.registry import rules
@@ -115,7 +115,7 @@ def _finding(match: Match, loaded: LoadedSpec | None, *, is_checked: bool) -> Fi
     lines, rule = [_sentence(match)], rules().get(code)
     if rule is not None:
         lines += [" ".join(rule.why.split())] if rule.why else []
-    hint = _fill_template(symptom.remedy, match)
+    hint = fill_template(symptom.remedy, match.found)
     if rule is not None and is_checked:
         hint = f"{hint}; {NOT_NOW}"
     found = Finding(code=code, message="\n".join([*lines, evidence]), hint=hint)
@@ -129,14 +129,4 @@ def _sentence(match: Match) -> str:
     code = match.symptom.codes[0]
     if code in rules():
         return f"probably violated: {' '.join(rules()[code].summary.split())}"
-    return _fill_template(match.symptom.cause or other_codes()[code], match)
-
-
-def _fill_template(template: str, match: Match) -> str:
-    groups = {name: _short(value) for name, value in match.found.groupdict(default="").items()}
-    return template.format_map(groups) if groups else template
-
-
-def _short(value: str) -> str:
-    value = value.rpartition("::")[2].rstrip(' "|;')
-    return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+    return fill_template(match.symptom.cause or other_codes()[code], match.found)

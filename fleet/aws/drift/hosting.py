@@ -1,4 +1,7 @@
-"""Endpoints, their configurations and models, of which CloudFormation detects no drift."""
+"""Endpoints, their configurations and models.
+
+CloudFormation can read them, but an endpoint's weights and numbers of instances are not among its properties.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import described_endpoint, is_missing
+from fleet.aws.api.describe import described_endpoint, is_missing, scalable_id
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredStack
 from fleet.aws.drift.difference import DELETED, Difference, differences
@@ -44,7 +47,7 @@ UPDATE = (
 def variants(stack: DeclaredStack) -> list[str]:
     """The resource ids by which Application Auto Scaling knows the variants of a stack's endpoints."""
     return [
-        f"endpoint/{endpoint.name}/variant/{variant['VariantName']}"
+        scalable_id(endpoint.name, variant["VariantName"])
         for endpoint in stack.of_type(ENDPOINT)
         for config in stack.of_type(CONFIGURATION)
         for variant in config.properties["ProductionVariants"]
@@ -114,7 +117,7 @@ def _variant(sagemaker: Any, stack: DeclaredStack, endpoint: str, live: Mapping[
         found += differences({"DesiredWeight": wanted["DesiredWeight"]}, live)
     count = live.get("DesiredInstanceCount")
     if count is not None and "InitialInstanceCount" in declared:
-        id = f"endpoint/{endpoint}/variant/{name}"
+        id = scalable_id(endpoint, name)
         target = next((each for each in stack.of_type(TARGET) if each.properties["ResourceId"] == id), None)
         least, most = bounds(target) if target else ({int(declared["InitialInstanceCount"])},) * 2
         nearest = min(max(count, min(least)), max(most))

@@ -1,7 +1,7 @@
 """Alarms, dashboards and the log groups of endpoints.
 
 CloudFormation compares only what a template declares of an alarm, and so misses actions that somebody
-switched off; it detects no drift of dashboards and of what a custom resource keeps.
+switched off. It would compare a dashboard's body as text, and cannot read what a custom resource keeps.
 """
 
 from __future__ import annotations

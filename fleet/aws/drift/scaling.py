@@ -1,6 +1,7 @@
-"""Scaling of variants, of which CloudFormation detects no drift.
+"""Scaling of variants.
 
-Source: aws-cloudformation/cloudformation-coverage-roadmap 2359, and the guide's list of types.
+CloudFormation can read targets and policies. It would report a limit that a schedule has set, and would miss
+policies that somebody added; whether it detects drift of policies is not known (docs/decisions/0034).
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from fleet.aws.access import Access
+from fleet.aws.api.describe import OF_VARIANTS
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack
 from fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
 
 TARGET, POLICY = "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"
-OF_VARIANTS = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
 NOT_SUSPENDED = {
     f"{name}Suspended": False for name in ("DynamicScalingIn", "DynamicScalingOut", "ScheduledScaling")
 }

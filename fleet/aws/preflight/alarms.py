@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet.aws.api.stack import find_stack
+from fleet.aws.api.stack import find_stack, stack_resources
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import AT_ONCE, Subject
 from fleet.core.parallel import all_in_parallel
@@ -56,13 +56,7 @@ def _firing_alarms(
     stack = find_stack(cloudformation, endpoint.stack)
     if stack is None:
         return None
-    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
-    names = [
-        each["PhysicalResourceId"]
-        for page in pages
-        for each in page["StackResourceSummaries"]
-        if each["ResourceType"] == ALARM and each.get("PhysicalResourceId")
-    ]
+    names = [each["PhysicalResourceId"] for each in stack_resources(cloudformation, stack, ALARM)]
     described = [
         alarm
         for start in range(0, len(names), NAMES)

@@ -16,6 +16,7 @@ from fleet.aws.preflight.endpoints import endpoints
 from fleet.aws.preflight.functions import functions
 from fleet.aws.preflight.images import images
 from fleet.aws.preflight.quotas import quotas
+from fleet.aws.preflight.scaling import scaling
 from fleet.aws.preflight.stacks import bootstrap, foundation
 from fleet.aws.preflight.subject import Subject
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
@@ -59,6 +60,15 @@ CHECKS = (
         name="endpoints",
         look=endpoints,
         actions=(*STACK, "sagemaker:DescribeEndpoint"),
+    ),
+    Check(
+        name="scaling",
+        look=scaling,
+        actions=(
+            "application-autoscaling:DescribeScalableTargets",
+            "cloudformation:DescribeStacks",
+            "cloudformation:ListStackResources",
+        ),
     ),
     Check(
         name="alarms",

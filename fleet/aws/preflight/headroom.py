@@ -8,8 +8,7 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.deploy.admission import Headroom, Need
 from fleet.aws.preflight.instances import running_instances
-from fleet.aws.preflight.quotas import read_quotas
-from fleet.catalog.limits import all_instances_quota, instance_quota
+from fleet.aws.preflight.quotas import counted_quotas, read_quotas
 from fleet.endpoint.context.capacity import Capacity, capacity
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError
@@ -32,7 +31,7 @@ def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
 def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
     running = running_instances(access.client("sagemaker"))
     fleets = [capacity(each.spec, running.of(each.name)) for each in endpoints]
-    quotas = {instance_quota(each.type): each.type for each in fleets} | {all_instances_quota(): None}
+    quotas = counted_quotas(fleets)
     found = read_quotas(access.client("service-quotas"), quotas)
     free = {name: each.value - running.of_others((), quotas[name]) for name, each in found.items()}
     needs = {each.endpoint: _need(each, quotas) for each in fleets}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_ENDPOINTS = 300
 """How many endpoints are described, newest first, with two requests each."""
 UNKNOWN = ""
-"""The type of instances whose configuration was deleted, or that have several possible types."""
+"""The type of instances whose configuration was deleted, or of which no pool is known yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +67,18 @@ def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
         return counts
     types = _types(sagemaker, found["EndpointConfigName"])
     for variant in _variants(found):
-        counts[types.get(variant["VariantName"], UNKNOWN)] += _count(variant)
+        counts += _by_type(variant, types.get(variant["VariantName"], UNKNOWN))
     for variant in _variants(found.get("PendingDeploymentSummary", {})):
-        counts[variant.get("InstanceType", UNKNOWN)] += _count(variant)
+        counts += _by_type(variant, variant.get("InstanceType", UNKNOWN))
     return +counts
+
+
+def _by_type(variant: Mapping[str, Any], instance_type: str) -> Counter[str]:
+    """The instances of a variant: those of its pools by their types, all others of the type that it has."""
+    pools = Counter[str]()
+    for pool in variant.get("InstancePools", ()):
+        pools[pool["InstanceType"]] += pool["CurrentInstanceCount"]
+    return pools + Counter({instance_type: _count(variant) - pools.total()})
 
 
 def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from fleet.endpoint.context.machines import own_machines
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import Strategy
 from fleet.spec.source import KeyPath
@@ -15,9 +16,13 @@ from fleet.spec.source import KeyPath
 class Capacity:
     """One endpoint's instances.
 
+    Instances of a variant with instance pools may be of any of their types, and SageMaker checks the quota of
+    each when it creates or updates the endpoint. How many instances it counts is not documented: here all of
+    them count against each quota.
+
     Attributes:
         endpoint: Its name.
-        type: The instance type of its spec.
+        types: The instance types that its new instances may be of: its spec's, then those of further pools.
         first: With how many its spec begins.
         most: How many it may come to.
         key: The key of the spec that sets `most`.
@@ -28,7 +33,7 @@ class Capacity:
     """
 
     endpoint: str
-    type: str
+    types: tuple[str, ...]
     first: int
     most: int
     key: KeyPath
@@ -38,7 +43,11 @@ class Capacity:
 
     def counts(self, instance_type: str | None) -> bool:
         """Whether its new instances are of a type; None stands for all types."""
-        return instance_type in (None, self.type)
+        return instance_type in (None, *self.types)
+
+    def falls_back_to(self, instance_type: str | None) -> bool:
+        """Whether its instances are of a type only where AWS has no capacity for the types before it."""
+        return instance_type in self.types[1:]
 
     def runs(self, instance_type: str | None) -> int:
         """How many instances of a type run now."""
@@ -56,7 +65,7 @@ class Capacity:
     @property
     def added(self) -> int:
         """How many instances the next deploy needs beside those that run; all of them for another type."""
-        moves = set(self.running) != {self.type}
+        moves = not self.running or not set(self.running) <= set(self.types)
         return self.started if moves else self.beside(self.started)
 
     def growth(self, instance_type: str | None) -> int:
@@ -88,7 +97,7 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
     rolling = rollout is not None and rollout.strategy is Strategy.ROLLING
     return Capacity(
         endpoint=spec.endpoint,
-        type=spec.instance.type,
+        types=instance_types(spec),
         first=spec.instance.count,
         most=most,
         key=key,
@@ -96,6 +105,11 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
         batch=rollout.step if rollout is not None and rolling else None,
         running=running,
     )
+
+
+def instance_types(spec: EndpointSpec) -> tuple[str, ...]:
+    """The types that the instances of an endpoint may be of: its own, then those of further pools."""
+    return tuple(dict.fromkeys(each.type for each in own_machines(spec)))
 
 
 def least_instances(spec: EndpointSpec) -> int:

@@ -95,6 +95,11 @@ def machines(spec: EndpointSpec, variants: Mapping[str, RawProperties]) -> tuple
     return tuple(found.values())
 
 
+def own_machines(spec: EndpointSpec) -> tuple[Machine, ...]:
+    """The machines of the spec's own variant: its instance type, then its further instance pools."""
+    return tuple(each for each in machines(spec, raw_variants(spec)) if each.variant == OWN_VARIANT)
+
+
 def raw_variants(spec: EndpointSpec) -> Mapping[str, RawProperties]:
     """The raw properties of the spec's own variant and of shadow variants, by the variant's place.
 

@@ -21,7 +21,7 @@ MIN_BAKE_SECONDS = PERIOD * PERIODS
 ERRORS = 1.0
 """Percent of failed calls that roll an update back, if `alarms` has no threshold for errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")
-_PROVISIONING = 1800
+PROVISIONING_SECONDS = 1800
 """Seconds in which SageMaker finds and starts instances, beside download and start of the model."""
 
 
@@ -63,7 +63,7 @@ def seconds(spec: EndpointSpec, rollout: Rollout) -> int:
 def rollout_seconds(spec: EndpointSpec, rollout: Rollout) -> int:
     """Seconds for a rollout's waits and for the starts of its instances."""
     starts = steps(spec, rollout) if rollout.strategy is Strategy.ROLLING else 1
-    start = _PROVISIONING + spec.timeouts.model_download + spec.timeouts.startup
+    start = PROVISIONING_SECONDS + spec.timeouts.model_download + spec.timeouts.startup
     return waits(spec, rollout) + starts * start
 
 

@@ -8,6 +8,7 @@ from fleet.endpoint.resolve import resolve_fleet
 from fleet_folder import LOCK, SPEC
 from prepared_account import OF_ALL, OF_TYPE, PreparedAccount
 
+OF_POOL = "ml.g6.xlarge for endpoint usage"
 OF_LARGER = "ml.g5.2xlarge for endpoint usage"
 
 
@@ -43,6 +44,18 @@ def test_another_instance_type_frees_the_former_ones_afterwards(account: Prepare
     )
     assert found.free == {OF_TYPE: 18, OF_ALL: 98}
     assert found.notices == ()
+
+
+def test_an_endpoint_with_pools_needs_room_in_the_quota_of_each(account: PreparedAccount) -> None:
+    account.deploy(count=2)
+    account.quota(OF_POOL, 1)
+    pools = "[{InstanceType: ml.g5.xlarge, Priority: 1}, {InstanceType: ml.g6.xlarge, Priority: 2}]"
+    raw = f"cloudformation: {{EndpointConfig: {{ProductionVariants.0.InstancePools: {pools}}}}}"
+    found = asked(account, sentences=f"{{type: ml.g5.xlarge, count: 2}}\n{raw}")
+    assert found.free == {OF_TYPE: 18, OF_POOL: 1, OF_ALL: 98}
+    assert found.needs["sentences"] == Need(
+        during={OF_TYPE: 2, OF_POOL: 2, OF_ALL: 2}, after={OF_TYPE: 0, OF_POOL: 2, OF_ALL: 0}
+    )
 
 
 def test_where_the_quotas_cannot_be_read_it_is_said_and_nothing_is_held_back(

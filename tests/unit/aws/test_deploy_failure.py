@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from fleet.aws.deploy.failures import deploy_failure
+from fleet.aws.deploy.failures import deploy_failure, failed_resources
+from fleet.catalog.symptoms import symptoms
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError, one_failure
 
@@ -56,6 +57,63 @@ def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(lin
     assert failure.problem.startswith("another deploy changed triton-fleet-dev-a at the same time; ")
     assert failure.remedy.startswith("wait until it has ended; if this clone's lock is the one to deploy")
     assert "run the command again" in failure.remedy
+
+
+@pytest.mark.parametrize(
+    ("symptom", "reason"),
+    [
+        (
+            "no_reason_given",
+            "Request to service failed. If failure persists after retry, contact customer support.",
+        ),
+        (
+            "no_capacity",
+            "Unable to provision requested ML compute capacity due to InsufficientInstanceCapacity error.",
+        ),
+        ("host_image_refused_by_name", "Invalid combination: instance p4d and InferenceAmiVersion"),
+        (
+            "endpoint_in_progress",
+            'Cannot update in-progress endpoint "arn:aws:sagemaker:us-west-2:1:endpoint/a".',
+        ),
+        (
+            "role_not_assumed",
+            "Could not assume role arn:aws:iam::1:role/a. Please ensure that the role exists",
+        ),
+    ],
+)
+def test_a_deploy_names_the_remedy_that_the_doctor_names(symptom: str, reason: str) -> None:
+    (known,) = (each for each in symptoms() if each.name == symptom)
+    (finding,) = failed_resources(cast("Any", FailedUpdate(reason)), "arn", "triton-fleet-dev-a", "see a.log")
+    assert finding.hint == f"{known.remedy}; see a.log"
+
+
+def test_a_remedy_names_what_the_reason_names() -> None:
+    called = "Failed for execute the inference request. Model 'tensorrt_llm' is not ready."
+    (finding,) = failed_resources(cast("Any", FailedUpdate(called)), "arn", "triton-fleet-dev-a", "see a.log")
+    assert finding.hint.startswith("add `--load-model=tensorrt_llm` to ")
+
+
+def test_a_deploy_that_failed_for_an_unknown_reason_has_no_remedy() -> None:
+    (finding,) = failed_resources(cast("Any", FailedUpdate("no")), "arn", "triton-fleet-dev-a", "see a.log")
+    assert finding.hint == "see a.log"
+
+
+class FailedUpdate:
+    """A CloudFormation with the events of one update, in which the endpoint failed."""
+
+    def __init__(self, reason: str) -> None:
+        stack = {"ResourceStatus": "UPDATE_IN_PROGRESS", "ResourceStatusReason": "User Initiated"}
+        endpoint = {"ResourceType": "AWS::SageMaker::Endpoint", "ResourceStatusReason": reason}
+        self.events = [
+            {"StackId": "arn", **endpoint, "ResourceStatus": "UPDATE_FAILED"},
+            {"StackId": "arn", "PhysicalResourceId": "arn", **stack},
+        ]
+
+    def get_paginator(self, _operation: str) -> FailedUpdate:
+        return self
+
+    def paginate(self, **_asked: str) -> list[dict[str, Any]]:
+        return [{"StackEvents": self.events}]
 
 
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])

@@ -30,6 +30,49 @@ BANNER = [
 ]
 
 
+UNEXPLAINED = "Request to service failed. If failure persists after retry, contact customer support."
+CAPACITY = "Unable to provision requested ML compute capacity"
+REFUSALS = [
+    # aws-samples/aws-genai-llm-chatbot 30, philschmid/cdk-samples 6
+    ("FL660", UNEXPLAINED, "deploy again"),
+    # aws/deep-learning-containers 6673, DIAGNijmegen/rse-grand-challenge 2631
+    ("FL643", f"{CAPACITY} due to InsufficientInstanceCapacity error.", "deploy again later"),
+    (
+        "FL643",
+        f"CapacityError: {CAPACITY}. Please retry using a different ML instance type.",
+        "instance pools",
+    ),
+    # skypilot-org/skypilot, of EC2's RunInstances
+    (
+        "FL643",
+        "An error occurred (InsufficientInstanceCapacity) when calling the RunInstances operation: We currently"
+        " do not have sufficient p3.16xlarge capacity in the Availability Zone you requested (us-east-1a).",
+        "deploy again later",
+    ),
+    # polyai/dialog-rsn-1-sagemaker, README
+    ("FL222", "Invalid combination: instance p4d and InferenceAmiVersion", "deploy again"),
+    # aws/sagemaker-python-sdk pull request 5093
+    (
+        "FL222",
+        "Invalid combination: instance m5 and Cuda 12.2. Please provide a supported configuration",
+        "leave",
+    ),
+    # aws/amazon-sagemaker-operator-for-k8s, the client's DeleteEndpointInProgressMessagePrefix
+    (
+        "FL661",
+        'Cannot update in-progress endpoint "arn:aws:sagemaker:us-west-2:123456789098:endpoint/test-endpoint".',
+        "aws sagemaker wait endpoint-in-service",
+    ),
+    # awslabs/predictive-maintenance-using-machine-learning 3
+    (
+        "FL662",
+        "Could not assume role arn:aws:iam::123456789012:role/a-role. Please ensure that the role exists and"
+        " allows principal 'sagemaker.amazonaws.com' to assume the role.",
+        "deploy again",
+    ),
+]
+
+
 def of_log(*lines: str) -> list[Passage]:
     return [
         Passage(where=Where.LOG, of="the log", text=text, following=following)
@@ -144,7 +187,23 @@ def test_the_containers_words_are_known_in_an_event_and_those_of_aws_are_not_in_
 
 
 def test_what_nobody_knows_leads_to_no_cause() -> None:
-    assert causes([of_reason("Request to service failed."), *of_log("hello")], [], None) == []
+    assert causes([of_reason("The service is out of order."), *of_log("hello")], [], None) == []
+
+
+@pytest.mark.parametrize(("code", "words", "remedy"), REFUSALS)
+def test_a_refusal_of_aws_is_told_in_an_event_and_in_a_failure_reason(
+    code: str, words: str, remedy: str
+) -> None:
+    event = Passage(where=Where.EVENT, of="the event of AWS::SageMaker::Endpoint", text=words)
+    for passage in (event, of_reason(words)):
+        (first,) = causes([passage], [], None)
+        assert (first.code, remedy in first.hint) == (code, True)
+
+
+def test_a_failure_for_which_sagemaker_gives_no_reason_is_told_where_the_log_has_none() -> None:
+    reason = of_reason(UNEXPLAINED)
+    assert codes(causes([reason, *of_log("starting")], [], None)) == ["FL660"]
+    assert codes(causes([reason, *of_log(RAISED)], [], None)) == ["FL657"]
 
 
 def test_no_more_causes_are_told_than_anybody_reads() -> None:

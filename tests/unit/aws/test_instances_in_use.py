@@ -96,6 +96,26 @@ def test_a_shadow_variant_counts_and_a_serverless_one_has_no_instances(account: 
     assert account.seen().of("a") == {G5: 2, G6: 1}
 
 
+def test_instances_of_pools_count_against_their_types_and_those_on_their_way_against_the_total(
+    account: Account,
+) -> None:
+    pools = [{"InstanceType": G5, "CurrentInstanceCount": 2}, {"InstanceType": G6, "CurrentInstanceCount": 1}]
+    account.add("a", {G5: 3})
+    account.endpoints["a"]["ProductionVariants"][0] |= {"InstancePools": pools, "DesiredInstanceCount": 5}
+    del account.configs["a"]["ProductionVariants"][0]["InstanceType"]
+    assert account.seen().of("a") == {G5: 2, G6: 1, "": 2}
+
+
+def test_the_second_fleet_of_pools_counts_as_well(account: Account) -> None:
+    second = {
+        "VariantName": "of-it",
+        "CurrentInstanceCount": 1,
+        "InstancePools": [{"InstanceType": G6, "CurrentInstanceCount": 1}],
+    }
+    account.add("a", {G5: 2}, PendingDeploymentSummary={"ProductionVariants": [second]})
+    assert account.seen().of("a") == {G5: 2, G6: 1}
+
+
 def test_instances_whose_configuration_is_gone_count_against_the_total_alone(account: Account) -> None:
     account.add("a", {G5: 2})
     account.configs.clear()

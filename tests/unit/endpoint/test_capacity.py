@@ -17,13 +17,14 @@ def of(
     first: int = 2,
     running: int = 0,
     of_type: str = G5,
+    pools: tuple[str, ...] = (),
     runs_on: str = G5,
     scaled: bool = True,
     batch: float | None = None,
 ) -> Capacity:
     return Capacity(
         endpoint=name,
-        type=of_type,
+        types=(of_type, *pools),
         first=first,
         most=most,
         key=("scaling", "max"),
@@ -80,6 +81,24 @@ def test_another_instance_type_needs_room_for_all_of_them_and_gives_the_old_ones
 
 def test_what_runs_of_another_type_does_not_count_against_a_type() -> None:
     assert numbers(demand([of(of_type=G6, most=4)], 7, G5)) == (7, 7, 7)
+
+
+def test_instances_of_a_variant_with_pools_count_against_the_quota_of_each_type_and_once_in_all() -> None:
+    fleets = [of(most=8, first=2, pools=(G6,))]
+    assert [numbers(demand(fleets, 0, each)) for each in (G5, G6, None)] == [(8, 2, 16)] * 3
+    assert [fleets[0].falls_back_to(each) for each in (G5, G6, None)] == [False, True, False]
+
+
+def test_a_rolling_update_stays_in_batches_when_instances_run_in_another_pool() -> None:
+    fleet = of(most=8, running=8, runs_on=G6, pools=(G6,), batch=25)
+    assert (fleet.added, fleet.growth(G6), fleet.growth(G5)) == (2, 0, 8)
+
+
+def test_the_types_are_those_of_the_spec_and_of_its_own_variants_pools() -> None:
+    pools = [{"InstanceType": G5, "Priority": 1}, {"InstanceType": G6, "Priority": 2}]
+    raw = {"EndpointConfig": {"ProductionVariants.0.InstancePools": pools}}
+    assert capacity(spec(), {}).types == (G5,)
+    assert capacity(spec(cloudformation=raw), {}).types == (G5, G6)
 
 
 @pytest.mark.parametrize(

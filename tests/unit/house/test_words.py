@@ -41,6 +41,7 @@ QUOTED = {
     "(?<said>": _TEMPLATE,
     "coalesce(said,": _TEMPLATE,
     "it says what this environment runs.": "the first line of every lock: another text would change all of them",
+    "Please use AWS Service Quotas to request an": "SageMaker, ResourceLimitExceeded of CreateEndpoint",
     "Please provide all required input(s).": "Triton, infer_request.cc",
     "with sequence batching scheduler. Please disable the response cache.": "Triton, model_config_utils.cc",
     "with 'decoupled' transaction policy. Please disable the response cache.": "Triton, model_config_utils.cc",

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from fleet.report.quota_change import quota_changes
-from fleet.report.traffic import InstanceLimit, InstanceNeed, Phase, update_traffic
+from fleet.report.traffic import (
+    InstanceLimit,
+    InstanceNeed,
+    Phase,
+    instance_limit,
+    instance_need,
+    update_traffic,
+)
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.endpoint import EndpointSpec
 from fleet_changes import change
@@ -55,7 +62,10 @@ class TestPhases:
 
 class TestQuotas:
     def test_a_type_that_is_left_is_a_change_of_two_quotas_and_not_of_their_sum(self) -> None:
-        limits = (InstanceLimit(type="ml.g5.xlarge", most=8), InstanceLimit(type="ml.g6.xlarge", most=8))
+        limits = (
+            InstanceLimit(types=("ml.g5.xlarge",), most=8),
+            InstanceLimit(types=("ml.g6.xlarge",), most=8),
+        )
         need = InstanceNeed(type="ml.g6.xlarge", beside=2, most=8)
         moved = change(effect=UpdateEffect.CONFIGURATION, limits=limits, need=need)
         assert [str(each) for each in quota_changes([moved])] == [
@@ -65,7 +75,7 @@ class TestQuotas:
         ]
 
     def test_the_largest_second_fleet_counts_and_a_new_endpoint_starts_none(self) -> None:
-        limit = InstanceLimit(type="ml.g5.xlarge", most=4)
+        limit = InstanceLimit(types=("ml.g5.xlarge",), most=4)
         updated = [
             change(name, limits=(limit, limit), need=InstanceNeed(type="ml.g5.xlarge", beside=beside, most=4))
             for name, beside in (("a", 1), ("b", 3))
@@ -74,6 +84,22 @@ class TestQuotas:
         found = quota_changes([*updated, new])
         assert [(each.before, each.after, each.beside) for each in found] == [(8, 12, 3), (8, 12, 3)]
 
+    def test_an_instance_pool_asks_for_the_quota_of_its_type_too(self) -> None:
+        pools = [{"InstanceType": f"ml.{each}.xlarge", "Priority": at} for at, each in ((1, "g5"), (2, "g6"))]
+        raw = {"EndpointConfig": {"ProductionVariants.0.InstancePools": pools}}
+        before = spec({})
+        after = before.model_copy(update={"cloudformation": raw})
+        moved = change(
+            effect=UpdateEffect.CONFIGURATION,
+            limits=(instance_limit(before), instance_limit(after)),
+            need=instance_need(before, after, replaced=True),
+        )
+        assert [str(each) for each in quota_changes([moved])] == [
+            "ml.g5.xlarge for endpoint usage: 4 → 4 at the most, and 4 beside them during an update",
+            "ml.g6.xlarge for endpoint usage: 0 → 4 at the most, and 4 beside them during an update",
+            f"{ALL}: 4 → 4 at the most, and 4 beside them during an update",
+        ]
+
     def test_the_same_instances_ask_for_nothing(self) -> None:
-        limit = InstanceLimit(type="ml.g5.xlarge", most=4)
+        limit = InstanceLimit(types=("ml.g5.xlarge",), most=4)
         assert quota_changes([change(limits=(limit, limit))]) == ()
