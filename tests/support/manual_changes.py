@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deploys import BUCKET
+from endpoint_capacity import set_variant
 from updated_account import STACK, TARGET
 
 FOUNDATION = "triton-fleet-dev"
@@ -123,17 +124,11 @@ def trust_another(client: Client) -> None:
 
 
 def weigh(client: Client) -> None:
-    wanted = [{"VariantName": "AllTraffic", "DesiredWeight": 0.25}]
-    client("sagemaker").update_endpoint_weights_and_capacities(
-        EndpointName="sentences", DesiredWeightsAndCapacities=wanted
-    )
+    set_variant(client("sagemaker"), "sentences", DesiredWeight=0.25)
 
 
 def outgrow(client: Client) -> None:
-    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": 9}]
-    client("sagemaker").update_endpoint_weights_and_capacities(
-        EndpointName="sentences", DesiredWeightsAndCapacities=wanted
-    )
+    set_variant(client("sagemaker"), "sentences", DesiredInstanceCount=9)
 
 
 def run_another_configuration(client: Client) -> None:

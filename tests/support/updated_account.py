@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deploys import Deploys, empty_account
+from endpoint_capacity import set_variant
 from fleet_folder import SPEC
 
 STACK = "triton-fleet-dev-sentences"
@@ -87,10 +88,7 @@ class Account:
 
     def set_instances(self, count: int) -> None:
         """As scaling does it."""
-        wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
-        self.sagemaker.update_endpoint_weights_and_capacities(
-            EndpointName="sentences", DesiredWeightsAndCapacities=wanted
-        )
+        set_variant(self.sagemaker, "sentences", DesiredInstanceCount=count)
 
     def names(self) -> tuple[list[str], list[str]]:
         """All endpoint configurations and all models of the account."""

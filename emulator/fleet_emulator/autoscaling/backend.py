@@ -1,7 +1,8 @@
 """Application Auto Scaling's targets, policies and scheduled actions.
 
 moto registers variants that do not exist, leaves policies and scheduled actions behind when their target
-goes, and takes them where no target is. What moves instances is not here: nothing scales by itself locally.
+goes, and takes them where no target is. Load moves no instances here: what scales is a target that is
+registered with other bounds, and whatever calls `scale`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,24 @@ from moto.applicationautoscaling.models import (
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet_emulator.autoscaling import responses
+from fleet_emulator.autoscaling.activities import ScalingActivities
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
-from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, least_capacity, require_variant
+from fleet_emulator.autoscaling.variants import (
+    INSTANCE_COUNT,
+    NAMESPACE,
+    ScaledVariant,
+    least_capacity,
+    require_variant,
+)
 
 
 class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
     """One account's Application Auto Scaling in one region."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.activities = ScalingActivities()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -43,6 +55,9 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
     ) -> FakeScalableTarget:
         """RegisterScalableTarget, which registers a target or changes what is given.
 
+        A capacity beyond the target's bounds is moved into them, whatever is suspended (source: Application
+        Auto Scaling API reference, RegisterScalableTarget).
+
         Raises:
             InvalidError: the variant does not exist, or has no such capacities.
         """
@@ -54,7 +69,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         if least is None or most is None:
             raise InvalidError("Both MinCapacity and MaxCapacity are needed to register a scalable target")
         self._check_capacities(r_id, dimension, least, most)
-        return super().register_scalable_target(
+        target = super().register_scalable_target(
             namespace,
             r_id,
             dimension,
@@ -63,6 +78,32 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             role_arn or self._service_role(namespace),
             _merge_suspension(before, suspended_state),
         )
+        if dimension == INSTANCE_COUNT and not (variant := ScaledVariant(self._sagemaker, r_id)).in_progress:
+            if variant.capacity < least:
+                self.activities.begin(variant, least, f"minimum capacity was set to {least}")
+            elif variant.capacity > most:
+                self.activities.begin(variant, most, f"maximum capacity was set to {most}")
+        return target
+
+    def scale(self, resource_id: str, capacity: int) -> None:
+        """Scale a variant as if an alarm of its first policy had fired; do nothing where that is suspended.
+
+        Raises:
+            ObjectNotFoundError: it has no policy.
+        """
+        id = TargetId(NAMESPACE, resource_id, INSTANCE_COUNT)
+        target, variant = self._target(id), ScaledVariant(self._sagemaker, resource_id)
+        policy = next((each for each in self.policies.values() if _of(each) == id), None)
+        if target is None or policy is None:
+            raise ObjectNotFoundError(f"No scaling policy found for {id}")
+        least, most = target.min_capacity or 0, target.max_capacity or capacity
+        capacity = min(max(capacity, least), most)
+        way, alarm = ("Out", "High") if capacity > variant.capacity else ("In", "Low")
+        state: Any = target.suspended_state  # annotated as str in moto
+        if capacity != variant.capacity and not state[f"DynamicScaling{way}Suspended"]:
+            monitor = f"TargetTracking-{resource_id}-Alarm{alarm}"
+            cause = f"monitor alarm {monitor} in state ALARM triggered policy {policy.policy_name}"
+            self.activities.begin(variant, capacity, cause)
 
     def deregister_scalable_target(self, namespace: str, r_id: str, dimension: str) -> None:
         """DeregisterScalableTarget, with the target's policies and scheduled actions.
