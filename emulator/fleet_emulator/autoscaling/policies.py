@@ -24,8 +24,8 @@ def require_untracked_metric(
     """
     metric = _metric(body)
     for other in others:
-        tracked = _metric(other.target_tracking_scaling_policy_configuration or {})
-        if metric is not None and other.policy_name != name and tracked == metric:
+        other_metric = _metric(other.target_tracking_scaling_policy_configuration or {})
+        if metric is not None and other.policy_name != name and other_metric == metric:
             raise InvalidError(
                 "Only one TargetTrackingScaling policy for a given metric specification is allowed."
             )

@@ -36,7 +36,7 @@ def put(scaling: Any, endpoint_name: str, policy: str, configuration: dict[str, 
 
 def arns(scaling: Any, endpoint_name: str) -> dict[str, str]:
     policies = scaling.describe_scaling_policies(**target(endpoint_name))["ScalingPolicies"]
-    return {each["PolicyName"]: each["PolicyARN"] for each in policies}
+    return {item["PolicyName"]: item["PolicyARN"] for item in policies}
 
 
 def scaled(
@@ -44,7 +44,7 @@ def scaled(
 ) -> dict[str, Any]:
     """An endpoint's resources with a target, and policies of metrics whose names are theirs until a hyphen."""
     declared = [{"Key": key, "Value": text} for key, text in (tags or {}).items()]
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         **endpoint(name),
         "Target": {
             "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
@@ -53,7 +53,7 @@ def scaled(
         },
     }
     for number, policy in enumerate(policies):
-        found[f"Policy{number}"] = {
+        result[f"Policy{number}"] = {
             "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
             "Properties": {
                 "PolicyName": policy,
@@ -62,7 +62,7 @@ def scaled(
                 "TargetTrackingScalingPolicyConfiguration": metric(policy.partition("-")[0], value),
             },
         }
-    return found
+    return result
 
 
 def reasons(stacks: Stacks, name: str) -> str:
@@ -158,8 +158,8 @@ def test_a_stack_with_tags_cannot_take_a_target_over_and_changes_its_own(
     scaling.deregister_scalable_target(**target("by-hand"))
     assert stacks.update("by-hand", taken) == "UPDATE_COMPLETE"
     assert stacks.update("by-hand", scaled("by-hand", tags={"stage": "dev"})) == "UPDATE_COMPLETE"
-    [found] = scaling.describe_scalable_targets(
+    [result] = scaling.describe_scalable_targets(
         ServiceNamespace="sagemaker", ResourceIds=[target("by-hand")["ResourceId"]]
     )["ScalableTargets"]
-    tags = scaling.list_tags_for_resource(ResourceARN=found["ScalableTargetARN"])["Tags"]
+    tags = scaling.list_tags_for_resource(ResourceARN=result["ScalableTargetARN"])["Tags"]
     assert tags == {"stage": "dev"}
