@@ -168,6 +168,7 @@ WALL = {
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
+    "lambda/scaling_guard/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
 }
 """Who reads the wall clock, and what for; anything that waits or grows old goes by a steady clock or by AWS's."""
