@@ -60,6 +60,9 @@ class _Nobody:
     def serve(self, endpoint: DeployedEndpoint) -> None:
         raise NotImplementedError
 
+    def scale(self, name: str) -> None:
+        raise NotImplementedError
+
     def remove(self, name: str) -> None:
         raise NotImplementedError
 

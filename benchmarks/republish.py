@@ -143,6 +143,9 @@ class _Nobody:
     def serve(self, endpoint: DeployedEndpoint) -> None:
         """Not asked for."""
 
+    def scale(self, name: str) -> None:
+        """Not asked for."""
+
     def remove(self, name: str) -> None:
         """Not asked for."""
 

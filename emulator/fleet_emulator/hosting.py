@@ -53,5 +53,8 @@ class EndpointHost(Protocol):
             HostingError: it cannot be served; what its name served before is still served.
         """
 
+    def scale(self, name: str) -> None:
+        """Return when the endpoint has the instances that were asked for; it is Updating until then."""
+
     def remove(self, name: str) -> None:
         """Stop serving the endpoint; an unknown name is ignored."""

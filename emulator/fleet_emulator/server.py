@@ -6,18 +6,23 @@ import logging
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from moto.applicationautoscaling.models import applicationautoscaling_backends
 from moto.core.base_backend import BackendDict
 from moto.core.model_instances import reset_model_data
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from fleet_emulator import process_state
+from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
+from fleet_emulator.autoscaling.variants import resource_id_of
 from fleet_emulator.hosting import EndpointHost
 from fleet_emulator.install import install
 from fleet_emulator.process_state import ProcessState
 from fleet_emulator.product import Keys
 from fleet_emulator.signatures import Signatures
+from fleet_emulator.state_lock import turn
 from fleet_emulator.wsgi import Application, RequestHandler
 
 if TYPE_CHECKING:
@@ -91,6 +96,18 @@ class EmbeddedAws:
         # The socket listens already: a request that comes before the thread runs waits in its queue.
         self._thread = threading.Thread(target=self._server.serve_forever, name="embedded-aws", daemon=True)
         self._thread.start()
+
+    def scale(self, endpoint: str, instances: int, *, region: str, variant: str = "AllTraffic") -> None:
+        """Begin a scaling activity, as if an alarm of the variant's scaling policy had fired.
+
+        Nothing begins where such scaling is suspended.
+
+        Raises:
+            ObjectNotFoundError: the variant has no scaling policy.
+        """
+        backend = applicationautoscaling_backends[DEFAULT_ACCOUNT_ID][region]
+        with turn():
+            cast(EmbeddedAutoScaling, backend).scale(resource_id_of(endpoint, variant), instances)
 
     def stop(self) -> None:
         """Stop answering, wait for stacks that are being worked on, and forget everything."""

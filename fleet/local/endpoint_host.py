@@ -91,6 +91,9 @@ class TritonHost:
         if left:
             served.end()
 
+    def scale(self, name: str) -> None:
+        """Nothing: one Triton serves the endpoint, however many instances it has."""
+
     def remove(self, name: str) -> None:
         """Stop serving the endpoint; an unknown name is ignored."""
         with self._lock:

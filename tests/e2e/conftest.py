@@ -49,6 +49,7 @@ def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
     yield running[1]
     running[1].failure = ""
     running[1].may_finish.set()
+    running[1].may_scale.set()
 
 
 @pytest.fixture

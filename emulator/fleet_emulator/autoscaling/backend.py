@@ -1,7 +1,8 @@
 """Application Auto Scaling's targets, policies and scheduled actions.
 
 moto registers variants that do not exist, leaves policies and scheduled actions behind when their target
-goes, and takes them where no target is. What moves instances is not here: nothing scales by itself locally.
+goes, and takes them where no target is. Load moves no instances here: what scales is a target that is
+registered with other bounds, and whatever calls `scale`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,27 @@ from moto.applicationautoscaling.models import (
 from moto.sagemaker.models import sagemaker_backends
 
 from fleet_emulator.autoscaling import responses
+from fleet_emulator.autoscaling.activities import ScalingActivities
+from fleet_emulator.autoscaling.policies import require_untracked_metric
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
+from fleet_emulator.autoscaling.tags import TargetTags
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
-from fleet_emulator.autoscaling.variants import INSTANCE_COUNT, NAMESPACE, least_capacity, require_variant
+from fleet_emulator.autoscaling.variants import (
+    INSTANCE_COUNT,
+    NAMESPACE,
+    ScaledVariant,
+    least_capacity,
+    require_variant,
+    service_role,
+)
 
 
 class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
     """One account's Application Auto Scaling in one region."""
+
+    def __init__(self, region_name: str, account_id: str) -> None:
+        super().__init__(region_name, account_id)
+        self.activities, self.tags = ScalingActivities(), TargetTags()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -40,13 +55,19 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         max_capacity: int | None,
         role_arn: Any,
         suspended_state: Any,
+        tags: Mapping[str, str] | None = None,
     ) -> FakeScalableTarget:
         """RegisterScalableTarget, which registers a target or changes what is given.
 
+        A capacity beyond the target's bounds is moved into them, whatever is suspended (source: Application
+        Auto Scaling API reference, RegisterScalableTarget).
+
         Raises:
-            InvalidError: the variant does not exist, or has no such capacities.
+            InvalidError: the variant does not exist, has no such capacities, or is registered and given tags.
         """
-        before = self._target(TargetId(namespace, r_id, dimension))
+        before = self.target(TargetId(namespace, r_id, dimension))
+        if before is not None:
+            self.tags.register(before.arn, tags)
         if namespace == NAMESPACE:
             require_variant(self._sagemaker, r_id)
         least = min_capacity if before is None or min_capacity is not None else before.min_capacity
@@ -54,15 +75,43 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         if least is None or most is None:
             raise InvalidError("Both MinCapacity and MaxCapacity are needed to register a scalable target")
         self._check_capacities(r_id, dimension, least, most)
-        return super().register_scalable_target(
+        target = super().register_scalable_target(
             namespace,
             r_id,
             dimension,
             least,
             most,
-            role_arn or self._service_role(namespace),
+            role_arn or service_role(namespace, self.partition, self.account_id),
             _merge_suspension(before, suspended_state),
         )
+        if before is None:
+            self.tags.register(target.arn, tags)
+        if dimension == INSTANCE_COUNT and not (variant := ScaledVariant(self._sagemaker, r_id)).in_progress:
+            if variant.capacity < least:
+                self.activities.begin(variant, least, f"minimum capacity was set to {least}")
+            elif variant.capacity > most:
+                self.activities.begin(variant, most, f"maximum capacity was set to {most}")
+        return target
+
+    def scale(self, resource_id: str, capacity: int) -> None:
+        """Scale a variant as if an alarm of its first policy had fired; do nothing where that is suspended.
+
+        Raises:
+            ObjectNotFoundError: it has no policy.
+        """
+        id = TargetId(NAMESPACE, resource_id, INSTANCE_COUNT)
+        target, variant = self.target(id), ScaledVariant(self._sagemaker, resource_id)
+        policy = next((each for each in self.policies.values() if _of(each) == id), None)
+        if target is None or policy is None:
+            raise ObjectNotFoundError(f"No scaling policy found for {id}")
+        least, most = target.min_capacity or 0, target.max_capacity or capacity
+        capacity = min(max(capacity, least), most)
+        way, alarm = ("Out", "High") if capacity > variant.capacity else ("In", "Low")
+        state: Any = target.suspended_state  # annotated as str in moto
+        if capacity != variant.capacity and not state[f"DynamicScaling{way}Suspended"]:
+            monitor = f"TargetTracking-{resource_id}-Alarm{alarm}"
+            cause = f"monitor alarm {monitor} in state ALARM triggered policy {policy.policy_name}"
+            self.activities.begin(variant, capacity, cause)
 
     def deregister_scalable_target(self, namespace: str, r_id: str, dimension: str) -> None:
         """DeregisterScalableTarget, with the target's policies and scheduled actions.
@@ -71,11 +120,13 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             ObjectNotFoundError: it is not registered.
         """
         wanted = TargetId(namespace, r_id, dimension)
-        if self._target(wanted) is None:
+        target = self.target(wanted)
+        if target is None:
             raise ObjectNotFoundError(f"No scalable target found for {wanted}")
         for policy in [each for each in self.policies.values() if _of(each) == wanted]:
             super().delete_scaling_policy(policy.policy_name, namespace, r_id, dimension)
         self.scheduled_actions = [each for each in self.scheduled_actions if _of(each) != wanted]
+        self.tags.deregister(target.arn)
         super().deregister_scalable_target(namespace, r_id, dimension)
 
     def put_scaling_policy(
@@ -91,9 +142,13 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
         Raises:
             ObjectNotFoundError: its target is not registered.
+            InvalidError: another policy of the target tracks the same metric.
         """
         target = TargetId(service_namespace, resource_id, scalable_dimension)
         self._require_target(target)
+        require_untracked_metric(
+            policy_name, policy_body, (p for p in self.policies.values() if _of(p) == target)
+        )
         before = self.policies.get(FakeApplicationAutoscalingPolicy.formulate_key(*target, policy_name))
         policy = super().put_scaling_policy(policy_name, *target, policy_body, policy_type)
         if before is not None:
@@ -216,26 +271,17 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         )
 
     def _require_target(self, target: TargetId) -> None:
-        if self._target(target) is None:
+        if self.target(target) is None:
             raise ObjectNotFoundError(f"No scalable target registered for {target}")
 
-    def _target(self, wanted: TargetId) -> FakeScalableTarget | None:
+    def target(self, wanted: TargetId) -> FakeScalableTarget | None:
+        """The registered target, or None."""
         found = self.targets.get(wanted.dimension, {}).get(wanted.resource_id)
         return found if found is not None and found.service_namespace == wanted.namespace else None
 
     @property
     def _sagemaker(self) -> Any:
         return sagemaker_backends[self.account_id][self.region_name]
-
-    def _service_role(self, namespace: str) -> Any:
-        """The service-linked role that AWS creates; only that of SageMaker is needed."""
-        if namespace != NAMESPACE:
-            return None
-        return (
-            f"arn:{self.partition}:iam::{self.account_id}:role/aws-service-role/"
-            "sagemaker.application-autoscaling.amazonaws.com/"
-            "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint"
-        )
 
 
 def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:

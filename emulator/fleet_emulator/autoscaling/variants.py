@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from moto.applicationautoscaling.models import ApplicationAutoscalingBackend
 from moto.sagemaker.models import SageMakerModelBackend
@@ -26,6 +27,16 @@ def registered_variants(scaling: ApplicationAutoscalingBackend, endpoint_name: s
 def resource_id_of(endpoint_name: str, variant_name: str) -> str:
     """What a variant is called as a target."""
     return f"endpoint/{endpoint_name}/variant/{variant_name}"
+
+
+def service_role(namespace: str, partition: str, account_id: str) -> Any:
+    """The ARN of the service-linked role that AWS creates; only that of SageMaker is needed, else None."""
+    if namespace != NAMESPACE:
+        return None
+    return (
+        f"arn:{partition}:iam::{account_id}:role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com/"
+        "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint"
+    )
 
 
 def require_variant(sagemaker: SageMakerModelBackend, resource_id: str) -> None:
@@ -53,3 +64,34 @@ def least_capacity(sagemaker: SageMakerModelBackend, resource_id: str) -> int:
     endpoint = sagemaker.endpoints.get(found[1]) if found else None
     config = sagemaker.endpoint_configs.get(endpoint.endpoint_config_name) if endpoint else None
     return 0 if config and config.async_inference_config else 1
+
+
+class ScaledVariant:
+    """A served variant whose instances Application Auto Scaling counts."""
+
+    def __init__(self, sagemaker: Any, resource_id: str) -> None:
+        """Find the variant, which has to exist."""
+        self.resource_id, self._sagemaker = resource_id, sagemaker
+        _, self._endpoint, _, self._name = resource_id.split("/")
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether SageMaker is at work on its endpoint."""
+        return bool(self._sagemaker.endpoints[self._endpoint].in_progress)
+
+    @property
+    def capacity(self) -> int:
+        """The instances that it should have."""
+        variants = self._sagemaker.endpoints[self._endpoint].production_variants
+        return next(
+            int(each["DesiredInstanceCount"]) for each in variants if each["VariantName"] == self._name
+        )
+
+    def change(self, capacity: int, ended: Callable[[], None]) -> None:
+        """Have SageMaker change the instances; `ended` is called when they are in service.
+
+        Raises:
+            ValidationError: SageMaker refuses.
+        """
+        wanted = [{"VariantName": self._name, "DesiredInstanceCount": capacity}]
+        self._sagemaker.update_endpoint_weights_and_capacities(self._endpoint, wanted, ended)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, cast
 
@@ -199,17 +200,21 @@ class EmbeddedSageMaker(EmbeddedJobs):
         return endpoint
 
     def update_endpoint_weights_and_capacities(
-        self, endpoint_name: str, desired_weights_and_capacities: list[dict[str, Any]]
+        self,
+        endpoint_name: str,
+        desired_weights_and_capacities: list[dict[str, Any]],
+        ended: Callable[[], None] = lambda: None,
     ) -> str:
-        """UpdateEndpointWeightsAndCapacities; moto forgets the weight where only a count is given."""
+        """UpdateEndpointWeightsAndCapacities, which returns while the endpoint is Updating.
+
+        `ended` is called when it is InService again. moto forgets the weight where only a count is given.
+        """
         endpoint = self._require_settled(endpoint_name)
         before = {variant["VariantName"]: dict(variant) for variant in endpoint.production_variants}
         arn: str = super().update_endpoint_weights_and_capacities(
             endpoint_name, desired_weights_and_capacities
         )
-        for variant in endpoint.production_variants:
-            variant.update({k: v for k, v in before[variant["VariantName"]].items() if variant[k] is None})
-        endpoint.settle("InService")
+        endpoint.scale(before, ended)
         return arn
 
     def delete_endpoint(self, endpoint_name: str) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from moto.core.utils import utcnow
 from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
+from fleet_emulator import process_state
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, HostingError
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet_emulator.sagemaker.names import arn_of
 from fleet_emulator.sagemaker.retention import Retention
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, model_names, pools_of
+from fleet_emulator.state_lock import turn
 
 _SETTLED = ("InService", "Failed", "UpdateRollbackFailed")
 
@@ -70,6 +72,30 @@ class EmbeddedEndpoint(FakeEndpoint):
         self.failure_reason = failure_reason
         self.config_in_update = None
         self.last_modified_time = utcnow()
+
+    def scale(self, before: Mapping[str, Mapping[str, Any]], ended: Callable[[], None]) -> None:
+        """Be Updating, with the old instances and weights, until the new ones serve; then call `ended`."""
+        self.endpoint_status = "Updating"
+        for variant in self.production_variants:
+            old = before[variant["VariantName"]]
+            variant.update({name: old[name] for name in old if variant[name] is None})
+            variant.update({name: old[name] for name in old if name.startswith("Current")})
+        host = process_state.current().host
+
+        def finish() -> None:
+            host.scale(self.endpoint_name)
+            with turn():
+                self._end_scaling()
+                ended()
+
+        process_state.current().spawn(finish, name=f"scaling of {self.endpoint_name}")
+
+    def _end_scaling(self) -> None:
+        for variant in self.production_variants:
+            for name in ("InstanceCount", "Weight"):
+                if f"Desired{name}" in variant:
+                    variant[f"Current{name}"] = variant[f"Desired{name}"]
+        self.settle("InService")
 
     def take_over(self, config: FakeEndpointConfig, retention: Retention) -> None:
         """Show another configuration, with what is retained of the old one."""

@@ -18,6 +18,8 @@ class RecordingHost:
         self.failures: dict[str, str] = {}
         self.may_finish = threading.Event()
         self.may_finish.set()
+        self.may_scale = threading.Event()
+        self.may_scale.set()
         self.while_serving: Callable[[], None] | None = None
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
@@ -31,6 +33,9 @@ class RecordingHost:
         if self.while_serving is not None:
             self.while_serving()
         self.served.append(endpoint)
+
+    def scale(self, name: str) -> None:
+        self.may_scale.wait(30)
 
     def remove(self, name: str) -> None:
         self.removed.append(name)

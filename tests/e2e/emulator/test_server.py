@@ -14,6 +14,7 @@ from moto.s3.models import S3Backend
 from moto.ssm.models import SimpleSystemManagerBackend
 
 from embedded_keys import KEYS
+from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
@@ -186,6 +187,7 @@ def test_an_update_may_retain_what_scaling_made_of_the_counts(sagemaker: Any) ->
         EndpointName="scaled",
         DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 5}],
     )
+    await_service(sagemaker, "scaled")
     sagemaker.update_endpoint(
         EndpointName="scaled", EndpointConfigName="scaled-2", RetainAllVariantProperties=True
     )

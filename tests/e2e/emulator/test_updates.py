@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from endpoint_capacity import await_service
 from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
@@ -86,6 +87,7 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
             {"VariantName": "Silent", "DesiredWeight": 0.5},
         ],
     )
+    await_service(sagemaker, "live")
     variants = variants_of(sagemaker, "live")
     for variant, count, weight in (("AllTraffic", 3, 1.0), ("Silent", 1, 0.5)):
         shown = variants[variant]
@@ -94,6 +96,7 @@ def test_counts_and_weights_can_be_changed_on_their_own(sagemaker: Any) -> None:
     sagemaker.update_endpoint_weights_and_capacities(
         EndpointName="live", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredWeight": 0}]
     )
+    await_service(sagemaker, "live")
     shown = variants_of(sagemaker, "live")["AllTraffic"]
     assert (shown["CurrentInstanceCount"], shown["CurrentWeight"]) == (3, 0)
 
@@ -120,6 +123,7 @@ def test_an_update_retains_all_but_what_is_excluded(
     sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=f"{name}-1")
     live = {"VariantName": "AllTraffic", "DesiredInstanceCount": 3, "DesiredWeight": 0}
     sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=[live])
+    await_service(sagemaker, name)
     sagemaker.update_endpoint(
         EndpointName=name,
         EndpointConfigName=f"{name}-2",
@@ -170,6 +174,7 @@ def test_a_stack_retains_the_live_count_and_takes_a_new_capture(
     sagemaker.update_endpoint_weights_and_capacities(
         EndpointName="retaining-live", DesiredWeightsAndCapacities=[live]
     )
+    await_service(sagemaker, "retaining-live")
     assert stacks.update("retaining-live", declared("two", 80)) == "UPDATE_COMPLETE"
     described = sagemaker.describe_endpoint(EndpointName="retaining-live")
     assert described["ProductionVariants"][0]["DesiredInstanceCount"] == 3

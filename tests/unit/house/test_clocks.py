@@ -152,6 +152,7 @@ def test_a_request_that_a_wrong_clock_has_signed_names_the_times_of_both_clocks(
 WALL = {
     "containers/shared/shared_container/log.py": "dates lines of a log",
     "containers/shared/shared_container/metrics.py": "dates metrics, as CloudWatch wants each line to be",
+    "emulator/fleet_emulator/autoscaling/activities.py": "AWS's own answers",
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
@@ -167,6 +168,7 @@ WALL = {
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
+    "lambda/scaling_guard/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
 }
 """Who reads the wall clock, and what for; anything that waits or grows old goes by a steady clock or by AWS's."""
