@@ -19,6 +19,7 @@ from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_s
 from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failures import deploy_failure
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
@@ -174,13 +175,16 @@ class Deploy:
         else:
             self._stack(self._cdk, self._fleet.place.stack, step)
 
-    def _stack(self, cdk: Cdk, name: str, step: Step, further: str = "") -> None:
+    def _stack(self, cdk: Cdk, name: str, step: Step, further: str = "", endpoint: str = "") -> None:
         """Deploy one stack without confirmation: the change was reviewed.
 
-        `further` is where a failure is explained, beyond the CLI's log.
+        `further` is where a failure is explained, beyond the CLI's log. `endpoint` is what SageMaker has to
+        have finished with before.
         """
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
+        if endpoint:
+            await_endpoint(self._access, endpoint, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = ("--change-set-name", synthesised_stack(self._assembly, name).change_set)
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly), *change_set)
@@ -189,7 +193,7 @@ class Deploy:
             created = before is None or before.state in NOTHING_OF_IT
             where = f"{cdk.where_logs}{further}"
             failure = deploy_failure(cloudformation, name, run.output, where, created=created)
-            raise with_failed_rollback(failure, self._access, name, self._pool.ask)
+            raise with_failed_rollback(failure, self._access, name, self._pool.ask, self._steps.say)
         after = find_stack(cloudformation, name)
         if after is not None and after.state is StackState.UNDER_WAY:  # another clone's deploy has begun
             after = settled_stack(cloudformation, after)
@@ -207,7 +211,7 @@ class Deploy:
         # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
         with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
-            self._stack(cdk, endpoint.stack, step, doctor)
+            self._stack(cdk, endpoint.stack, step, doctor, name)
             self._finish(endpoint)
 
     def _finish(self, endpoint: ResolvedEndpoint) -> None:
