@@ -58,6 +58,35 @@ def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(lin
     assert "run the command again" in failure.remedy
 
 
+CONFLICT = (
+    "Early validation failed for change set cdk-deploy-change-set:\n"
+    "Resource of type 'AWS::S3::Bucket' with identifier 'triton-fleet-dev-1' already exists. (at /Resources/B)\n"
+    "Resource of type 'AWS::ECR::Repository' with identifier 'images' already exists. (at /Resources/R)\n"
+)
+UNLISTED = (
+    "Failed to create change set x: The following hook(s)/validation failed: "
+    "[AWS::EarlyValidation::ResourceExistenceCheck]. To troubleshoot Early Validation errors, use the "
+    "DescribeEvents API for detailed failure information."
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "messages"),
+    [
+        (CONFLICT, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
+        (CONFLICT * 2, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
+        (UNLISTED, ["resources that it would create"]),
+    ],
+)
+def test_names_that_exist_are_named_without_reading_events(output: str, messages: list[str]) -> None:
+    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", remedy="take them over")
+    assert isinstance(failure, FindingsError)
+    assert {each.code for each in failure.findings} == {"FL614"}
+    for words, finding in zip(messages, failure.findings, strict=True):
+        assert finding.message.startswith(f"s cannot create: {words} exist")
+        assert finding.hint == "nothing was changed; take them over; see a.log"
+
+
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])
 ABSENT = CannotRunError("AWS does not answer", "check the network")
 STUCK = CannotRunError("the stack is stuck", "delete it")
