@@ -1,19 +1,26 @@
-"""`fleet deploy` and `fleet destroy` with the real CDK CLI, of an endpoint that scales and over kept resources."""
+"""`fleet deploy` and `fleet destroy` with the real CDK CLI, where an endpoint scales and where AWS is not ready."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from moto.sagemaker.exceptions import ValidationError
 
 from deploys import BUCKET, Deploys, empty_account
+from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_folder import SPEC
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
+NEW_ROLE = (
+    "Could not assume role arn:aws:iam::123456789012:role/new. Please ensure that the role exists and allows "
+    "principal 'sagemaker.amazonaws.com' to assume the role."
+)
 WAITS = "the endpoint sentences is Updating: waiting until SageMaker has finished, at most 60 minutes"
 
 
@@ -69,6 +76,22 @@ def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_name
     assert said.returncode == 0, said.stdout + said.stderr
     assert account.statuses()[FOUNDATION] == "CREATE_COMPLETE"
     assert account.client("s3").get_object(Bucket=BUCKET, Key="kept")["Body"].read() == b"kept"
+
+
+def test_a_creation_that_failed_by_the_new_role_alone_is_deployed_once_more(
+    account: Deploys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, refusals = EmbeddedSageMaker.create_model, [NEW_ROLE]
+
+    def create(*given: Any, **named: Any) -> Any:
+        if refusals:
+            raise ValidationError(refusals.pop())
+        return make(*given, **named)
+
+    monkeypatch.setattr(EmbeddedSageMaker, "create_model", create)
+    said = account.deploy()
+    assert "sentences: SageMaker could not assume the new role yet: deploying once more" in said
+    assert account.statuses()[ENDPOINT] == "CREATE_COMPLETE"
 
 
 def test_an_interrupted_wait_has_changed_nothing(scaling: Deploys) -> None:

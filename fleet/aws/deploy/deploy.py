@@ -20,7 +20,7 @@ from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.endpoint_wait import await_endpoint
-from fleet.aws.deploy.failures import DELETE_OR_RENAME, TAKE_OVER, deploy_failure
+from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
@@ -29,7 +29,7 @@ from fleet.catalog.stack_statuses import StackState
 from fleet.core.files import PRIVATE, private_folder, require_no_link
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
-from fleet.findings import CannotRunError, one_failure
+from fleet.findings import CannotRunError, FindingsError, one_failure
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
@@ -197,11 +197,9 @@ class Deploy:
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
             where = f"{cdk.where_logs}{further}"
-            remedy = (
-                DELETE_OR_RENAME if endpoint else TAKE_OVER.format(environment=self._fleet.place.environment)
-            )
+            shared = "" if endpoint else self._fleet.place.environment
             failure = deploy_failure(
-                cloudformation, name, run.output, where, created=created, since=seen, remedy=remedy
+                cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
             )
             raise with_failed_rollback(failure, self._access, name, self._pool.ask, self._steps.say)
         after = find_stack(cloudformation, name)
@@ -221,7 +219,13 @@ class Deploy:
         # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
         with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
-            self._stack(cdk, endpoint.stack, step, doctor, name)
+            try:
+                self._stack(cdk, endpoint.stack, step, doctor, name)
+            except FindingsError as error:
+                if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
+                    raise
+                self._steps.say(f"{name}: SageMaker could not assume the new role yet: deploying once more")
+                self._stack(cdk, endpoint.stack, step, doctor, name)
             self._finish(endpoint)
 
     def _finish(self, endpoint: ResolvedEndpoint) -> None:

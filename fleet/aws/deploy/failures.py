@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.aws.api.errors import SIGN_IN_AGAIN
+from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
+from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ TAIL = 20
 ALARM = "alarm"
 EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
+MODEL = "AWS::SageMaker::Model"
+NEW_ROLE = "Could not assume role "
+"""The begin of SageMaker's refusal; source: awslabs/predictive-maintenance-using-machine-learning issue 3."""
 FOUNDATION = ("Unable to fetch parameters [/triton-fleet/", "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
 TAKE_OVER = (
@@ -90,7 +95,7 @@ def deploy_failure(
     *,
     created: bool = False,
     since: str | None = None,
-    remedy: str = DELETE_OR_RENAME,
+    foundation_of: str = "",
 ) -> FindingsError | CannotRunError:
     """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
 
@@ -101,7 +106,7 @@ def deploy_failure(
         where_logs: Where a user finds all of it.
         created: Whether the stack did not exist before.
         since: The id of the last event before the deploy; what is older did not fail now.
-        remedy: What to do about names that exist already.
+        foundation_of: The environment, if the stack is its Foundation, which can take over what exists.
     """
     lines = "\n".join(output.strip().splitlines()[-TAIL:])
     if EXPIRED.search(output):  # before the events are read: they may be of an earlier operation
@@ -113,6 +118,7 @@ def deploy_failure(
             f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
         )
     if EXISTING.search(output):  # before the events are read: nothing began, so there is none
+        remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
         return FindingsError(_existing(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
     left = (
         "nothing was deployed before; the stack was rolled back"
@@ -124,6 +130,17 @@ def deploy_failure(
     if findings:
         return FindingsError(findings)
     return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", where_logs)
+
+
+def is_of_new_role(cloudformation: CloudFormationClient, stack: str, failure: FindingsError) -> bool:
+    """Whether a stack was not created only because SageMaker could not assume the role that it had created.
+
+    IAM may show a new role to other services after some seconds.
+    """
+    if not all(each.message.startswith(f"{MODEL} of {stack}: {NEW_ROLE}") for each in failure.findings):
+        return False
+    left = find_stack(cloudformation, stack)
+    return left is not None and left.state is StackState.NOT_CREATED
 
 
 def failed_resources(

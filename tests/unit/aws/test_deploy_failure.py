@@ -79,12 +79,19 @@ UNLISTED = (
     ],
 )
 def test_names_that_exist_are_named_without_reading_events(output: str, messages: list[str]) -> None:
-    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", remedy="take them over")
+    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", foundation_of="dev")
     assert isinstance(failure, FindingsError)
     assert {each.code for each in failure.findings} == {"FL614"}
     for words, finding in zip(messages, failure.findings, strict=True):
         assert finding.message.startswith(f"s cannot create: {words} exist")
-        assert finding.hint == "nothing was changed; take them over; see a.log"
+        assert "`fleet deploy --env dev --foundation --import-existing-resources`" in finding.hint
+
+
+def test_a_resource_of_an_endpoint_that_exists_is_renamed_or_deleted() -> None:
+    failure = deploy_failure(cast("Any", Unasked()), "s", CONFLICT, "see a.log")
+    assert isinstance(failure, FindingsError)
+    hint = "nothing was changed; rename the resource, or delete the one that exists; see a.log"
+    assert {each.hint for each in failure.findings} == {hint}
 
 
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])
