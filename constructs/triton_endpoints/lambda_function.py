@@ -14,7 +14,7 @@ from constructs import Construct
 
 from fleet.core.sources import source_path
 from fleet.endpoint.resolved_endpoint import Deployment
-from triton_endpoints.acknowledgements import acknowledge_invocation
+from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.policy import Statement, policy_of
 
 CODE = source_path("lambda")
@@ -107,6 +107,42 @@ def provider_of(
     )
     acknowledge_invocation(caller, function)
     return role
+
+
+def waiting_provider(
+    scope: Construct,
+    noun: str,
+    *,
+    place: Deployment,
+    log: logs.LogGroup,
+    begin: lambda_.Function,
+    look: lambda_.Function,
+    seconds_between: int,
+    total_minutes: int,
+) -> None:
+    """A provider that calls `begin` once, and `look` until it is complete, with the roles of its framework.
+
+    CloudFormation waits for an hour at most (source: its template reference, ServiceTimeout). The framework's
+    own "Operation timed out" has no reason, so a look has to give up before `total_minutes`.
+    """
+    caller, looker = role_of(scope, "FrameworkRole", log), role_of(scope, "FrameworkWaitRole", log)
+    provider = Provider(
+        scope,
+        "Provider",
+        on_event_handler=begin,
+        is_complete_handler=look,
+        query_interval=Duration.seconds(seconds_between),
+        total_timeout=Duration.minutes(total_minutes),
+        framework_on_event_role=caller,
+        framework_complete_and_timeout_role=looker,
+        log_group=log,
+        # It could log by actions on all logs of the account alone; each look logs what it sees.
+        disable_waiter_state_machine_logging=True,
+        provider_function_name=framework_name(place, noun),
+    )
+    for framework in (caller, looker):
+        acknowledge_invocation(framework, begin, look)
+    acknowledge_waiter(provider)
 
 
 def framework_name(place: Deployment, noun: str) -> str:

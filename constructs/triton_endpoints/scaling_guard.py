@@ -1,31 +1,55 @@
-"""What lets a scaled variant change its instance type: scaling steps aside for the update, and comes back.
+"""What keeps scaling and updates of an endpoint apart, and lets a scaled variant change its instance type.
 
-SageMaker refuses to update a variant's instance type while it is registered with Application Auto Scaling.
+SageMaker refuses to change or delete an endpoint while instances come and go, and to update a variant's
+instance type while it is registered with Application Auto Scaling.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
-from triton_endpoints.policy import Statement, spares_others, use_key
+from triton_endpoints.lambda_function import (
+    function_of,
+    log_of,
+    role_of,
+    see_stacks,
+    service_token,
+    waiting_provider,
+)
+from triton_endpoints.policy import Statement, policy_of, spares_others, use_key
 
 NOUN = "scaling-guard"
 SECONDS = 120
+"""Of one look."""
+SECONDS_BETWEEN = 20
+SECONDS_TO_WAIT = 3000
+"""For an endpoint under way: an instance takes about 12 minutes to start, lack of capacity shows after 31."""
+TOTAL_MINUTES = 58
+"""Longer than the last look may take."""
+CLEANUP_SECONDS = 300
+"""SageMaker deletes network interfaces and key grants some minutes after the endpoint, by its role.
+
+Source: SageMaker API reference, DeleteEndpoint.
+"""
 SAVED = "scaling-guard/*"
 SEE_SCALING = [
     "application-autoscaling:DescribeScalableTargets",
     "application-autoscaling:DescribeScalingPolicies",
     "application-autoscaling:DescribeScheduledActions",
 ]
+SEE_ACTIVITIES = ["application-autoscaling:DescribeScalingActivities", "cloudwatch:DescribeAlarms"]
 CHANGE_SCALING = [
+    "application-autoscaling:DeleteScalingPolicy",
     "application-autoscaling:DeregisterScalableTarget",
     "application-autoscaling:PutScalingPolicy",
     "application-autoscaling:PutScheduledAction",
     "application-autoscaling:RegisterScalableTarget",
 ]
+KEEP_TAGS = ["application-autoscaling:ListTagsForResource", "application-autoscaling:TagResource"]
 CHANGE_ALARMS = ["cloudwatch:DeleteAlarms", "cloudwatch:PutMetricAlarm"]
 OF_VARIANTS = {
     "application-autoscaling:service-namespace": "sagemaker",
@@ -34,22 +58,43 @@ OF_VARIANTS = {
 
 
 class ScalingGuard(Construct):
-    """The function of an environment that deregisters the scaling of a variant, and registers it again.
+    """The functions of an environment that keep scaling aside during an update, and bring it back.
 
-    Endpoint stacks know it by the name that follows from the environment.
+    Endpoint stacks know them by the name that follows from the environment.
     """
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
-        self.role = provider_of(
+        log = log_of(self, place)
+        self.role = role_of(self, "Role", log)
+        policy = policy_of(self, "Policy", role_name=self.role.role_name, statements=_statements(place))
+        begin, look = (
+            function_of(
+                self,
+                name,
+                handler=f"scaling_guard.handler.{handler}",
+                description=description,
+                seconds=SECONDS,
+                role=self.role,
+                log=log,
+                environment={"BUCKET": place.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
+            )
+            for name, handler, description in (
+                ("Function", "handler", "Begins to keep the scaling of a variant aside during an update"),
+                ("Look", "is_complete", "Takes the scaling of a variant aside, and brings it back"),
+            )
+        )
+        for function in (begin, look):
+            function.node.add_dependency(policy)
+        waiting_provider(
             self,
             NOUN,
             place=place,
-            handler="scaling_guard.handler.handler",
-            description="Takes the scaling of a variant aside while its instance type changes",
-            seconds=SECONDS,
-            statements=_statements(place),
-            environment={"BUCKET": place.bucket},
+            log=log,
+            begin=begin,
+            look=look,
+            seconds_between=SECONDS_BETWEEN,
+            total_minutes=TOTAL_MINUTES,
         )
 
 
@@ -57,31 +102,67 @@ class GuardedUpdate(Construct):
     """The two moments of an update: `before` the endpoint changes, and `after` it has."""
 
     def __init__(
-        self, scope: Construct, id: str, *, place: Deployment, endpoint: str, variant: str, instance: str
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        place: Deployment,
+        endpoint: str,
+        variant: str,
+        instance: str,
+        config_name: str,
+        is_cleaned_up: bool,
     ) -> None:
+        """Guard the updates of an endpoint.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            place: The environment's account, region and names.
+            endpoint: The endpoint's name.
+            variant: Its variant's name.
+            instance: The variant's instance type.
+            config_name: The configuration's name, as a reference to it: each one is an update. As the
+                configuration's model needs the role's policies, they are deleted only after `before`.
+            is_cleaned_up: Whether SageMaker cleans up after the endpoint with the endpoint's role.
+        """
         super().__init__(scope, id)
-        guarded = {
+        guarded: dict[str, object] = {
             "ServiceToken": service_token(place, NOUN),
             "EndpointName": endpoint,
             "VariantName": variant,
             "InstanceType": instance,
+            "EndpointConfigName": config_name,
         }
-        self.before = self._step("before", guarded)
+        looks = {"CleanupLooks": CLEANUP_SECONDS // SECONDS_BETWEEN} if is_cleaned_up else {}
+        self.before = self._step("before", guarded | looks)
         self.after = self._step("after", guarded)
 
-    def _step(self, step: str, guarded: dict[str, str]) -> CfnResource:
+    def name_policies(self, policies: Iterable[str]) -> None:
+        """Name the stack's own scaling policies: those that CloudFormation replaces are deleted in time."""
+        for step in (self.before, self.after):
+            step.add_property_override("Policies", sorted(policies))
+
+    def _step(self, step: str, guarded: dict[str, object]) -> CfnResource:
         properties = {**guarded, "Step": step}
         return CfnResource(self, step.capitalize(), type="Custom::ScalingGuard", properties=properties)
 
 
 def _statements(place: Deployment) -> list[Statement]:
     return [
-        Statement(sid="SeeScaling", actions=[*SEE_SCALING, "cloudwatch:DescribeAlarms"], resources=["*"]),
+        Statement(sid="SeeScaling", actions=[*SEE_SCALING, *SEE_ACTIVITIES], resources=["*"]),
         Statement(
             sid="ChangeScaling",
             actions=CHANGE_SCALING,
             resources=[place.arn("application-autoscaling", "scalable-target/*")],
             conditions={"StringEquals": OF_VARIANTS},
+        ),
+        # Whoever registers a target with tags needs both; sources name conditions on tags alone for them.
+        Statement(
+            sid="KeepTags",
+            actions=KEEP_TAGS,
+            resources=[place.arn("application-autoscaling", "scalable-target/*")],
+            conditions=spares_others(place),
         ),
         # Application Auto Scaling asks its caller for what it does itself: the alarms of target tracking,
         # and the change of instances. Source: its user guide, security_iam_id-based-policy-examples.html.

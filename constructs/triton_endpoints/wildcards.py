@@ -93,6 +93,7 @@ WILDCARDS = (
         frozenset(
             {
                 "application-autoscaling:DescribeScalableTargets",
+                "application-autoscaling:DescribeScalingActivities",
                 "application-autoscaling:DescribeScalingPolicies",
                 "application-autoscaling:DescribeScheduledActions",
                 "cloudwatch:DescribeAlarms",
@@ -104,14 +105,21 @@ WILDCARDS = (
         r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
         frozenset(
             {
+                "application-autoscaling:DeleteScalingPolicy",
                 "application-autoscaling:DeregisterScalableTarget",
                 "application-autoscaling:PutScalingPolicy",
                 "application-autoscaling:PutScheduledAction",
                 "application-autoscaling:RegisterScalableTarget",
             }
         ),
-        "AWS makes the ARNs of targets, and none has a tag: it may change all of SageMaker's variants in"
-        " account and region, to which a condition holds it",
+        "AWS makes the ARNs of targets, and one registered by hand has no tag: it may change all of"
+        " SageMaker's variants in account and region, to which a condition holds it",
+    ),
+    Wildcard(
+        r"arn:[^:]+:application-autoscaling:[^:]+:\d+:scalable-target/\*",
+        frozenset({"application-autoscaling:ListTagsForResource", "application-autoscaling:TagResource"}),
+        "a target that is registered again keeps its tags; AWS makes the ARNs, and a condition spares targets"
+        " of other environments",
     ),
     Wildcard(
         r"arn:[^:]+:cloudwatch:[^:]+:\d+:alarm:TargetTracking-endpoint/\*",

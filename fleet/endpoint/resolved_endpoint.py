@@ -267,6 +267,15 @@ class ResolvedEndpoint:
         return f"TritonFleet/{self.name}/rollback/"
 
     @property
+    def is_cleaned_up(self) -> bool:
+        """Whether SageMaker deletes network interfaces or key grants after the endpoint, with its role.
+
+        Source: SageMaker API reference, DeleteEndpoint.
+        """
+        raw_key = "KmsKeyId" in self.spec.cloudformation.get("EndpointConfig", {})
+        return bool(self.spec.network.subnets) or self.volume_key is not None or raw_key
+
+    @property
     def stack(self) -> str:
         """The name of the endpoint's own stack."""
         return stack_of(self.place, self.name)

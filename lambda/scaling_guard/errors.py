@@ -1,4 +1,4 @@
-"""What a user is told when scaling cannot be guarded."""
+"""How a call of the guard ends before its work is done."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class GuardError(Exception):
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what} {remedy}")
         self.what, self.remedy = what, remedy
+
+
+class NotYet(Exception):
+    """The work cannot be done at the moment; the words name what is waited for."""

@@ -1,83 +1,218 @@
-"""Bringing a variant's scaling in line with its instance type, in whatever direction the stack goes."""
+"""Bringing a variant's scaling in line with its endpoint, in whatever direction the stack goes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .errors import GuardError
-from .registered import deregister, registered
+from .errors import GuardError, NotYet
+from .registered import activity_in_progress, delete_policy, deregister, register, registered, suspend
 from .request import Request
 from .restore import restore
 from .saved import Saved
-from .scaling import Scaling
-from .variant import Variant, instance_types
+from .scaling import SUSPENDED, Scaling
+from .variant import UNKNOWN, Endpoint, instance_type, instance_types
 
 
-def align(request: Request, sagemaker: Any, autoscaling: Any, saved: Saved) -> str:
-    """Deregister a scaling that stands in the way of an update, or register it again when it does not.
+class Guard:
+    """The scaling of the variant of one request.
 
-    Returns:
-        What was done, as a sentence.
-
-    Raises:
-        GuardError: the endpoint did not keep its new type, or not everything could be registered again.
-        ClientError: AWS refused a call.
+    Args:
+        request: What CloudFormation asks.
+        sagemaker: A client.
+        autoscaling: A client of Application Auto Scaling.
+        saved: Where the scaling is kept while it is aside.
+        rolls_back: Whether the stack goes back to what it was.
+        is_last: Whether the time for waiting is over.
     """
-    variant = request.variant
-    types = instance_types(sagemaker, variant)
-    if not types:
-        return _without_endpoint(variant, saved)
-    kept, now = saved.load(), registered(autoscaling, variant)
-    runs = f"{variant} runs on {' and '.join(sorted(types))}"
-    if types == {request.instance_type}:
-        if kept is None:
-            return f"Nothing to do: {runs}, and no scaling is saved."
-        return _bring_back(variant, autoscaling, saved, kept, now)
-    if now is not None:
-        kept = now.completed_by(kept)
-        saved.save(kept)
-        deregister(autoscaling, variant)
-    if kept is None:
-        return f"Nothing to do: {variant} has no scaling."
-    what = f"{runs}, not {request.instance_type}: its scaling is deregistered, and saved in {saved}: {kept}."
-    if request.step == "after":
+
+    def __init__(
+        self,
+        request: Request,
+        sagemaker: Any,
+        autoscaling: Any,
+        saved: Saved,
+        *,
+        rolls_back: bool,
+        is_last: bool = False,
+    ) -> None:
+        self._request, self._variant = request, request.variant
+        self._sagemaker, self._autoscaling, self._saved = sagemaker, autoscaling, saved
+        self._rolls_back, self._is_last = rolls_back, is_last
+
+    def align(self) -> str:
+        """Put the scaling aside where an update of the endpoint is to come, and bring it back where none is.
+
+        Returns:
+            What was done, as a sentence.
+
+        Raises:
+            NotYet: the endpoint or its scaling is under way.
+            GuardError: that has not ended in time, the endpoint did not keep its new configuration, or not
+                everything could be brought back.
+            ClientError: AWS refused a call.
+        """
+        endpoint = Endpoint.described(self._sagemaker, self._variant.endpoint)
+        if endpoint is None:
+            return self._without_endpoint()
+        types = instance_types(self._sagemaker, endpoint, self._variant.name)
+        now = registered(self._autoscaling, self._variant)
+        if self._is_run_by(endpoint, types):
+            kept = self._saved.load()
+            is_deregistered = kept is not None and kept.is_aside and now is None
+            if is_deregistered and endpoint.is_under_way and not self._is_last:
+                raise NotYet(str(endpoint))
+            return self._bring_back(kept, now)
+        return self._put_aside(endpoint, types, now)
+
+    def finish(self) -> str:
+        """Bring back what is still aside when a rollback is over, whatever the endpoint runs then.
+
+        Only now has the endpoint come back if the first step was rolled back before it, and the second never
+        ran.
+
+        Raises:
+            GuardError: not everything could be brought back.
+            ClientError: AWS refused a call.
+        """
+        if Endpoint.described(self._sagemaker, self._variant.endpoint) is None:
+            return self._without_endpoint()
+        kept = self._saved.load()
+        if kept is None or not kept.is_aside:
+            self._saved.forget()
+            return f"Nothing to do: no scaling of {self._variant} is saved."
+        now = self._back_on_target(kept, registered(self._autoscaling, self._variant))
+        return self._restore(kept, now, skipped=frozenset())
+
+    def _is_run_by(self, endpoint: Endpoint, types: set[str]) -> bool:
+        """Whether the endpoint runs what is wanted; stacks of earlier releases name a type alone."""
+        if self._request.config:
+            return endpoint.runs(self._request.config)
+        return types == {self._request.instance_type}
+
+    def _put_aside(self, endpoint: Endpoint, types: set[str], now: Scaling | None) -> str:
+        """Suspend the scaling, wait until nothing is under way, and deregister it for another type."""
+        kept, next_type = self._saved.load(), self._next_type()
+        if now is not None:
+            suspension = now.suspension(kept)
+            if suspension != kept:
+                self._saved.save(suspension)
+                kept = suspension
+            if not now.is_suspended:
+                suspend(self._autoscaling, self._variant)
+        self._wait_until_quiet(kept, now)
+        runs = f"{self._variant} runs on {' and '.join(sorted(types))}, in configuration {endpoint.config}"
+        if kept is None or not kept.is_aside:
+            return f"Nothing to do: {self._variant} has no scaling."
+        if types == {next_type}:
+            did = f"{runs}: its scaling is suspended until its endpoint has changed."
+        else:
+            if now is not None:
+                kept = now.completed_by(kept)
+                # On the way back the clean-up may be what brings it back, which does not know what it was.
+                kept = self._turned(kept) if self._rolls_back else kept
+                self._saved.save(kept)
+                deregister(self._autoscaling, self._variant)
+            did = f"{runs}, not {next_type}: its scaling is deregistered, and saved in {self._saved}: {kept}."
+        if self._request.step == "after" and not self._rolls_back:
+            raise GuardError(
+                f"{runs}, not on {next_type} in configuration {self._request.config}: SageMaker did not keep"
+                " the update, or somebody changed the endpoint meanwhile.",
+                "See the output of `aws sagemaker describe-endpoint --endpoint-name "
+                f"{self._variant.endpoint}`, remove the cause, and deploy again. The rollback of this stack "
+                "brings the scaling back.",
+            )
+        return did
+
+    def _next_type(self) -> str:
+        """The type in the configuration that is to come; that of the request where none is known."""
+        config = self._request.config
+        type_of_config = instance_type(self._sagemaker, config, self._variant.name) if config else UNKNOWN
+        return self._request.instance_type if type_of_config == UNKNOWN else type_of_config
+
+    def _wait_until_quiet(self, kept: Scaling | None, now: Scaling | None) -> None:
+        """Wait until the endpoint can be changed, and nothing is about to scale it."""
+        # Asked again, as scaling may have begun before it was suspended.
+        endpoint = Endpoint.described(self._sagemaker, self._variant.endpoint)
+        if endpoint is not None and endpoint.is_under_way:
+            under_way = str(endpoint)
+        elif now is not None and (activity := activity_in_progress(self._autoscaling, self._variant)):
+            under_way = f"a scaling activity of {self._variant} is in progress: {activity}"
+        else:
+            return
+        if not self._is_last:
+            raise NotYet(under_way)
+        if kept is not None and now is not None and not self._rolls_back:
+            self._back_on_target(kept, registered(self._autoscaling, self._variant))
         raise GuardError(
-            what,
-            "SageMaker did not keep the update: see the output of `aws sagemaker describe-endpoint "
-            f"--endpoint-name {variant.endpoint}`, remove the cause, and deploy again. The rollback of this "
-            "stack registers the scaling again.",
+            f"The update cannot begin: {under_way}, for longer than the guard may wait.",
+            f"Wait until `aws sagemaker wait endpoint-in-service --endpoint-name {self._variant.endpoint}`"
+            " ends, then deploy again.",
         )
-    return what
+
+    def _without_endpoint(self) -> str:
+        self._saved.forget()
+        return f"Endpoint {self._variant.endpoint} does not exist, so it has no scaling."
+
+    def _bring_back(self, kept: Scaling | None, now: Scaling | None) -> str:
+        """Bring back what is aside; the policies of the stack are those of the template that it goes to.
+
+        CloudFormation makes a policy before it deletes the one that it replaces, and a metric may have one
+        alone: so that one is deleted here, and CloudFormation finds nothing left to delete.
+        """
+        if kept is not None and kept.is_aside:
+            now = self._back_on_target(kept, now)
+        if now is None:
+            return f"Nothing to do: {self._variant} has no scaling."
+        obsolete = self._request.obsolete_policies & now.policies.keys()
+        if obsolete:
+            kept = (kept or Scaling(target=now.target, is_aside=False)).with_replaced(obsolete, now.policies)
+            self._saved.save(kept)
+            for name in sorted(obsolete):
+                delete_policy(self._autoscaling, self._variant, name)
+        if kept is None:
+            return f"Nothing to do: {self._variant} runs what it has to, and no scaling is saved."
+        coming = frozenset() if self._rolls_back else self._request.new_policies
+        return self._restore(self._turned(kept), now, skipped=coming)
+
+    def _turned(self, kept: Scaling) -> Scaling:
+        """What is kept, where policies change places: obsolete ones are replaced, and some come back.
+
+        Those come back that CloudFormation takes for existing: in a rollback all of the stack's.
+        """
+        existing = self._request.policies - (frozenset() if self._rolls_back else self._request.new_policies)
+        return kept.with_replaced(self._request.obsolete_policies, kept.policies).with_restored(existing)
+
+    def _back_on_target(self, kept: Scaling, now: Scaling | None) -> Scaling:
+        """Register the target again, or end its suspension; what somebody has done since stays as it is."""
+        if now is None:
+            register(self._autoscaling, self._variant, kept.target)
+            return Scaling(target=kept.target)
+        state = kept.target.get("SuspendedState", {})
+        if now.is_suspended and state != SUSPENDED:
+            suspend(self._autoscaling, self._variant, state)
+        return now
+
+    def _restore(self, kept: Scaling, now: Scaling, *, skipped: frozenset[str]) -> str:
+        missing = restore(self._autoscaling, kept, now, skipped=skipped)
+        if missing.failed:
+            what = " ".join(
+                [
+                    f"The scaling of {self._variant} could not be fully restored.",
+                    *missing.failed,
+                    *missing.over,
+                ]
+            )
+            raise GuardError(what, f"It stays saved in {self._saved}: remove the cause, and deploy again.")
+        if kept.replaced and not self._rolls_back:
+            self._saved.save(Scaling(target=kept.target, replaced=kept.replaced, is_aside=False))
+        else:
+            self._saved.forget()
+        return " ".join([f"The scaling of {self._variant} is as it was: {kept}.", *missing.over])
 
 
-def finish(variant: Variant, sagemaker: Any, autoscaling: Any, saved: Saved) -> str:
-    """Register again what is still saved when a rollback is over, on whatever the variant runs then.
-
-    Only now has the endpoint come back if the first step was rolled back before it, and the second never ran.
-
-    Raises:
-        GuardError: not everything could be registered again.
-        ClientError: AWS refused a call.
-    """
-    if not instance_types(sagemaker, variant):
-        return _without_endpoint(variant, saved)
+def tidy(saved: Saved) -> str:
+    """Forget policies that an update has replaced, as the stack goes back no more."""
     kept = saved.load()
-    if kept is None:
-        return f"Nothing to do: no scaling of {variant} is saved."
-    return _bring_back(variant, autoscaling, saved, kept, registered(autoscaling, variant))
-
-
-def _without_endpoint(variant: Variant, saved: Saved) -> str:
-    saved.forget()
-    return f"Endpoint {variant.endpoint} does not exist, so it has no scaling."
-
-
-def _bring_back(variant: Variant, autoscaling: Any, saved: Saved, kept: Scaling, now: Scaling | None) -> str:
-    missing = restore(autoscaling, kept, now, variant)
-    if missing.failed:
-        what = " ".join(
-            [f"The scaling of {variant} could not be fully restored.", *missing.failed, *missing.over]
-        )
-        raise GuardError(what, f"It stays saved in {saved}: remove the cause, and deploy again.")
-    saved.forget()
-    return " ".join([f"Registered the scaling of {variant} again: {kept}.", *missing.over])
+    if kept is not None and not kept.is_aside:
+        saved.forget()
+    return "Nothing to do: the update is over."

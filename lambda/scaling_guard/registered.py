@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from .retried import is_error, retried
-from .scaling import Arguments, Scaling
+from .scaling import SUSPENDED, Arguments, Scaling
 from .variant import Variant
 
 DIMENSION = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
@@ -16,6 +16,10 @@ _DESCRIBE = {
     "ScalingPolicies": "describe_scaling_policies",
     "ScheduledActions": "describe_scheduled_actions",
 }
+_IN_PROGRESS = ("Pending", "InProgress")
+"""Source: Application Auto Scaling API reference, ScalingActivity, StatusCode."""
+_MOST_ACTIVITIES = 10
+"""How many of the newest are looked at: a variant has one in progress at a time."""
 
 
 def registered(autoscaling: Any, variant: Variant) -> Scaling | None:
@@ -28,8 +32,9 @@ def registered(autoscaling: Any, variant: Variant) -> Scaling | None:
     actions = _described(autoscaling, "ScheduledActions", ResourceId=name)
     # The role is service-linked: Application Auto Scaling finds it without being told.
     target = _taken_by(autoscaling, "RegisterScalableTarget", targets[0], without="RoleARN")
+    tags = _tags(autoscaling, targets[0])
     return Scaling(
-        target=target,
+        target={**target, **({"Tags": tags} if tags else {})},
         policies={each["PolicyName"]: _taken_by(autoscaling, "PutScalingPolicy", each) for each in policies},
         actions={
             each["ScheduledActionName"]: _taken_by(autoscaling, "PutScheduledAction", each)
@@ -38,15 +43,44 @@ def registered(autoscaling: Any, variant: Variant) -> Scaling | None:
     )
 
 
+def register(autoscaling: Any, variant: Variant, target: Arguments) -> None:
+    """Register a variant that is not registered; only such a call may have tags."""
+    retried(autoscaling.register_scalable_target, **target)
+    print(f"Registered {resource_id(variant)}")
+
+
+def suspend(autoscaling: Any, variant: Variant, state: Arguments = SUSPENDED) -> None:
+    """Give a registered variant this SuspendedState; an activity in progress is not affected by it."""
+    retried(
+        autoscaling.register_scalable_target,
+        ResourceId=resource_id(variant),
+        **DIMENSION,
+        SuspendedState=state,
+    )
+    print(f"Suspended scaling of {resource_id(variant)}: {state}")
+
+
 def deregister(autoscaling: Any, variant: Variant) -> None:
     """Deregister the variant, with which its policies and scheduled actions go."""
-    try:
-        retried(autoscaling.deregister_scalable_target, ResourceId=resource_id(variant), **DIMENSION)
-    except ClientError as error:
-        # An answer was lost, and the call that boto3 repeated finds nothing.
-        if not is_error(error, "ObjectNotFoundException"):
-            raise
+    _delete(autoscaling.deregister_scalable_target, variant)
     print(f"Deregistered {resource_id(variant)}")
+
+
+def delete_policy(autoscaling: Any, variant: Variant, name: str) -> None:
+    """Delete one of the variant's policies."""
+    _delete(autoscaling.delete_scaling_policy, variant, PolicyName=name)
+    print(f"Deleted policy {name} of {resource_id(variant)}")
+
+
+def activity_in_progress(autoscaling: Any, variant: Variant) -> str:
+    """The description of the variant's scaling activity that is in progress; empty without one."""
+    answer = autoscaling.describe_scaling_activities(
+        ResourceId=resource_id(variant), **DIMENSION, MaxResults=_MOST_ACTIVITIES
+    )
+    for activity in answer["ScalingActivities"]:
+        if activity["StatusCode"] in _IN_PROGRESS:
+            return str(activity.get("Description") or activity["ActivityId"])
+    return ""
 
 
 def resource_id(variant: Variant) -> str:
@@ -54,10 +88,25 @@ def resource_id(variant: Variant) -> str:
     return f"endpoint/{variant.endpoint}/variant/{variant.name}"
 
 
+def _delete(call: Any, variant: Variant, **name: str) -> None:
+    try:
+        retried(call, ResourceId=resource_id(variant), **DIMENSION, **name)
+    except ClientError as error:
+        # An answer was lost, and the call that boto3 repeated finds nothing.
+        if not is_error(error, "ObjectNotFoundException"):
+            raise
+
+
 def _described(autoscaling: Any, kind: str, **filters: Any) -> list[Arguments]:
     """Everything of a kind, from all pages."""
     pages = autoscaling.get_paginator(_DESCRIBE[kind]).paginate(**DIMENSION, **filters)
     return [each for page in pages for each in page[kind]]
+
+
+def _tags(autoscaling: Any, target: Arguments) -> dict[str, str]:
+    """The target's tags; a target from before there were tags has no ARN."""
+    arn = target.get("ScalableTargetARN")
+    return autoscaling.list_tags_for_resource(ResourceARN=arn)["Tags"] if arn else {}
 
 
 def _taken_by(autoscaling: Any, operation: str, described: Arguments, *, without: str = "") -> Arguments:

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from .registered import resource_id
 from .retried import is_error, retried
 from .scaling import Arguments, Scaling
-from .variant import Variant
 
 _NOT_YET_SEEN = "ObjectNotFoundException"
 """What a target may be for a moment after it was registered (source: API reference)."""
@@ -29,21 +27,18 @@ class Missing(NamedTuple):
     failed: list[str]
 
 
-def restore(autoscaling: Any, saved: Scaling, now: Scaling | None, variant: Variant) -> Missing:
-    """Make what is missing of a saved scaling; what somebody has made since stays as it is.
+def restore(
+    autoscaling: Any, saved: Scaling, now: Scaling, *, skipped: frozenset[str] = frozenset()
+) -> Missing:
+    """Make what a registered target lacks of a saved scaling, except for the skipped policies.
 
-    Raises:
-        ClientError: the variant cannot be registered.
+    What somebody has made since stays as it is.
     """
-    if now is None:
-        retried(autoscaling.register_scalable_target, **saved.target)
-        print(f"Registered {resource_id(variant)}")
-        now = Scaling(target=saved.target)
     missing = Missing([], [])
-    for name in [name for name in saved.policies if name not in now.policies]:
+    for name in sorted(saved.policies.keys() - now.policies.keys() - skipped):
         if error := _refusal(autoscaling.put_scaling_policy, saved.policies[name]):
             missing.failed.append(f"Policy {name} could not be restored: {error}.")
-    for name in [name for name in saved.actions if name not in now.actions]:
+    for name in sorted(saved.actions.keys() - now.actions.keys()):
         if error := _refused_action(autoscaling.put_scheduled_action, saved.actions[name]):
             kind = missing.over if is_error(error, "ValidationException") else missing.failed
             kind.append(f"Scheduled action {name} could not be restored: {error}.")

@@ -42,3 +42,26 @@ class Saved:
         """Asked by listing: GetObject of an absent key is "access denied" to who may not list all keys."""
         found = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=self._key, MaxKeys=1)
         return any(each["Key"] == self._key for each in found.get("Contents", []))
+
+
+class Looks:
+    """How often a deletion has looked since the endpoint was gone: s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.looks.
+
+    The framework calls each look with the same event; counted looks need no clock.
+    """
+
+    def __init__(self, s3: Any, bucket: str, variant: Variant) -> None:
+        self._s3 = s3
+        self._object = {"Bucket": bucket, "Key": f"scaling-guard/{variant.endpoint}/{variant.name}.looks"}
+
+    def count(self) -> int:
+        """How many there are with this one."""
+        bucket, key = self._object["Bucket"], self._object["Key"]
+        is_counted = "Contents" in self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+        count = 1 + (int(self._s3.get_object(**self._object)["Body"].read()) if is_counted else 0)
+        self._s3.put_object(**self._object, Body=str(count).encode(), ContentType="text/plain")
+        return count
+
+    def forget(self) -> None:
+        """Delete the count."""
+        self._s3.delete_object(**self._object)

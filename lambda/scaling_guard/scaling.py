@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
 Arguments = dict[str, Any]
+
+SUSPENDED = {
+    "DynamicScalingInSuspended": True,
+    "DynamicScalingOutSuspended": True,
+    "ScheduledScalingSuspended": True,
+}
+"""The SuspendedState of a target that nothing scales."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,21 +26,48 @@ class Scaling:
         target: arguments of RegisterScalableTarget.
         policies: arguments of PutScalingPolicy, by the policy's name.
         actions: arguments of PutScheduledAction, by the action's name.
+        replaced: policies of the stack that its update replaces, which only a rollback puts again.
+        is_aside: whether the target is suspended or deregistered by the guard, to be brought back.
     """
 
     target: Arguments
     policies: dict[str, Arguments] = field(default_factory=dict)
     actions: dict[str, Arguments] = field(default_factory=dict)
+    replaced: dict[str, Arguments] = field(default_factory=dict)
+    is_aside: bool = True
 
-    def completed_by(self, other: Self | None) -> Self:
-        """This one with those policies and actions of the other one that it lacks."""
-        if other is None:
-            return self
-        return type(self)(
-            target=self.target,
-            policies=other.policies | self.policies,
-            actions=other.actions | self.actions,
+    @property
+    def is_suspended(self) -> bool:
+        """Whether nothing scales the target."""
+        return bool(self.target.get("SuspendedState") == SUSPENDED)
+
+    def suspension(self, kept: Self | None) -> Self:
+        """What is to be kept while this one, which is registered, is suspended: the state that it had."""
+        if kept is None:
+            return type(self)(target=self.target)
+        source = kept if self.is_suspended and kept.is_aside else self
+        state = {"SuspendedState": source.target.get("SuspendedState", {})}
+        return replace(kept, target={**self.target, **state}, is_aside=True)
+
+    def completed_by(self, kept: Self) -> Self:
+        """Its policies and actions with those that only the kept one has, and the kept one's target."""
+        return replace(
+            kept,
+            policies=kept.policies | self.policies,
+            actions=kept.actions | self.actions,
         )
+
+    def with_replaced(self, names: Iterable[str], definitions: Mapping[str, Arguments]) -> Self:
+        """The same with these policies among the replaced ones, as far as they are defined."""
+        moved = {name: definitions[name] for name in names if name in definitions}
+        rest = {name: policy for name, policy in self.policies.items() if name not in moved}
+        return replace(self, policies=rest, replaced=self.replaced | moved)
+
+    def with_restored(self, names: Iterable[str]) -> Self:
+        """The same with these policies among those that are brought back, as far as they were replaced."""
+        moved = {name: self.replaced[name] for name in names if name in self.replaced}
+        rest = {name: policy for name, policy in self.replaced.items() if name not in moved}
+        return replace(self, policies=self.policies | moved, replaced=rest)
 
     def to_json(self) -> str:
         """Times are written as ISO 8601, which the calls take as well."""
@@ -40,7 +75,7 @@ class Scaling:
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
-        """What `to_json` wrote."""
+        """What `to_json` wrote, also that of earlier releases."""
         return cls(**json.loads(text))
 
     def __str__(self) -> str:

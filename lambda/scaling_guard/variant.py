@@ -1,12 +1,18 @@
-"""A variant, and the instance types on which SageMaker runs it."""
+"""A variant, its endpoint, and the instance types on which SageMaker runs it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 from botocore.exceptions import ClientError
 
 UNKNOWN = "an unknown instance type"
+UNDER_WAY = frozenset({"Creating", "Updating", "SystemUpdating", "RollingBack", "Deleting"})
+"""SageMaker refuses to change an endpoint in these states, and leaves each of them by itself.
+
+Failed, UpdateRollbackFailed and OutOfService last. Source: SageMaker API reference, DescribeEndpoint.
+"""
 
 
 class Variant(NamedTuple):
@@ -19,26 +25,66 @@ class Variant(NamedTuple):
         return f"variant {self.name} of endpoint {self.endpoint}"
 
 
-def instance_types(sagemaker: Any, variant: Variant) -> set[str]:
-    """What the variant runs on; while an update goes on, also what it is moved to; without endpoint nothing.
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """An endpoint as DescribeEndpoint shows it.
+
+    Attributes:
+        name: its name.
+        status: its EndpointStatus.
+        config: the configuration that it runs.
+        pending: the one that an update in progress moves it to; empty without one.
+    """
+
+    name: str
+    status: str
+    config: str
+    pending: str
+
+    @classmethod
+    def described(cls, sagemaker: Any, name: str) -> Self | None:
+        """The endpoint, or None where it does not exist."""
+        answer = _described(sagemaker.describe_endpoint, EndpointName=name)
+        if answer is None:
+            return None
+        return cls(
+            name=name,
+            status=answer["EndpointStatus"],
+            config=answer["EndpointConfigName"],
+            pending=answer.get("PendingDeploymentSummary", {}).get("EndpointConfigName", ""),
+        )
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether SageMaker refuses to change it at the moment."""
+        return self.status in UNDER_WAY
+
+    def __str__(self) -> str:
+        return f"endpoint {self.name} is {self.status}"
+
+    def runs(self, config: str) -> bool:
+        """Whether it runs this configuration and no other; SageMaker writes names in ARNs in lower case."""
+        return not self.pending and self.config.lower() == config.lower()
+
+
+def instance_types(sagemaker: Any, endpoint: Endpoint, variant: str) -> set[str]:
+    """What the variant runs on; while an update is in progress, also what it is moved to."""
+    configs = {endpoint.config, endpoint.pending or endpoint.config}
+    return {instance_type(sagemaker, config, variant) for config in configs}
+
+
+def instance_type(sagemaker: Any, config_name: str, variant_name: str) -> str:
+    """The instance type of a configuration's variant, or the list of its pools' types.
 
     A configuration that was deleted, or that lacks the variant or its type, counts as another type: SageMaker
     itself does not see the type then (source: SageMaker API reference, DeleteEndpointConfig).
     """
-    endpoint = _described(sagemaker.describe_endpoint, EndpointName=variant.endpoint)
-    if endpoint is None:
-        return set()
-    configs = {endpoint["EndpointConfigName"]}
-    if "PendingDeploymentSummary" in endpoint:
-        configs.add(endpoint["PendingDeploymentSummary"]["EndpointConfigName"])
-    return {_instance_type(sagemaker, config, variant.name) for config in configs}
-
-
-def _instance_type(sagemaker: Any, config_name: str, variant_name: str) -> str:
     config = _described(sagemaker.describe_endpoint_config, EndpointConfigName=config_name)
-    variants = config["ProductionVariants"] if config else []
-    types = (each.get("InstanceType") for each in variants if each["VariantName"] == variant_name)
-    return next(types, None) or UNKNOWN
+    for variant in config["ProductionVariants"] if config else []:
+        if variant["VariantName"] == variant_name:
+            pools = ", ".join(pool["InstanceType"] for pool in variant.get("InstancePools", []))
+            return variant.get("InstanceType") or pools or UNKNOWN
+    return UNKNOWN
 
 
 def _described(describe: Any, **name: str) -> dict[str, Any] | None:

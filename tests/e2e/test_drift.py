@@ -76,7 +76,7 @@ SETTINGS: list[tuple[Change, str]] = [
     (outgrow, r"sentences: instances 1 to 6 → 9 \(variant AllTraffic\)"),
 ]
 PARTS: list[tuple[Change, str]] = [
-    (forget_a_policy, r"sentences: deleted \(Application Auto Scaling, policy InvocationsPerInstance\)"),
+    (forget_a_policy, r"sentences: deleted \(Application Auto Scaling, policy InvocationsPerInstance-\S+\)"),
     (delete_an_alarm, r"sentences: deleted \(alarm \S+\)"),
     (run_another_configuration, r"sentences: endpoint configuration \S+ → by-hand \(endpoint\)"),
 ]

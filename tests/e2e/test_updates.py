@@ -92,12 +92,23 @@ class TestInstanceTypeOfAScaledVariant:
     ) -> None:
         before, wanted = scaled.scaling(), scaled.other_type()
         assert before["policies"].keys() == {"InvocationsPerInstance", "GpuUtilization"}
+        assert scaled.owns_its_policies()
         scaled.change(type=wanted)
         after = updated(scaled, new_model=False)
         assert (after.variant["VariantName"], after.variant["InstanceType"]) == ("AllTraffic", wanted)
         assert after.live["DesiredInstanceCount"] == 3
         assert scaled.scaling() == before
+        assert scaled.owns_its_policies()
         assert scaled.deploys.keys("scaling-guard/") == []
+        for keys in (
+            "{min: 1, max: 6, invocations_per_instance: 500, gpu_utilization: 60}",
+            "{min: 1, max: 6, gpu_utilization: 60}",
+            SCALING,
+        ):
+            scaled.change(scaling=keys)
+            scaled.deployed()
+            assert scaled.owns_its_policies()
+        assert scaled.scaling() == before
 
     def test_scaling_comes_back_as_well_when_the_new_instances_do_not_start(self, scaled: Account) -> None:
         before, scaling, runs = scaled.served(), scaled.scaling(), scaled.type

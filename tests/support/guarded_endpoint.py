@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple, Self
@@ -10,17 +11,21 @@ from typing import Any, NamedTuple, Self
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from scaling_guard.handler import handler
+from scaling_guard.handler import handler, is_complete
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model
 
 BUCKET = "artifacts"
 OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
+"""Configurations by their instance types."""
+OTHER = f"{OLD}/other"
+"""Another configuration with the old instance type."""
 CHANGES = {
     "PutObject",
     "DeleteObject",
     "DeregisterScalableTarget",
     "RegisterScalableTarget",
+    "DeleteScalingPolicy",
     "PutScalingPolicy",
     "PutScheduledAction",
 }
@@ -30,6 +35,8 @@ SUSPENDED = {
     "DynamicScalingOutSuspended": False,
     "ScheduledScalingSuspended": False,
 }
+TAGS = {"team": "search"}
+WAIT = 3000.0
 _READ_ONLY = {"ScalableTargetARN", "PolicyARN", "ScheduledActionARN", "CreationTime", "Alarms"}
 
 Clients = Callable[[str], Any]
@@ -45,8 +52,9 @@ class StackIds(NamedTuple):
     def of(cls, aws: EmbeddedAws) -> Self:
         """Those of two new stacks."""
         stacks = Stacks(aws)
-        stacks.create("calm", {"Topic": TOPIC})
-        stacks.create("rolling-back", {"Topic": TOPIC, "Absent": absent_model()})
+        for name in ("calm", "rolling-back"):
+            stacks.create(name, {"Topic": TOPIC})
+        stacks.update("rolling-back", {"Topic": TOPIC, "Absent": absent_model()})
         described = stacks.api.describe_stacks()["Stacks"]
         ids = {stack["StackName"]: stack["StackId"] for stack in described}
         return cls(ids["calm"], ids["rolling-back"])
@@ -117,10 +125,19 @@ class Account:
         return self.clients(before=before)
 
 
+def unexpected() -> None:
+    raise AssertionError("the guard waits")
+
+
 class Guarded:
-    """An endpoint `name` with one variant, and what the guard of its stack does."""
+    """An endpoint `name` with one variant, and what the guard of its stack does.
+
+    `own` are the names of the stack's policies, by configuration. `meanwhile` is called while the guard waits.
+    """
 
     def __init__(self, account: Account, name: str, *, stack_id: str) -> None:
+        self.own: dict[str, list[str]] = {}
+        self.meanwhile: Callable[[], None] = unexpected
         self.account, self.name, self.stack_id, self.variant = account, name, stack_id, "AllTraffic"
         self.target = {**COUNT, "ResourceId": f"endpoint/{name}/variant/{self.variant}"}
         self.sagemaker, self.scaling, self.s3 = map(
@@ -128,15 +145,15 @@ class Guarded:
         )
 
     def serve(self, instance_type: str) -> None:
-        self.sagemaker.create_endpoint(EndpointName=self.name, EndpointConfigName=self._config(instance_type))
+        self.sagemaker.create_endpoint(EndpointName=self.name, EndpointConfigName=self.config(instance_type))
 
     def move(self, instance_type: str) -> None:
-        self.sagemaker.update_endpoint(EndpointName=self.name, EndpointConfigName=self._config(instance_type))
+        self.sagemaker.update_endpoint(EndpointName=self.name, EndpointConfigName=self.config(instance_type))
 
     def scale(self) -> None:
         """Register the variant with a bit of everything."""
         self.scaling.register_scalable_target(
-            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED
+            **self.target, MinCapacity=2, MaxCapacity=7, SuspendedState=SUSPENDED, Tags=TAGS
         )
         self.put_policy("Load", 600)
         self.put_policy("Gpu", 60)
@@ -146,8 +163,10 @@ class Guarded:
         self.put_action("launch", "at(2199-12-24T18:00:00)")
 
     def put_policy(self, name: str, value: float) -> None:
-        metric = {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"}
-        tracking = {"TargetValue": value, "PredefinedMetricSpecification": metric, "ScaleInCooldown": 0}
+        metric = {"Namespace": "Tests", "MetricName": name.partition("-")[0], "Statistic": "Average"}
+        if name.startswith("one-more"):
+            metric["MetricName"] = name
+        tracking = {"TargetValue": value, "CustomizedMetricSpecification": metric, "ScaleInCooldown": 0}
         self.scaling.put_scaling_policy(
             **self.target,
             PolicyName=name,
@@ -175,7 +194,26 @@ class Guarded:
                 ({k: v for k, v in each.items() if k not in _READ_ONLY} for each in answer[kind]), key=str
             )
             for kind, answer in found.items()
+        } | {
+            "Tags": [
+                self.tags(each["ScalableTargetARN"]) for each in found["ScalableTargets"]["ScalableTargets"]
+            ]
         }
+
+    def tags(self, arn: str) -> dict[str, str]:
+        return dict(self.scaling.list_tags_for_resource(ResourceARN=arn)["Tags"])
+
+    def suspended(self) -> dict[str, bool]:
+        [target] = self.registered()["ScalableTargets"]
+        return dict(target["SuspendedState"])
+
+    def arns(self) -> dict[str, str]:
+        """The ARN of each policy, by its name."""
+        policies = self.scaling.describe_scaling_policies(**self.target)["ScalingPolicies"]
+        return {each["PolicyName"]: each["PolicyARN"] for each in policies}
+
+    def delete_policy(self, name: str) -> None:
+        self.scaling.delete_scaling_policy(**self.target, PolicyName=name)
 
     def names(self) -> list[str]:
         """The names of policies and scheduled actions that are registered."""
@@ -198,35 +236,54 @@ class Guarded:
     def _key(self) -> str:
         return f"scaling-guard/{self.name}/{self.variant}.json"
 
-    def guard(self, step: str, instance_type: str, clients: Clients | None = None, **changed: str) -> str:
-        """An update of one of the stack's two resources; what it says it did."""
-        answer = handler(
-            self.event(step, instance_type, **changed),
-            None,
-            clients or self.account.plain,
-            {"BUCKET": BUCKET},
-        )
-        return str(answer["Data"]["Did"])
+    def guard(
+        self, step: str, config: str, clients: Clients | None = None, *, former: str = "", **changed: Any
+    ) -> str:
+        """An update of one of the stack's two resources, from the configuration `former`; what it did."""
+        return str(self.answer(self.event(step, config, former=former, **changed), clients)["Data"]["Did"])
 
-    def event(self, step: str, instance_type: str, **changed: str) -> Mapping[str, Any]:
-        properties = {
-            "EndpointName": self.name,
-            "VariantName": self.variant,
-            "InstanceType": instance_type,
-            "Step": step,
-        }
+    def answer(
+        self, event: Mapping[str, Any], clients: Clients | None = None, *, wait: float = WAIT
+    ) -> dict[str, Any]:
+        """What the framework answers CloudFormation."""
+        client, environ = clients or self.account.plain, {"BUCKET": BUCKET, "SECONDS": str(wait)}
+        begun = {**event, **handler(event, None, client, environ)}
+        while not (answer := is_complete(begun, None, client, environ))["IsComplete"]:
+            self.meanwhile()
+        return {**begun, **answer}
+
+    def answer_too_late(self, event: Mapping[str, Any], clients: Clients | None = None) -> dict[str, Any]:
+        """The same when the guard has waited for as long as it may."""
+        return self.answer(event, clients, wait=-time.time())
+
+    def event(self, step: str, config: str, *, former: str = "", **changed: Any) -> Mapping[str, Any]:
         event: dict[str, Any] = {
             "RequestType": "Update",
             "StackId": self.stack_id,
             "LogicalResourceId": step.capitalize(),
             "PhysicalResourceId": f"physical-{step}",
-            "ResourceProperties": properties,
-            "OldResourceProperties": properties,
+            "ResourceProperties": self.properties(step, config),
+            "OldResourceProperties": self.properties(step, former or config),
         }
         return event | changed
 
-    def _config(self, instance_type: str) -> str:
-        name = f"{self.name}-{instance_type.replace('.', '-')}"
+    def properties(self, step: str, config: str) -> dict[str, Any]:
+        own = self.own.get(config, [])
+        return {
+            "EndpointName": self.name,
+            "VariantName": self.variant,
+            "InstanceType": config.partition("/")[0],
+            "EndpointConfigName": self.config(config),
+            **({"Policies": own} if own else {}),
+            "Step": step,
+        }
+
+    def config_name(self, config: str) -> str:
+        return f"{self.name}-{config.replace('.', '-').replace('/', '-')}"
+
+    def config(self, config: str) -> str:
+        """The name of a configuration, which is made if it does not exist."""
+        name, instance_type = self.config_name(config), config.partition("/")[0]
         variant = {"VariantName": self.variant, "ModelName": "any", "InstanceType": instance_type}
         try:
             self.sagemaker.create_endpoint_config(

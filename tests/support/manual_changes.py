@@ -40,18 +40,20 @@ def suspend(client: Client) -> None:
     client("application-autoscaling").register_scalable_target(**TARGET, **DIMENSION, SuspendedState=state)
 
 
+def policy(client: Client, measure: str) -> dict[str, Any]:
+    """The endpoint's policy of a measure."""
+    policies = client("application-autoscaling").describe_scaling_policies(**TARGET)["ScalingPolicies"]
+    (found,) = [each for each in policies if each["PolicyName"].startswith(measure)]
+    return dict(found)
+
+
 def retarget(client: Client) -> None:
-    api = client("application-autoscaling")
-    (policy,) = [
-        each
-        for each in api.describe_scaling_policies(**TARGET)["ScalingPolicies"]
-        if each["PolicyName"] == "GpuUtilization"
-    ]
-    config = {**policy["TargetTrackingScalingPolicyConfiguration"], "TargetValue": 95}
-    api.put_scaling_policy(
+    found = policy(client, "GpuUtilization")
+    config = {**found["TargetTrackingScalingPolicyConfiguration"], "TargetValue": 95}
+    client("application-autoscaling").put_scaling_policy(
         **TARGET,
         **DIMENSION,
-        PolicyName="GpuUtilization",
+        PolicyName=found["PolicyName"],
         PolicyType="TargetTrackingScaling",
         TargetTrackingScalingPolicyConfiguration=config,
     )
@@ -69,7 +71,7 @@ def schedule(client: Client) -> None:
 
 def forget_a_policy(client: Client) -> None:
     client("application-autoscaling").delete_scaling_policy(
-        **TARGET, **DIMENSION, PolicyName="InvocationsPerInstance"
+        **TARGET, **DIMENSION, PolicyName=policy(client, "InvocationsPerInstance")["PolicyName"]
     )
 
 

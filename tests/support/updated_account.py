@@ -102,15 +102,26 @@ class Account:
         return [each["retentionInDays"] for each in groups if "/sentences" in each["logGroupName"]]
 
     def scaling(self) -> dict[str, Any]:
-        """All of the variant's scaling, without what AWS makes of it."""
+        """All of the variant's scaling, policies by their measures, without what AWS makes of it."""
         targets = self.autoscaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]
         policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
         return {
             "range": [(each["MinCapacity"], each["MaxCapacity"]) for each in targets],
             "policies": {
-                each["PolicyName"]: each["TargetTrackingScalingPolicyConfiguration"] for each in policies
+                each["PolicyName"].partition("-")[0]: each["TargetTrackingScalingPolicyConfiguration"]
+                for each in policies
             },
         }
+
+    def owns_its_policies(self) -> bool:
+        """Whether CloudFormation knows the policies that scale the endpoint, and no others."""
+        cloudformation = self.deploys.client("cloudformation")
+        resources = cloudformation.describe_stack_resources(StackName=STACK)["StackResources"]
+        known = {
+            each["PhysicalResourceId"] for each in resources if each["ResourceType"].endswith("ScalingPolicy")
+        }
+        policies = self.autoscaling.describe_scaling_policies(**TARGET)["ScalingPolicies"]
+        return known == {each["PolicyARN"] for each in policies}
 
 
 @contextmanager

@@ -5,19 +5,35 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from aws_cdk.assertions import Template
 
-from tests.synth.conftest import Synth
+from fleet_folder import SPEC, FleetFolder
+from tests.synth.conftest import Synth, templates
 from tests.synth.resources import SCALED, only
+from tests.synth.stack_kinds import ALLOWED, NETWORK
+
+VOLUME_KEY = """\
+cloudformation: {EndpointConfig: {KmsKeyId: "arn:aws:kms:us-east-1:111122223333:key/1234abcd"}}
+allow: {raw-property-with-own-key: a test, volume-key-beside-local-storage: a test}
+"""
 
 
 def tracked(template: Template) -> dict[str, dict[str, Any]]:
-    """The configuration of each policy, by name."""
+    """The configuration of each policy, by the measure in its name."""
     policies = template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
     return {
-        policy["Properties"]["PolicyName"]: policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]
+        policy["Properties"]["PolicyName"].partition("-")[0]: policy["Properties"][
+            "TargetTrackingScalingPolicyConfiguration"
+        ]
         for policy in policies
     }
+
+
+def names(template: Template) -> list[str]:
+    """The names of all policies."""
+    policies = template.find_resources("AWS::ApplicationAutoScaling::ScalingPolicy").values()
+    return sorted(policy["Properties"]["PolicyName"] for policy in policies)
 
 
 class TestTarget:
@@ -98,6 +114,31 @@ class TestPolicies:
         }
 
 
+class TestNamesOfPolicies:
+    """CloudFormation replaces a policy by one of another name, and the guard knows both names."""
+
+    def test_another_instance_type_is_another_name_of_each(
+        self, template: Synth, folder: FleetFolder
+    ) -> None:
+        before = names(template(SCALED))
+        folder.spec(SCALED, base=SPEC.replace("g5", "g6"))
+        after = names(templates(folder)["triton-fleet-dev-sentences"])
+        assert len(before) == 2
+        assert set(before).isdisjoint(after)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [(": 600", ": 601"), ("scale_in: 10m", "scale_in: 11m"), ("max: 4", "max: 4, scale_out: 201s")],
+    )
+    def test_another_configuration_is_another_name(self, template: Synth, before: str, after: str) -> None:
+        assert before in SCALED
+        other = set(names(template(SCALED.replace(before, after))))
+        assert other - set(names(template(SCALED)))
+
+    def test_another_range_changes_no_name(self, template: Synth) -> None:
+        assert names(template(SCALED)) == names(template(SCALED.replace("max: 4", "max: 5")))
+
+
 class TestScalingGuard:
     def test_its_steps_stand_around_the_endpoint_whether_it_is_scaled_or_not(self, template: Synth) -> None:
         for keys in ("", SCALED):
@@ -116,15 +157,51 @@ class TestScalingGuard:
             for resource in made.find_resources(f"AWS::ApplicationAutoScaling::{kind}").values():
                 assert after in resource["DependsOn"]
 
-    def test_they_are_called_by_a_change_of_the_instance_type_alone(self, template: Synth) -> None:
-        for guard in template(SCALED).find_resources("Custom::ScalingGuard").values():
-            told = {key: value for key, value in guard["Properties"].items() if key != "ServiceToken"}
-            assert told.pop("Step") in ("before", "after")
-            assert told == {
+    def test_they_are_called_by_each_new_configuration_and_each_other_policy(self, template: Synth) -> None:
+        made = template(SCALED)
+        (config,) = made.find_resources("AWS::SageMaker::EndpointConfig")
+        for guard in made.find_resources("Custom::ScalingGuard").values():
+            given = {key: value for key, value in guard["Properties"].items() if key != "ServiceToken"}
+            assert given.pop("Step") in ("before", "after")
+            assert given == {
                 "EndpointName": "sentences",
                 "VariantName": "AllTraffic",
                 "InstanceType": "ml.g5.xlarge",
+                "EndpointConfigName": {"Fn::GetAtt": [config, "EndpointConfigName"]},
+                "Policies": names(made),
             }
+
+    def test_a_stack_without_scaling_names_no_policies(self, template: Synth) -> None:
+        for guard in template().find_resources("Custom::ScalingGuard").values():
+            assert "Policies" not in guard["Properties"]
+
+    @pytest.mark.parametrize("keys", ["", NETWORK, VOLUME_KEY], ids=["neither", "network", "key"])
+    def test_the_first_outlives_the_endpoint_where_its_role_is_needed_to_clean_up(
+        self, template: Synth, folder: FleetFolder, keys: str
+    ) -> None:
+        folder.environment(ALLOWED)
+        made = template(keys)
+        guards = made.find_resources("Custom::ScalingGuard").values()
+        looks = {guard["Properties"]["Step"]: guard["Properties"].get("CleanupLooks") for guard in guards}
+        assert looks == {"before": 15 if keys else None, "after": None}
+
+    def test_the_roles_policy_is_deleted_after_the_first(self, template: Synth, folder: FleetFolder) -> None:
+        folder.environment(ALLOWED)
+        made = template(NETWORK).to_json()["Resources"]
+        (before,) = [name for name, each in made.items() if each["Properties"].get("Step") == "before"]
+        needed, pending = set[str](), {before}
+        while pending:
+            name = pending.pop()
+            needed.add(name)
+            text = json.dumps(made[name])
+            pending |= {other for other in made if f'"{other}"' in text} - needed
+        policies = {
+            name
+            for name, each in made.items()
+            if each["Type"] == "AWS::IAM::Policy" and name.startswith("Role")
+        }
+        assert policies
+        assert policies <= needed
 
     def test_its_token_stays_for_good_as_cloudformation_refuses_another_one(self, template: Synth) -> None:
         name = "triton-fleet-dev-scaling-guard"

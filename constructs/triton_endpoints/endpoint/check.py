@@ -5,20 +5,18 @@ CloudFormation itself sees that an endpoint is in service, and neither with what
 
 from __future__ import annotations
 
-from aws_cdk import CfnResource, Duration
-from aws_cdk.custom_resources import Provider
+from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
-from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.lambda_function import (
-    framework_name,
     function_of,
     log_of,
     role_of,
     see_stacks,
     service_token,
+    waiting_provider,
 )
 from triton_endpoints.policy import Statement, policy_of, spares_others
 
@@ -29,8 +27,7 @@ SECONDS_OF_A_LOOK = 600
 SECONDS_TO_PASS = 1800
 """From then on a try that finds the endpoint not ready is the last one, and fails with its reason."""
 TOTAL_MINUTES = 45
-"""Longer than the last try may take: the framework's own "Operation timed out" has no reason. CloudFormation
-waits for an hour (source: its template reference, ServiceTimeout)."""
+"""Longer than the last try may take."""
 SECONDS_BETWEEN = 15
 MEMORY_MIB = 512
 """An answer of 6 MiB becomes Python's objects."""
@@ -61,26 +58,18 @@ class EndpointCheck(Construct):
                 ("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
             )
         )
-        caller, looker = role_of(self, "FrameworkRole", log), role_of(self, "FrameworkWaitRole", log)
-        provider = Provider(
-            self,
-            "Provider",
-            on_event_handler=begin,
-            is_complete_handler=look,
-            query_interval=Duration.seconds(SECONDS_BETWEEN),
-            total_timeout=Duration.minutes(TOTAL_MINUTES),
-            framework_on_event_role=caller,
-            framework_complete_and_timeout_role=looker,
-            log_group=log,
-            # It could log by actions on all logs of the account alone; each look logs what it sees.
-            disable_waiter_state_machine_logging=True,
-            provider_function_name=framework_name(place, NOUN),
-        )
         for function in (begin, look):
             function.node.add_dependency(policy)
-        for framework in (caller, looker):
-            acknowledge_invocation(framework, begin, look)
-        acknowledge_waiter(provider)
+        waiting_provider(
+            self,
+            NOUN,
+            place=place,
+            log=log,
+            begin=begin,
+            look=look,
+            seconds_between=SECONDS_BETWEEN,
+            total_minutes=TOTAL_MINUTES,
+        )
 
 
 class CheckedEndpoint(CfnResource):

@@ -74,6 +74,8 @@ def declare_endpoint(
         endpoint=endpoint.name,
         variant=VARIANT,
         instance=endpoint.instance.type,
+        config_name=served.config.attr_endpoint_config_name,
+        is_cleaned_up=endpoint.is_cleaned_up,
     )
     served.endpoint.add_resource_dependency(update.before)
     update.after.add_resource_dependency(served.endpoint)
@@ -82,6 +84,8 @@ def declare_endpoint(
     )
     check.add_resource_dependency(update.after)
     scaling = _declare_scaling(scope, endpoint, served, update.after, check)
+    if scaling is not None:
+        update.name_policies(scaling.policy_names)
     alarms = EndpointAlarms(
         scope,
         "Alarms",
@@ -122,6 +126,7 @@ def _declare_scaling(
         scaling=endpoint.scaling,
         endpoint_name=served.endpoint.attr_endpoint_name,
         variant=VARIANT,
+        instance=endpoint.instance.type,
         after=after,
     )
     for each in scaling.resources:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from aws_cdk import CfnResource
+import json
+from hashlib import sha256
+
+from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
@@ -16,6 +19,10 @@ class EndpointScaling(Construct):
 
     Each variant has a construct of its own. The target names no role: Application Auto Scaling uses its
     service-linked one.
+
+    Under the scaling guard each instance type and each other configuration is a policy of another name.
+    CloudFormation knows a policy by its ARN, which is another one once the guard has deregistered the
+    variant: it could no longer update the policy, but it replaces one that is gone.
     """
 
     def __init__(
@@ -26,11 +33,22 @@ class EndpointScaling(Construct):
         scaling: ResolvedScaling,
         endpoint_name: str,
         variant: str,
+        instance: str | None = None,
         after: CfnResource | None = None,
     ) -> None:
-        """Scale a variant, once `after` exists."""
+        """Scale a variant, once `after` exists.
+
+        Args:
+            scope: The parent.
+            id: The construct's own.
+            scaling: The range, the targets and the schedules.
+            endpoint_name: The endpoint's name.
+            variant: Its variant's name.
+            instance: The variant's instance type, under the scaling guard; None without one.
+            after: What has to exist before.
+        """
         super().__init__(scope, id)
-        self._scaling = scaling
+        self._scaling, self._instance = scaling, instance
         self._dimensions = {"EndpointName": endpoint_name, "VariantName": variant}
         self.target = autoscaling.CfnScalableTarget(
             self,
@@ -43,21 +61,29 @@ class EndpointScaling(Construct):
             scheduled_actions=[_scheduled_action(schedule) for schedule in scaling.schedules] or None,
         )
         policies = [self._track(tracked) for tracked in scaling.targets]
+        self.policy_names = tuple(policy.policy_name for policy in policies)
         self.resources: tuple[CfnResource, ...] = (self.target, *policies)
         if after is not None:
             for each in self.resources:
                 each.add_resource_dependency(after)
 
     def _track(self, tracked: TrackedTarget) -> autoscaling.CfnScalingPolicy:
-        name = "".join(part.capitalize() for part in tracked.measure.split("_"))
+        measure = "".join(part.capitalize() for part in tracked.measure.split("_"))
+        configuration = self._configuration(tracked)
         return autoscaling.CfnScalingPolicy(
             self,
-            name,
-            policy_name=name,
+            measure,
+            policy_name=self._policy_name(measure, configuration),
             policy_type="TargetTrackingScaling",
             scaling_target_id=self.target.ref,
-            target_tracking_scaling_policy_configuration=self._configuration(tracked),
+            target_tracking_scaling_policy_configuration=configuration,
         )
+
+    def _policy_name(self, measure: str, configuration: object) -> str:
+        if self._instance is None:
+            return measure
+        resolved = json.dumps(Stack.of(self).resolve(configuration), sort_keys=True)
+        return f"{measure}-{self._instance}-{sha256(resolved.encode()).hexdigest()[:8]}"
 
     def _configuration(
         self, tracked: TrackedTarget

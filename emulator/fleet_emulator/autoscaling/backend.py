@@ -21,7 +21,9 @@ from moto.sagemaker.models import sagemaker_backends
 
 from fleet_emulator.autoscaling import responses
 from fleet_emulator.autoscaling.activities import ScalingActivities
+from fleet_emulator.autoscaling.policies import require_untracked_metric
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
+from fleet_emulator.autoscaling.tags import TargetTags
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId, suspended_state
 from fleet_emulator.autoscaling.variants import (
     INSTANCE_COUNT,
@@ -37,7 +39,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
     def __init__(self, region_name: str, account_id: str) -> None:
         super().__init__(region_name, account_id)
-        self.activities = ScalingActivities()
+        self.activities, self.tags = ScalingActivities(), TargetTags()
 
     @property
     def _url_module(self) -> ModuleType:
@@ -52,6 +54,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         max_capacity: int | None,
         role_arn: Any,
         suspended_state: Any,
+        tags: Mapping[str, str] | None = None,
     ) -> FakeScalableTarget:
         """RegisterScalableTarget, which registers a target or changes what is given.
 
@@ -59,9 +62,11 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         Auto Scaling API reference, RegisterScalableTarget).
 
         Raises:
-            InvalidError: the variant does not exist, or has no such capacities.
+            InvalidError: the variant does not exist, has no such capacities, or is registered and given tags.
         """
-        before = self._target(TargetId(namespace, r_id, dimension))
+        before = self.target(TargetId(namespace, r_id, dimension))
+        if before is not None:
+            self.tags.register(before.arn, tags)
         if namespace == NAMESPACE:
             require_variant(self._sagemaker, r_id)
         least = min_capacity if before is None or min_capacity is not None else before.min_capacity
@@ -78,6 +83,8 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             role_arn or self._service_role(namespace),
             _merge_suspension(before, suspended_state),
         )
+        if before is None:
+            self.tags.register(target.arn, tags)
         if dimension == INSTANCE_COUNT and not (variant := ScaledVariant(self._sagemaker, r_id)).in_progress:
             if variant.capacity < least:
                 self.activities.begin(variant, least, f"minimum capacity was set to {least}")
@@ -92,7 +99,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             ObjectNotFoundError: it has no policy.
         """
         id = TargetId(NAMESPACE, resource_id, INSTANCE_COUNT)
-        target, variant = self._target(id), ScaledVariant(self._sagemaker, resource_id)
+        target, variant = self.target(id), ScaledVariant(self._sagemaker, resource_id)
         policy = next((each for each in self.policies.values() if _of(each) == id), None)
         if target is None or policy is None:
             raise ObjectNotFoundError(f"No scaling policy found for {id}")
@@ -112,11 +119,13 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             ObjectNotFoundError: it is not registered.
         """
         wanted = TargetId(namespace, r_id, dimension)
-        if self._target(wanted) is None:
+        target = self.target(wanted)
+        if target is None:
             raise ObjectNotFoundError(f"No scalable target found for {wanted}")
         for policy in [each for each in self.policies.values() if _of(each) == wanted]:
             super().delete_scaling_policy(policy.policy_name, namespace, r_id, dimension)
         self.scheduled_actions = [each for each in self.scheduled_actions if _of(each) != wanted]
+        self.tags.deregister(target.arn)
         super().deregister_scalable_target(namespace, r_id, dimension)
 
     def put_scaling_policy(
@@ -132,9 +141,13 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
         Raises:
             ObjectNotFoundError: its target is not registered.
+            InvalidError: another policy of the target tracks the same metric.
         """
         target = TargetId(service_namespace, resource_id, scalable_dimension)
         self._require_target(target)
+        require_untracked_metric(
+            policy_name, policy_body, (p for p in self.policies.values() if _of(p) == target)
+        )
         before = self.policies.get(FakeApplicationAutoscalingPolicy.formulate_key(*target, policy_name))
         policy = super().put_scaling_policy(policy_name, *target, policy_body, policy_type)
         if before is not None:
@@ -257,10 +270,11 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         )
 
     def _require_target(self, target: TargetId) -> None:
-        if self._target(target) is None:
+        if self.target(target) is None:
             raise ObjectNotFoundError(f"No scalable target registered for {target}")
 
-    def _target(self, wanted: TargetId) -> FakeScalableTarget | None:
+    def target(self, wanted: TargetId) -> FakeScalableTarget | None:
+        """The registered target, or None."""
         found = self.targets.get(wanted.dimension, {}).get(wanted.resource_id)
         return found if found is not None and found.service_namespace == wanted.namespace else None
 

@@ -11,19 +11,24 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
 from moto.awslambda.exceptions import InvalidParameterValueException
 
 from fleet_emulator.functions.output import keep_lines
 from fleet_emulator.process_state import ProcessState
-from fleet_emulator.product import local_session
+from fleet_emulator.product import Keys, local_session
+
+if TYPE_CHECKING:
+    from boto3 import Session
 
 log = logging.getLogger("fleet_emulator")
 
 _CONVENTION = ("client", "environ")
+_making = threading.Lock()
+"""A session is not for several threads at a time."""
 _ONCE = Config(retries={"total_max_attempts": 1})
 """For clients of functions: what leads back to this process fails for good, as when it stops."""
 
@@ -128,13 +133,25 @@ def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome
         invoked_function_arn=code.arn,
         deadline=deadline,
     )
-    session = local_session(code.region, here.keys)
-    client = partial(session.client, endpoint_url=here.url, config=_ONCE)
+    client = partial(_make_client, code.region, here)
     answer = handler(json.loads(event), context, client=client, environ=_environment(code))
     try:
         return Outcome(payload=json.dumps(answer))
     except (TypeError, ValueError) as error:
         return Outcome.failure("Runtime.MarshalError", f"Unable to marshal response: {error}")
+
+
+def _make_client(region: str, here: ProcessState, service: str, **options: Any) -> Any:
+    """A client that leads to the embedded AWS."""
+    made: Any = _session(region, here.keys).client
+    with _making:
+        return made(service, **{"endpoint_url": here.url, "config": _ONCE, **options})
+
+
+@lru_cache(maxsize=4)
+def _session(region: str, keys: Keys) -> Session:
+    """One for many calls: each session reads botocore's description of a service anew."""
+    return local_session(region, keys)
 
 
 def _check_convention(code: Code, handler: Callable[..., Any]) -> None:

@@ -70,6 +70,14 @@ class UnfinishedError(ValidationError):
         super().__init__(message=reason)
 
 
+class HandlerError(ValidationError):
+    """A refusal of CloudFormation's own handler of a type, before the service is asked."""
+
+    def __init__(self, message: str, code: str) -> None:
+        text = f'Resource handler returned message: "{message}" (HandlerErrorCode: {code})'
+        super().__init__(message=text)
+
+
 class ResourceType(Protocol):
     """One type of resource: all its methods work on moto's backends, and raise what AWS would refuse with."""
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from moto.applicationautoscaling.models import applicationautoscaling_backends
+from moto.applicationautoscaling.models import (
+    FakeApplicationAutoscalingPolicy,
+    applicationautoscaling_backends,
+)
 
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.autoscaling.targets import InvalidError, ObjectNotFoundError, TargetId
-from fleet_emulator.types.resource import Declaration, Resource
+from fleet_emulator.types.resource import Declaration, HandlerError, Resource
 
 _TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 _CONFIGURATIONS = {
@@ -26,39 +30,39 @@ def _backend(declared: Declaration) -> EmbeddedAutoScaling:
 class ScalableTarget:
     """`Ref` is `ResourceId|ScalableDimension|ServiceNamespace`.
 
-    A target that is registered already is taken over with its scheduled actions; whether CloudFormation
-    refuses it instead is not known.
+    A target that is registered already is taken over with its scheduled actions unless the template has tags
+    for it, the stack's included: with these Application Auto Scaling refuses it.
     """
 
     def create(self, declared: Declaration) -> Resource:
         """Register the target and put its scheduled actions."""
-        properties, target = declared.properties, _target_of_properties(declared)
-        _backend(declared).register_scalable_target(
-            *target,
-            int(properties["MinCapacity"]),
-            int(properties["MaxCapacity"]),
-            properties.get("RoleARN"),
-            properties.get("SuspendedState"),
-        )
-        for action in properties.get("ScheduledActions", []):
-            _put(action, target, _backend(declared))
-        identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
-        return Resource(identifier, {"Id": identifier})
+        tags = _tags(declared)
+        return self._register(declared, tags)
 
     def replaces(self, before: Declaration, declared: Declaration) -> bool:
         """When it is another target."""
         return not declared.changed(before).isdisjoint(_TARGET)
 
     def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Register it again with its new capacities, and delete scheduled actions that it has no more."""
-        after = self.create(declared)
+        """Register it again with its new capacities, and delete scheduled actions that it has no more.
+
+        Raises:
+            HandlerError: it is not registered any more.
+        """
+        target, backend = _target_of_properties(declared), _backend(declared)
+        live = backend.target(target)
+        if live is None:
+            raise HandlerError(f"No scalable target found for {target}", "NotFound")
+        after = self._register(declared, None)
+        tags = _tags(declared)
+        backend.tags.remove(live.arn, _tags(before).keys() - tags.keys())
+        backend.tags.of(live.arn).update(tags)
         kept = {action["ScheduledActionName"] for action in declared.properties.get("ScheduledActions", [])}
-        target = _target_of_properties(declared)
         for action in before.properties.get("ScheduledActions", []):
             name = action["ScheduledActionName"]
             if name not in kept:
                 with suppress(ObjectNotFoundError):
-                    _backend(declared).delete_scheduled_action(
+                    backend.delete_scheduled_action(
                         target.namespace, name, target.resource_id, target.dimension
                     )
         return after
@@ -70,12 +74,62 @@ class ScalableTarget:
                 *_target_of_reference(resource.physical_resource_id)
             )
 
+    @staticmethod
+    def _register(declared: Declaration, tags: dict[str, str] | None) -> Resource:
+        properties, target = declared.properties, _target_of_properties(declared)
+        _backend(declared).register_scalable_target(
+            *target,
+            int(properties["MinCapacity"]),
+            int(properties["MaxCapacity"]),
+            properties.get("RoleARN"),
+            properties.get("SuspendedState"),
+            tags,
+        )
+        for action in properties.get("ScheduledActions", []):
+            _put(action, target, _backend(declared))
+        identifier = f"{target.resource_id}|{target.dimension}|{target.namespace}"
+        return Resource(identifier, {"Id": identifier})
+
 
 class ScalingPolicy:
-    """`Ref` is the policy's ARN."""
+    """`Ref` is the policy's ARN, by which CloudFormation knows it: one of the same name may be another's.
+
+    Source: CloudFormation's schema of the type (`primaryIdentifier`), pulumi/pulumi-aws-native 1637.
+    """
 
     def create(self, declared: Declaration) -> Resource:
-        """Put the policy on a registered target."""
+        """Put the policy on a registered target.
+
+        Raises:
+            HandlerError: the target has a policy of that name.
+        """
+        name = declared.properties["PolicyName"]
+        if any(policy.policy_name == name for policy in self._live(declared)):
+            raise HandlerError("Scaling Policy Already Exists", "AlreadyExists")
+        return self._put(declared)
+
+    def replaces(self, before: Declaration, declared: Declaration) -> bool:
+        """When it has another name or another target."""
+        return not declared.changed(before).isdisjoint({*_TARGET, "PolicyName", "ScalingTargetId"})
+
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+        """Put the policy again.
+
+        Raises:
+            HandlerError: no policy has its ARN any more.
+        """
+        if not self._is_live(resource, declared):
+            raise HandlerError(f"Scaling policy {resource.physical_resource_id} not found", "NotFound")
+        return self._put(declared)
+
+    def delete(self, resource: Resource, declared: Declaration) -> None:
+        """Delete the policy with its ARN; where none has it, nothing is left to delete."""
+        if self._is_live(resource, declared):
+            _backend(declared).delete_scaling_policy(
+                declared.properties["PolicyName"], *self._target(declared)
+            )
+
+    def _put(self, declared: Declaration) -> Resource:
         policy_type = declared.properties["PolicyType"]
         policy = _backend(declared).put_scaling_policy(
             declared.properties["PolicyName"],
@@ -85,20 +139,15 @@ class ScalingPolicy:
         )
         return Resource(policy.policy_arn, {"Arn": policy.policy_arn})
 
-    def replaces(self, before: Declaration, declared: Declaration) -> bool:
-        """When it has another name or another target."""
-        return not declared.changed(before).isdisjoint({*_TARGET, "PolicyName", "ScalingTargetId"})
+    def _is_live(self, resource: Resource, declared: Declaration) -> bool:
+        return any(policy.policy_arn == resource.physical_resource_id for policy in self._live(declared))
 
-    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
-        """Put the policy again."""
-        return self.create(declared)
-
-    def delete(self, resource: Resource, declared: Declaration) -> None:
-        """Delete the policy; one that went with its target is ignored."""
-        with suppress(ObjectNotFoundError):
-            _backend(declared).delete_scaling_policy(
-                declared.properties["PolicyName"], *self._target(declared)
-            )
+    def _live(self, declared: Declaration) -> list[FakeApplicationAutoscalingPolicy]:
+        target = self._target(declared)
+        _, policies = _backend(declared).describe_scaling_policies(
+            target.namespace, target.resource_id, target.dimension, sys.maxsize, None
+        )
+        return policies
 
     @staticmethod
     def _target(declared: Declaration) -> TargetId:
@@ -116,6 +165,10 @@ def _target_of_reference(reference: str) -> TargetId:
     """The target whose `Ref` it is."""
     resource_id, dimension, namespace = reference.split("|")
     return TargetId(namespace, resource_id, dimension)
+
+
+def _tags(declared: Declaration) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in declared.properties.get("Tags", [])}
 
 
 def _put(action: dict[str, Any], target: TargetId, backend: EmbeddedAutoScaling) -> None:

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.scaling import TRACKING, actions, code_of, registered, serve, target
+from tests.e2e.embedded_app.scaling import TRACKING, actions, code_of, serve, target
 from tests.e2e.embedded_app.stacks import Stacks, endpoint
 
 
@@ -181,16 +181,14 @@ def test_a_stack_is_refused_what_the_api_is_refused(stacks: Stacks, host: Record
     assert ("Target", "CREATE_FAILED", words) in stacks.events("nowhere")
 
 
-def test_a_stack_whose_target_was_deregistered_by_hand_can_be_updated_and_deleted(
+def test_a_target_that_was_deregistered_by_hand_is_not_found_by_an_update_and_no_failure_of_a_deletion(
     stacks: Stacks, scaling: Any, host: RecordingHost
 ) -> None:
     stacks.create("by-hand", scaled("by-hand", schedules=[schedule("day")]))
     scaling.deregister_scalable_target(**target("by-hand"))
     again = scaled("by-hand", minimum=2, schedules=[schedule("day"), schedule("week")])
-    assert stacks.update("by-hand", again) == "UPDATE_COMPLETE"
-    assert registered(scaling, target("by-hand"))["MinCapacity"] == 2
-    assert set(actions(scaling, target("by-hand"))) == {"day", "week"}
-    scaling.deregister_scalable_target(**target("by-hand"))
+    assert stacks.update("by-hand", again) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "HandlerErrorCode: NotFound" in str(stacks.events("by-hand"))
     stack_id = stacks.api.describe_stacks(StackName="by-hand")["Stacks"][0]["StackId"]
     stacks.api.delete_stack(StackName="by-hand")
     assert stacks.settled(stack_id) == "DELETE_COMPLETE"

@@ -5,17 +5,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from botocore.exceptions import ClientError
 
+from endpoint_capacity import await_service
 from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
-from guarded_endpoint import NEW, OLD, Account, Died, Guarded, StackIds
+from fleet_emulator.server import EmbeddedAws
+from guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
-
-pytestmark = pytest.mark.nightly
+from tests.e2e.embedded_app.host import RecordingHost
 
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}
+OWN = {OLD: ["Own-1"], OTHER: ["Own-1"], NEW: ["Own-2"]}
+"""The stack's policy, of one metric: another instance type is another policy."""
 
 
 class UpdateFailed(Exception):
@@ -33,30 +37,49 @@ class Death:
 
 
 class Update:
-    """CloudFormation, from OLD to NEW; a call that dies is repeated, or fails the update."""
+    """CloudFormation, from OLD to another configuration; a call that dies is repeated, or fails the update.
 
-    def __init__(self, guarded: Guarded, stacks: StackIds, death: Death, *, repeats: bool) -> None:
+    It knows the stack's policies by their ARNs.
+    """
+
+    def __init__(
+        self, guarded: Guarded, stacks: StackIds, death: Death, *, repeats: bool, goal: str = NEW
+    ) -> None:
         self._guarded = guarded
         self._stacks = stacks
         self._death = death
         self._repeats = repeats
+        self._goal = goal
         self._touched: list[str] = []
+        self._made: dict[str, str] = {}
 
     def run(self, failure: str, order: tuple[str, ...]) -> None:
-        self._guarded.stack_id = self._stacks.calm
+        guarded, before = self._guarded, self._guarded.arns()
+        guarded.stack_id = self._stacks.calm
         try:
             self._forward(failure)
         except (GuardError, UpdateFailed):
-            self._guarded.stack_id = self._stacks.rolling_back
+            guarded.stack_id = self._stacks.rolling_back
             self._repeats = True
             for part in [part for part in order if part in self._touched]:
                 if part == "endpoint":
                     self._put_endpoint_back()
                 else:
-                    self._guard(part, OLD)
-            for step in self._touched[::-1]:
-                if step != "endpoint":  # its resource of the new type is deleted in the clean-up
-                    self._guarded.guard(step, NEW, RequestType="Delete")
+                    self._guard(part, OLD, self._goal)
+            self._clean_up(self._made, self._goal)
+        else:
+            old = set(guarded.own.get(OLD, [])) - set(guarded.own.get(self._goal, []))
+            self._clean_up({name: before[name] for name in old}, OLD)
+
+    def _clean_up(self, policies: dict[str, str], config: str) -> None:
+        """Delete what is left over: policies by their ARNs, and the resources of a configuration."""
+        live = self._guarded.arns()
+        for name, arn in policies.items():
+            if live.get(name) == arn:
+                self._guarded.delete_policy(name)
+        for step in self._touched[::-1]:
+            if step != "endpoint":
+                self._guarded.guard(step, config, RequestType="Delete")
 
     def _put_endpoint_back(self) -> None:
         """The rollback stops where SageMaker went back by itself, and is continued without the endpoint."""
@@ -66,31 +89,41 @@ class Update:
             assert CONFIGURATION_IN_USE in str(error)
 
     def _forward(self, failure: str) -> None:
-        self._guard("before", NEW)
+        self._guard("before", self._goal, OLD)
         self._touched.append("endpoint")
         if failure == "in the endpoint":
             raise UpdateFailed
         if failure != "silently":
-            self._guarded.move(NEW)
+            self._guarded.move(self._goal)
         if failure == "beside after":
             raise UpdateFailed
-        self._guard("after", NEW)
+        self._guard("after", self._goal, OLD)
+        self._make_policies()
         if failure == "later":
             raise UpdateFailed
 
-    def _guard(self, step: str, instance_type: str) -> None:
+    def _make_policies(self) -> None:
+        """Make those that are new; the one that each replaces is deleted only in the clean-up."""
+        own = self._guarded.own
+        for name in set(own.get(self._goal, [])) - set(own.get(OLD, [])):
+            assert name not in self._guarded.arns()
+            self._guarded.put_policy(name, 5)
+            self._made[name] = self._guarded.arns()[name]
+
+    def _guard(self, step: str, config: str, former: str) -> None:
         self._touched.append(step)
         self._death.calls += 1
         if self._death.calls == self._death.call:
+            clients = self._guarded.account.dying(self._death.changes)
             try:
-                self._guarded.guard(step, instance_type, self._guarded.account.dying(self._death.changes))
+                self._guarded.guard(step, config, clients, former=former)
             except Died as died:
                 self._death.happened = True
                 if not self._repeats:
                     raise UpdateFailed from died
             else:
                 return
-        self._guarded.guard(step, instance_type)
+        self._guarded.guard(step, config, former=former)
 
 
 def deaths(calls: range) -> Iterator[Death]:
@@ -107,51 +140,117 @@ def deaths(calls: range) -> Iterator[Death]:
 def make(account: Account, request: pytest.FixtureRequest) -> Callable[[], Guarded]:
     """Endpoints on OLD with a scaling that has a bit of everything."""
     numbers = itertools.count()
-    test = request.node.name.replace("[", "-").replace("]", "").replace(" ", "-").replace("_", "-")
+    name = request.node.name.translate(str.maketrans(dict.fromkeys("[] _./", "-")))
 
     def make() -> Guarded:
-        guarded = Guarded(account, f"{test[-40:].strip('-')}-{next(numbers)}", stack_id="")
+        guarded = Guarded(account, f"{name[-40:].strip('-')}-{next(numbers)}", stack_id="")
         guarded.serve(OLD)
         guarded.scale()
+        guarded.put_policy("Own-1", 5)
+        guarded.own = OWN
         return guarded
 
     return make
 
 
-@pytest.mark.parametrize(
-    ("failure", "order", "calls"),
-    [
-        ("nowhere", "forward", range(1, 3)),
-        ("in the endpoint", "forward", range(2, 3)),
-        ("in the endpoint", "reverse", range(2, 3)),
-        ("silently", "forward", range(3, 5)),
-        ("silently", "reverse", range(3, 5)),
-        ("beside after", "forward", range(2, 3)),
-        ("beside after", "reverse", range(2, 3)),
-        ("later", "forward", range(3, 5)),
-        ("later", "reverse", range(3, 5)),
-    ],
-)
+WAYS = [
+    ("nowhere", "forward", range(1, 3)),
+    ("in the endpoint", "forward", range(2, 3)),
+    ("in the endpoint", "reverse", range(2, 3)),
+    ("silently", "forward", range(3, 5)),
+    ("silently", "reverse", range(3, 5)),
+    ("beside after", "forward", range(2, 3)),
+    ("beside after", "reverse", range(2, 3)),
+    ("later", "forward", range(3, 5)),
+    ("later", "reverse", range(3, 5)),
+]
+"""Where the update fails, in which order it is rolled back, and which calls of the guard that makes."""
+
+
+def assert_scaling_is_as_it_was(
+    guarded: Guarded, before: dict[str, object], death: Death, policy: str
+) -> None:
+    """The same but for the number in the name of the stack's policy, never suspended, and nothing is saved."""
+    found = guarded.registered()
+    for each in found["ScalingPolicies"]:
+        if each["PolicyName"] == policy:
+            each["PolicyName"] = "Own-1"
+    assert (found, guarded.is_saved()) == (before, False), death
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize(("failure", "order", "calls"), WAYS)
 def test_scaling_ends_as_it_was_wherever_the_update_fails_and_the_function_dies(
-    make: Callable[[], Guarded], stack_ids: StackIds, failure: str, order: str, calls: range
+    make: Callable[[], Guarded], stack_ids: StackIds, failure: str, order: str, calls: range, goal: str
 ) -> None:
     died = 0
     for death in itertools.chain([Death(0, 0)], deaths(calls)):
         guarded = make()
         as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=True).run(failure, ORDERS[order])
-        assert (guarded.registered(), guarded.is_saved()) == (as_it_was, False), death
+        Update(guarded, stack_ids, death, repeats=True, goal=goal).run(failure, ORDERS[order])
+        policy = OWN[goal if failure == "nowhere" else OLD][0]
+        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
         assert death.calls == calls[-1]
         died += death.happened
     assert died >= len(calls)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("goal", [NEW, OTHER])
 @pytest.mark.parametrize("order", ORDERS)
 def test_scaling_ends_as_it_was_when_the_death_of_the_function_fails_the_update(
-    make: Callable[[], Guarded], stack_ids: StackIds, order: str
+    make: Callable[[], Guarded], stack_ids: StackIds, order: str, goal: str
 ) -> None:
     for death in deaths(range(1, 3)):
         guarded = make()
         as_it_was = guarded.registered()
-        Update(guarded, stack_ids, death, repeats=False).run("nowhere", ORDERS[order])
-        assert (guarded.registered(), guarded.is_saved()) == (as_it_was, False), death
+        Update(guarded, stack_ids, death, repeats=False, goal=goal).run("nowhere", ORDERS[order])
+        policy = OWN[OLD if death.happened else goal][0]
+        assert_scaling_is_as_it_was(guarded, as_it_was, death, policy)
+
+
+@pytest.mark.parametrize("goal", [NEW, OTHER])
+@pytest.mark.parametrize(("failure", "order"), [("nowhere", "forward"), ("later", "reverse")])
+def test_an_update_that_meets_scaling_and_its_rollback_leave_the_scaling_as_it_was(
+    aws: EmbeddedAws,
+    host: RecordingHost,
+    make: Callable[[], Guarded],
+    stack_ids: StackIds,
+    failure: str,
+    order: str,
+    goal: str,
+) -> None:
+    guarded = make()
+    as_it_was = guarded.registered()
+    host.may_scale.clear()
+    aws.scale(guarded.name, 4, region="us-east-1")
+    waits: list[str] = []
+
+    def settle() -> None:
+        waits.append(guarded.sagemaker.describe_endpoint(EndpointName=guarded.name)["EndpointStatus"])
+        host.may_scale.set()
+        await_service(guarded.sagemaker, guarded.name)
+
+    guarded.meanwhile = settle
+    Update(guarded, stack_ids, Death(0, 0), repeats=True, goal=goal).run(failure, ORDERS[order])
+    assert waits == ["Updating"]
+    policy = OWN[goal if failure == "nowhere" else OLD][0]
+    assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
+    make: Callable[[], Guarded], stack_ids: StackIds, order: str
+) -> None:
+    """The endpoint's configuration stays: nothing is suspended, and nothing is waited for."""
+    for failure, policy in {"later": "Own-1", "nowhere": "Own-2"}.items():
+        guarded = make()
+        guarded.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
+        unchanged = partial(str, guarded.config(OLD))
+        guarded.config = lambda _, unchanged=unchanged: unchanged()  # type: ignore[method-assign,misc]
+        guarded.move = lambda _: None  # type: ignore[method-assign]
+        as_it_was = guarded.registered()
+        update = Update(guarded, stack_ids, Death(0, 0), repeats=True)
+        update.run(failure, ORDERS[order])
+        assert_scaling_is_as_it_was(guarded, as_it_was, Death(0, 0), policy)

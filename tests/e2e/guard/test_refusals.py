@@ -50,7 +50,7 @@ def test_a_policy_that_is_refused_fails_the_update_when_all_the_rest_is_there(mo
     assert "Policy Load could not be restored: An error occurred (ValidationException)" in str(failed.value)
     assert f"It stays saved in s3://artifacts/scaling-guard/{moved.name}/AllTraffic.json" in str(failed.value)
     assert sorted(moved.names()) == ["Gpu", "launch", "night"]
-    assert moved.guard("after", NEW).startswith("Registered the scaling")
+    assert moved.guard("after", NEW).startswith("The scaling of ")
     assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
 
 
@@ -89,7 +89,7 @@ def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
 ) -> None:
     moved.stack_id = stack_ids.rolling_back
     did = moved.guard("after", OLD)
-    assert f"runs on {NEW}, not {OLD}" in did
+    assert f"runs on {NEW}, in configuration {moved.config(NEW)}, not {OLD}" in did
     assert "SageMaker did not keep" not in did
 
 

@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from guarded_endpoint import BUCKET, NEW, OLD, Guarded, StackIds
+from guarded_endpoint import BUCKET, NEW, OLD, OTHER, Guarded, StackIds
 from scaling_guard.errors import GuardError
-from scaling_guard.handler import handler
 
 
 def answered(guarded: Guarded, request: str, **changed: Any) -> dict[str, Any]:
     event = dict(guarded.event("before", OLD, RequestType=request, **changed))
     if request == "Create":
-        del event["PhysicalResourceId"]
-    return handler(event, None, guarded.account.plain, {"BUCKET": BUCKET})
+        del event["PhysicalResourceId"], event["OldResourceProperties"]
+    return guarded.answer(event)
 
 
 # --- an update that arrives
@@ -33,7 +32,7 @@ def test_scaling_steps_aside_for_the_new_instance_type_and_comes_back_whole(scal
     assert not scaled.is_registered()
     scaled.move(NEW)
     assert scaled.guard("after", NEW) == (
-        f"Registered the scaling of variant AllTraffic of endpoint {scaled.name} again: 2 to 7 instances, "
+        f"The scaling of variant AllTraffic of endpoint {scaled.name} is as it was: 2 to 7 instances, "
         "policies Load, Gpu, scheduled actions night, launch."
     )
     assert scaled.registered() == as_it_was
@@ -49,6 +48,7 @@ def test_no_role_is_given_as_scaling_has_a_service_linked_one(scaled: Guarded) -
         "MinCapacity",
         "MaxCapacity",
         "SuspendedState",
+        "Tags",
     }
 
 
@@ -60,8 +60,10 @@ def test_a_policy_is_saved_as_it_was_put(scaled: Guarded) -> None:
         "PolicyType": "TargetTrackingScaling",
         "TargetTrackingScalingPolicyConfiguration": {
             "TargetValue": 60.0,
-            "PredefinedMetricSpecification": {
-                "PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"
+            "CustomizedMetricSpecification": {
+                "Namespace": "Tests",
+                "MetricName": "Gpu",
+                "Statistic": "Average",
             },
             "ScaleInCooldown": 0,
         },
@@ -108,7 +110,7 @@ def test_an_update_that_sagemaker_rolled_back_without_a_word_fails(scaled: Guard
     with pytest.raises(GuardError) as failed:
         scaled.guard("after", NEW)
     for words in (
-        f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, not {NEW}",
+        f"variant AllTraffic of endpoint {scaled.name} runs on {OLD}, in configuration {scaled.config(OLD)}, not on {NEW}",
         "SageMaker did not keep the update",
         f"aws sagemaker describe-endpoint --endpoint-name {scaled.name}",
     ):
@@ -137,14 +139,17 @@ def test_creation_leaves_a_registered_scaling_alone(scaled: Guarded) -> None:
     assert scaled.registered() == as_it_was
 
 
-def test_a_resource_has_another_physical_id_with_another_type(scaled: Guarded) -> None:
+def test_a_resource_has_another_physical_id_with_another_configuration_or_other_policies(
+    scaled: Guarded,
+) -> None:
     created = [answered(scaled, "Create")["PhysicalResourceId"] for _ in range(2)]
     other = answered(scaled, "Create", LogicalResourceId="Other")["PhysicalResourceId"]
     assert created[0] == created[1] != other
     assert answered(scaled, "Update")["PhysicalResourceId"] == created[0]
-    event = scaled.event("before", NEW)
-    moved = handler(event, None, scaled.account.plain, {"BUCKET": BUCKET})["PhysicalResourceId"]
-    assert moved not in (created[0], other)
+    moved = scaled.answer(scaled.event("before", NEW))["PhysicalResourceId"]
+    scaled.own = {OLD: ["Own"]}
+    tracked = answered(scaled, "Update")["PhysicalResourceId"]
+    assert len({created[0], other, moved, tracked}) == 4
     assert answered(scaled, "Delete", PhysicalResourceId="known")["PhysicalResourceId"] == "known"
 
 
@@ -165,7 +170,7 @@ def test_what_is_left_over_when_a_rollback_is_over_comes_back(moved: Guarded, st
     moved.stack_id = stack_ids.rolling_back
     moved.guard("before", OLD)
     moved.move(OLD)
-    assert moved.guard("before", NEW, RequestType="Delete").startswith("Registered the scaling")
+    assert moved.guard("before", NEW, RequestType="Delete").startswith("The scaling of ")
     assert sorted(moved.names()) == ["Gpu", "Load", "launch", "night"]
     assert moved.guard("before", NEW, RequestType="Delete").startswith("Nothing to do")
 
@@ -221,7 +226,7 @@ def test_a_variant_that_is_not_there_counts_as_one_of_another_type(scaled: Guard
         Key=f"scaling-guard/{scaled.name}/Other.json",
     )
     scaled.variant = "Other"
-    assert "runs on an unknown instance type, not ml.g5.xlarge" in scaled.guard("before", OLD)
+    assert "runs on an unknown instance type, in configuration" in scaled.guard("before", OTHER)
     assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
 
 
@@ -229,18 +234,18 @@ def test_a_configuration_that_was_deleted_counts_as_another_type(scaled: Guarded
     clients = scaled.account.refusing(
         "DescribeEndpointConfig", "ValidationException", message="Could not find endpoint configuration"
     )
-    assert "an unknown instance type" in scaled.guard("before", OLD, clients)
+    assert "an unknown instance type" in scaled.guard("before", OTHER, clients)
     assert (scaled.is_registered(), scaled.is_saved()) == (False, True)
 
 
-def test_an_update_under_way_counts_both_types(moved: Guarded) -> None:
+def test_while_an_update_is_in_progress_nothing_is_registered(moved: Guarded) -> None:
     """A target that is registered now would stand in the way of the update back."""
 
     def after(operation: str, parsed: dict[str, Any]) -> None:
         if operation == "DescribeEndpoint":
             parsed["EndpointStatus"] = "Updating"
-            parsed["PendingDeploymentSummary"] = {"EndpointConfigName": f"{moved.name}-ml-g5-xlarge"}
+            parsed["PendingDeploymentSummary"] = {"EndpointConfigName": moved.config(OLD)}
 
-    did = moved.guard("before", NEW, moved.account.clients(after=after))
-    assert f"runs on {OLD} and {NEW}, not {NEW}" in did
+    with pytest.raises(GuardError, match=f"endpoint {moved.name} is Updating"):
+        moved.answer_too_late(moved.event("before", NEW), moved.account.clients(after=after))
     assert (moved.is_registered(), moved.is_saved()) == (False, True)
