@@ -52,6 +52,13 @@ def deploy(
             help="Deploy only what endpoints share, such as in a new environment without locks.",
         ),
     ] = False,
+    import_existing_resources: Annotated[
+        bool,
+        typer.Option(
+            "--import-existing-resources",
+            help="Let Foundation take over buckets and the repository that an earlier Foundation left.",
+        ),
+    ] = False,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Continue a stopped rollback without asking."),
@@ -117,6 +124,7 @@ def deploy(
                 fail_fast=fail_fast,
                 headroom=lambda endpoints: headroom(access, endpoints),
             ),
+            imports=import_existing_resources,
         )
         try:
             work.run()

@@ -65,7 +65,7 @@ def destroy(
         steps = Steps(OutputConsole())
         for deletion in found.values():
             with steps.step(f"delete {deletion.stack.name}"):
-                delete(access, deletion.stack)
+                delete(access, deletion, steps.say)
         for name in found:
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)

@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from moto.sagemaker.exceptions import ValidationError
 
 from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.destroy import destroy, plan_deletion
+from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.stack_repair import ready_stack
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.aws.inventory import FileState, Runs, take_inventory
@@ -21,6 +23,7 @@ from fleet.aws.running_configuration import require_own_configuration, require_o
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
+from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from place import PLACE
@@ -110,7 +113,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
     found = plan_deletion(access, "planned")
     assert found is not None
     assert (found.stack.status, found.resources, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
-    destroy(access, found.stack)
+    destroy(access, found)
     assert "planned" not in endpoint_stacks(cloudformation, PLACE)
 
 
@@ -122,7 +125,7 @@ def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: S
     assert found is not None
     assert found.resources == [("AWS::S3::Bucket", "holds-something")]
     with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
-        destroy(access, found.stack)
+        destroy(access, found)
 
 
 def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access, stacks: Stacks) -> None:
@@ -198,3 +201,37 @@ def test_broken_files_are_compared_as_broken(access: Access, folder: FleetFolder
 
 def text_of(folder: FleetFolder, name: str) -> str:
     return (folder.root / "model_specs/sentences.yaml").read_text().replace("sentences", name)
+
+
+NEW_ROLE = (
+    "Could not assume role arn:aws:iam::123456789012:role/new. Please ensure that the role exists and allows "
+    "principal 'sagemaker.amazonaws.com' to assume the role."
+)
+
+
+def creation(access: Access, name: str) -> FindingsError | CannotRunError:
+    """Why a stack was not created."""
+    return deploy_failure(access.client("cloudformation"), name, "", "see a.log", created=True)
+
+
+def test_a_creation_that_failed_by_the_new_role_alone_is_known(
+    access: Access, stacks: Stacks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ValidationError(NEW_ROLE)
+
+    cloudformation = access.client("cloudformation")
+    stacks.create("elsewise", {"Broken": absent_model()})
+    other = creation(access, "elsewise")
+    assert isinstance(other, FindingsError)
+    assert not is_of_new_role(cloudformation, "elsewise", other)
+    assert stacks.create("updated", {"Topic": TOPIC}) == "CREATE_COMPLETE"
+    monkeypatch.setattr(EmbeddedSageMaker, "create_model", refuse)
+    assert stacks.create("young", endpoint("young")) == "ROLLBACK_COMPLETE"
+    young = creation(access, "young")
+    assert isinstance(young, FindingsError)
+    assert is_of_new_role(cloudformation, "young", young)
+    assert stacks.update("updated", endpoint("updated")) == "UPDATE_ROLLBACK_COMPLETE"
+    updated = creation(access, "updated")
+    assert isinstance(updated, FindingsError)
+    assert not is_of_new_role(cloudformation, "updated", updated)

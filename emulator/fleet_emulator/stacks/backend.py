@@ -19,9 +19,6 @@ from fleet_emulator.stacks.run import Deletion, Run
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.state_lock import handed_over
 
-_NO_CHANGES = (
-    "The submitted information didn't contain changes. Submit different information to create a change set."
-)
 _NOT_UPDATABLE = (
     "DELETE_FAILED",
     "REVIEW_IN_PROGRESS",
@@ -152,11 +149,7 @@ class EmbeddedCloudFormation(CloudFormationBackend):
         )
         if reverts_drift:
             change_set.reverted = stack.drifted()
-        if change_set.reverted or stack.would_change(change_set.target):
-            change_set.status, change_set.execution_status = "CREATE_COMPLETE", "AVAILABLE"
-        else:
-            change_set.status, change_set.execution_status = "FAILED", "UNAVAILABLE"
-            change_set.status_reason = _NO_CHANGES
+        change_set.validate()
         self.stacks[stack.stack_id] = stack
         self.change_sets[change_set.change_set_id] = change_set
         return change_set.change_set_id, stack.stack_id

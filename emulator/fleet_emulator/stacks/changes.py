@@ -12,13 +12,18 @@ from typing import Any, cast
 
 from moto.cloudformation.models import ChangeSet
 
+from fleet_emulator.stacks.existence import FAILED_VALIDATION, NameConflict, import_refusal
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.stacks.template import in_dependency_order, referred_attributes
 from fleet_emulator.types.catalog import recreates
+from fleet_emulator.types.existing import existing_resource
 from fleet_emulator.types.resource import Declaration, Resource
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 """What stands for a value that only the execution gives; source: a description with IncludePropertyValues."""
+_NO_CHANGES = (
+    "The submitted information didn't contain changes. Submit different information to create a change set."
+)
 CONTEXTS = ("BeforeContext", "AfterContext")
 ATTRIBUTES = ("DeletionPolicy", "Metadata", "UpdateReplacePolicy")
 
@@ -42,6 +47,8 @@ class EmbeddedChangeSet(ChangeSet):
 
     reverted: frozenset[str] = frozenset()
     """Logical ids of resources whose drift it reverts."""
+    imported: frozenset[str] = frozenset()
+    """Logical ids of resources that exist, and become the stack's when it is executed."""
 
     @property
     def target(self) -> Target:
@@ -51,12 +58,36 @@ class EmbeddedChangeSet(ChangeSet):
             parameters=self.parameters,
             tags=self.tags or {},
             reverted=self.reverted,
+            imported=self.imported,
         )
 
     def diff(self) -> list[Any]:
         """Foresee the changes; moto calls it by this name."""
-        self._changes = Changes(cast(EmbeddedStack, self.stack), self.target).as_changes()
+        changes = Changes(cast(EmbeddedStack, self.stack), self.target)
+        self._changes = changes.as_changes()
+        self.conflicts = changes.conflicts
         return []
+
+    def validate(self) -> None:
+        """Be executable, unless nothing changes or a name exists."""
+        stack, self.execution_status = cast(EmbeddedStack, self.stack), "UNAVAILABLE"
+        if not self.reverted and not stack.would_change(self.target):
+            self.status, self.status_reason = "FAILED", _NO_CHANGES
+        elif self.conflicts and not self.imported:
+            self.status, self.status_reason = "FAILED", FAILED_VALIDATION
+        else:
+            self.status, self.execution_status, self.status_reason = "CREATE_COMPLETE", "AVAILABLE", None
+
+    def import_existing(self) -> None:
+        """Import what exists rather than fail (ImportExistingResources), if its policy retains it."""
+        if refusal := import_refusal(self.conflicts):
+            self.status, self.execution_status, self.status_reason = "FAILED", "UNAVAILABLE", refusal
+            return
+        self.imported = frozenset(each.declared.logical_id for each in self.conflicts)
+        for change in self._changes:
+            if change["LogicalResourceId"] in self.imported:
+                change["Action"] = "Import"
+        self.validate()
 
     def as_changes(self, *, values: bool) -> list[Change]:
         """Each ResourceChange of DescribeChangeSet, with the values of properties or without."""
@@ -69,6 +100,8 @@ class Changes:
 
     def __init__(self, stack: EmbeddedStack, target: Target) -> None:
         self._stack = stack
+        self.conflicts: list[NameConflict] = []
+        """Known after `as_changes`."""
         self._wanted = stack.resolved(stack.parse_template(target.template), target.parameters)
         self._before: Mapping[str, Any] = stack.template_dict.get("Resources", {})
         self._after: Mapping[str, Any] = self._wanted.template.get("Resources", {})
@@ -101,6 +134,8 @@ class Changes:
         deployed = self._stack.deployed.get(logical_id)
         change: Change = {"LogicalResourceId": logical_id, "ResourceType": declared.type}
         if deployed is None:
+            if (resource := existing_resource(declared)) is not None:
+                self.conflicts.append(NameConflict(declared=declared, resource=resource))
             self._wanted.place(logical_id, _Unknown())
             context = {"AfterContext": _context(declared)}
             yield {"Action": "Add", **change, "Scope": [], "Details": [], **context}

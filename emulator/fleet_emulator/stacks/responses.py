@@ -43,10 +43,13 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
         return EmptyResult()
 
     def create_change_set(self) -> ActionResult:
-        """CreateChangeSet, of which moto knows no DeploymentMode, and takes an update for a creation."""
+        """CreateChangeSet, of which moto knows neither DeploymentMode nor ImportExistingResources."""
         mode = self._get_param("DeploymentMode")
         if mode is None:
-            return super().create_change_set()
+            created = super().create_change_set()
+            if self._get_bool_param("ImportExistingResources", False):
+                self._backend.change_set(None, cast(Any, created.result)["Id"]).import_existing()
+            return created
         name, stack = self._get_param("ChangeSetName"), self._backend.get_stack(self._get_param("StackName"))
         if not self._get_bool_param("UsePreviousTemplate", False):
             raise ValidationError(message="DeploymentMode is hosted here with UsePreviousTemplate alone")
@@ -95,6 +98,12 @@ class EmbeddedCloudFormationResponse(CloudFormationResponse):
         except ValidationError:
             raise ValidationError(message=f"Stack [{name}] does not exist") from None
         return ActionResult({"StackEvents": events[::-1]})
+
+    def describe_events(self) -> ActionResult:
+        """DescribeEvents of a change set: what its early validation has found; nothing of stacks."""
+        change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        found = [each.as_event(change_set.stack_id) for each in change_set.conflicts]
+        return ActionResult({"OperationEvents": found})
 
     def describe_stack_resources(self) -> ActionResult:
         """DescribeStackResources; moto gives each resource the status of the stack."""

@@ -24,7 +24,7 @@ class CreateRollback:
         for step in reversed(self._made):
             logical_id = step.after.logical_resource_id
             try:
-                steps.let_go(self._stack, step.after)
+                steps.undo_creation(self._stack, step)
             except StepFailedError:
                 stuck.append(logical_id)
             else:

@@ -70,7 +70,8 @@ class Run:
         if declared is None:
             return False
         if before is None:
-            self._steps.append(steps.create(self._stack, declared))
+            make = steps.adopt if logical_id in self._target.imported else steps.create
+            self._steps.append(make(self._stack, declared))
         elif declared.changed(before.declared) or logical_id in self._target.reverted:
             self._steps.append(steps.change(self._stack, before, declared))
         resources.place(logical_id, self._stack.deployed[logical_id].resource)

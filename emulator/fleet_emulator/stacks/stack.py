@@ -31,6 +31,8 @@ class Target:
     tags: Mapping[str, str]
     reverted: frozenset[str] = frozenset()
     """Logical ids of unchanged resources that are updated all the same, as they have drifted."""
+    imported: frozenset[str] = frozenset()
+    """Logical ids of new resources that the account has already."""
 
 
 class EmbeddedStack(Stack):

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
+from moto.cloudformation.exceptions import ValidationError
+
 from fleet_emulator import failures
 from fleet_emulator.stacks.stack import EmbeddedStack
 from fleet_emulator.state_lock import turn
 from fleet_emulator.types.catalog import hosted_type, recreates
+from fleet_emulator.types.existing import existing_resource
 from fleet_emulator.types.resource import Declaration, DeployedResource, UnfinishedError
 
 log = logging.getLogger("fleet_emulator")
@@ -26,6 +29,7 @@ class Change(Enum):
     """What a step did to a resource; one that moved was updated, and what it was before is still there."""
 
     CREATED = "created"
+    IMPORTED = "imported"
     UPDATED = "updated"
     MOVED = "moved"
     REPLACED = "replaced"
@@ -107,6 +111,18 @@ def create(stack: EmbeddedStack, declared: Declaration) -> Step:
     return Step(kind=Change.CREATED, before=None, after=after)
 
 
+def adopt(stack: EmbeddedStack, declared: Declaration) -> Step:
+    """Import the resource that has the declared name; its settings stay as they are."""
+    with _report_events(stack, declared, "IMPORT", None):
+        resource = existing_resource(declared)
+        if resource is None:
+            raise ValidationError(message=f"Resource {declared.logical_id} does not exist")
+        after = DeployedResource(declared=declared, resource=resource)
+        stack.deployed[declared.logical_id] = after
+    stack.tell(declared, "IMPORT_COMPLETE", physical_id=after.physical_resource_id)
+    return Step(kind=Change.IMPORTED, before=None, after=after)
+
+
 def change(stack: EmbeddedStack, before: DeployedResource, declared: Declaration) -> Step:
     """Update a resource where it is, or create its successor; the old one stays until the run is through."""
     resource_type = hosted_type(declared.type)
@@ -147,9 +163,20 @@ def let_go(stack: EmbeddedStack, deployed: DeployedResource) -> None:
         delete(stack, deployed)
 
 
+def undo_creation(stack: EmbeddedStack, step: Step) -> None:
+    """Delete what a step created in a stack that is not created; what it imported is left to the account."""
+    if step.kind is Change.IMPORTED:
+        retain(stack, step.after)
+    else:
+        let_go(stack, step.after)
+
+
 def take_back(stack: EmbeddedStack, step: Step) -> list[DeployedResource]:
     """Undo a step, and return what is to be deleted when everything else is undone."""
     logical_id = step.after.logical_resource_id
+    if step.kind is Change.IMPORTED:
+        retain(stack, stack.deployed.pop(logical_id))
+        return []
     if step.before is None:
         return [stack.deployed.pop(logical_id)]
     if step.kind is Change.REPLACED:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 """Statuses of an endpoint that changes and stays. Source: SageMaker API reference, DescribeEndpoint."""
+CHANGING = (*UNDER_WAY, "Deleting")
+"""Statuses in which SageMaker refuses every change. Source: SageMaker API reference, EndpointSummary."""
 
 OF_VARIANTS: Any = {
     "ServiceNamespace": "sagemaker",

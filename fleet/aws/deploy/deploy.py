@@ -19,7 +19,8 @@ from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_s
 from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.failures import deploy_failure
+from fleet.aws.deploy.endpoint_wait import await_endpoint
+from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
@@ -28,7 +29,7 @@ from fleet.catalog.stack_statuses import StackState
 from fleet.core.files import PRIVATE, private_folder, require_no_link
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
-from fleet.findings import CannotRunError, one_failure
+from fleet.findings import CannotRunError, FindingsError, one_failure
 from fleet.printers.steps import Step, Steps
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
@@ -59,7 +60,8 @@ class Deploy:
     Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
     first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
     called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
-    deploy, and how a user finds it. No other deploy may use the assembly's folder meanwhile.
+    deploy, and how a user finds it. `imports`: Foundation takes over what exists under its names. No other
+    deploy may use the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -75,10 +77,11 @@ class Deploy:
         consent: Consent,
         log_of: Callable[[str], tuple[Path, str]],
         parallelism: Parallelism,
+        imports: bool = False,
     ) -> None:
         self._project, self._fleet, self._access = project, fleet, access
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
-        self._log_of, self._parallelism = log_of, parallelism
+        self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {each.name: each for each in fleet.endpoints}
         self.done: list[str] = []
@@ -172,24 +175,33 @@ class Deploy:
         if is_unchanged(self._access, self._assembly, self._fleet.place.stack):
             step.note = NOTHING
         else:
-            self._stack(self._cdk, self._fleet.place.stack, step)
+            self._stack(self._cdk, self._fleet.place.stack, step, imports=self._imports)
 
-    def _stack(self, cdk: Cdk, name: str, step: Step, further: str = "") -> None:
+    def _stack(
+        self, cdk: Cdk, name: str, step: Step, further: str = "", endpoint: str = "", *, imports: bool = False
+    ) -> None:
         """Deploy one stack without confirmation: the change was reviewed.
 
-        `further` is where a failure is explained, beyond the CLI's log.
+        `further` is where a failure is explained, beyond the CLI's log. `endpoint` is what SageMaker has to
+        have finished with before. `imports`: resources that exist under declared names become the stack's.
         """
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
+        if endpoint:
+            await_endpoint(self._access, endpoint, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = ("--change-set-name", synthesised_stack(self._assembly, name).change_set)
         command = ("deploy", name, "--exclusively", "--app", str(self._assembly), *change_set)
-        run = cdk.run(*command, "--require-approval", "never", "--progress", "events")
+        taken_over = ("--import-existing-resources",) if imports else ()
+        run = cdk.run(*command, *taken_over, "--require-approval", "never", "--progress", "events")
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
             where = f"{cdk.where_logs}{further}"
-            failure = deploy_failure(cloudformation, name, run.output, where, created=created)
-            raise with_failed_rollback(failure, self._access, name, self._pool.ask)
+            shared = "" if endpoint else self._fleet.place.environment
+            failure = deploy_failure(
+                cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
+            )
+            raise with_failed_rollback(failure, self._access, name, self._pool.ask, self._steps.say)
         after = find_stack(cloudformation, name)
         if after is not None and after.state is StackState.UNDER_WAY:  # another clone's deploy has begun
             after = settled_stack(cloudformation, after)
@@ -207,7 +219,13 @@ class Deploy:
         # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
         doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
         with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
-            self._stack(cdk, endpoint.stack, step, doctor)
+            try:
+                self._stack(cdk, endpoint.stack, step, doctor, name)
+            except FindingsError as error:
+                if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
+                    raise
+                self._steps.say(f"{name}: SageMaker could not assume the new role yet: deploying once more")
+                self._stack(cdk, endpoint.stack, step, doctor, name)
             self._finish(endpoint)
 
     def _finish(self, endpoint: ResolvedEndpoint) -> None:

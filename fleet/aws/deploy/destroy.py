@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fleet.aws.access import Access
 from fleet.aws.api.stack import LiveStack, settled_stack
+from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failures import failed_resources
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
@@ -45,14 +47,18 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
     return Deletion(stack=stack, resources=resources, endpoint=live)
 
 
-def destroy(access: Access, stack: LiveStack) -> None:
-    """Delete a stack and wait until it is gone.
+def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None] = lambda _: None) -> None:
+    """Delete a stack and wait until it is gone; before, wait until SageMaker can delete its endpoint.
+
+    `notice` is called with what is waited for.
 
     Raises:
         FindingsError: a resource could not be deleted.
         CannotRunError: the stack could not be deleted for another reason.
     """
-    cloudformation = access.client("cloudformation")
+    cloudformation, stack = access.client("cloudformation"), deletion.stack
+    if deletion.endpoint is not None:
+        await_endpoint(access, deletion.endpoint.name, notice)
     cloudformation.delete_stack(StackName=stack.id)
     left = settled_stack(cloudformation, stack)
     if left is None:

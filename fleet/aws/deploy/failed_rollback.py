@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.describe import CHANGING, described_endpoint
 from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled_stack
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
@@ -97,6 +97,8 @@ class FailedRollback:
             )
         if self.endpoint is None:
             return f"remove the cause that the reason names, then {by_hand}"
+        if self.endpoint.status in CHANGING:
+            return f"deploy again: it waits until {self.endpoint.name} is {IN_SERVICE}, then compares again"
         back = "update the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
             command = (

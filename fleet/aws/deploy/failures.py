@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import ClientError
 
 from fleet.aws.api.errors import SIGN_IN_AGAIN
+from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
+from fleet.catalog.stack_statuses import StackState
 from fleet.catalog.symptoms import Where, known_remedy
 from fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -21,8 +23,16 @@ TAIL = 20
 ALARM = "alarm"
 EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
+MODEL = "AWS::SageMaker::Model"
+NEW_ROLE = "Could not assume role "
+"""The begin of SageMaker's refusal; source: awslabs/predictive-maintenance-using-machine-learning issue 3."""
 FOUNDATION = ("Unable to fetch parameters [/triton-fleet/", "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
+TAKE_OVER = (
+    "run `fleet deploy --env {environment} --foundation --import-existing-resources` to take over what an"
+    " earlier Foundation has left, or delete it"
+)
+DELETE_OR_RENAME = "rename the resource, or delete the one that exists"
 OLDER = "Foundation is older than the specs: deploy it first, `fleet deploy --env ENV --foundation`; "
 CUSTOM = re.compile(
     r"Received response status \[FAILED\] from custom resource\. Message returned: (?:Error: )?(.*?)"
@@ -41,6 +51,10 @@ COLLISION = re.compile(
     r"|has change sets currently being created"
 )
 """Messages of CloudFormation and of the CDK CLI 2.1148 if another deploy changes the stack meanwhile."""
+EXISTING = re.compile(r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set")
+"""What the CDK CLI 2.1148 prints of a change set with names that exist: with and without DescribeEvents."""
+EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
+"""CloudFormation's words for one of them."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
@@ -75,11 +89,25 @@ class Operation:
 
 
 def deploy_failure(
-    cloudformation: CloudFormationClient, stack: str, output: str, where_logs: str, *, created: bool = False
+    cloudformation: CloudFormationClient,
+    stack: str,
+    output: str,
+    where_logs: str,
+    *,
+    created: bool = False,
+    since: str | None = None,
+    foundation_of: str = "",
 ) -> FindingsError | CannotRunError:
     """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
 
-    `created`: the stack did not exist before.
+    Args:
+        cloudformation: Reads the stack's events.
+        stack: Its name.
+        output: What the CDK CLI printed.
+        where_logs: Where a user finds all of it.
+        created: Whether the stack did not exist before.
+        since: The id of the last event before the deploy; what is older did not fail now.
+        foundation_of: The environment, if the stack is its Foundation, which can take over what exists.
     """
     lines = "\n".join(output.strip().splitlines()[-TAIL:])
     if EXPIRED.search(output):  # before the events are read: they may be of an earlier operation
@@ -90,33 +118,56 @@ def deploy_failure(
         return CannotRunError(
             f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
         )
+    if EXISTING.search(output):  # before the events are read: nothing began, so there is none
+        remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
+        return FindingsError(_existing(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
     left = (
         "nothing was deployed before; the stack was rolled back"
         if created
         else "what was served before is still served"
     )
     hint = f"{left}; {where_logs}"
-    findings = failed_resources(cloudformation, stack, stack, hint)
+    findings = failed_resources(cloudformation, stack, stack, hint, since=since)
     if findings:
         return FindingsError(findings)
     return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", where_logs)
 
 
+def is_of_new_role(cloudformation: CloudFormationClient, stack: str, failure: FindingsError) -> bool:
+    """Whether a stack was not created only because SageMaker could not assume the role that it had created.
+
+    IAM may show a new role to other services after some seconds.
+    """
+    if not all(each.message.startswith(f"{MODEL} of {stack}: {NEW_ROLE}") for each in failure.findings):
+        return False
+    left = find_stack(cloudformation, stack)
+    return left is not None and left.state is StackState.NOT_CREATED
+
+
 def failed_resources(
-    cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str
+    cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str, *, since: str | None = None
 ) -> list[Finding]:
-    """What failed in the stack's last operation, each once; `stack_id` also finds a deleted stack."""
+    """What failed in the stack's last operation, each once; `stack_id` also finds a deleted stack.
+
+    `since` is the id of an event: what is older is left out.
+    """
     try:
-        failures = last_operation(cloudformation, stack_id).failures
+        failures = last_operation(cloudformation, stack_id, since=since).failures
     except ClientError:
         return []
     return list(dict.fromkeys(_finding(each, stack, hint) for each in failures))
 
 
 def last_operation(
-    cloudformation: CloudFormationClient, stack_id: str, *, before_deletion: bool = False
+    cloudformation: CloudFormationClient,
+    stack_id: str,
+    *,
+    before_deletion: bool = False,
+    since: str | None = None,
 ) -> Operation:
     """A stack's last operation, or the one before its deletion; events come newest first.
+
+    If nothing began after the event with the id `since`, the operation is empty.
 
     Raises:
         ClientError: access is denied.
@@ -124,6 +175,8 @@ def last_operation(
     failures = dict[Failure, None]()
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
         for event in page["StackEvents"]:
+            if event["EventId"] == since:
+                return Operation(began=None, failures=tuple(failures))
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
                 if status == ROLLING_BACK:
@@ -133,6 +186,14 @@ def last_operation(
             elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
     return Operation(began=None, failures=tuple(failures))
+
+
+def _existing(stack: str, output: str, hint: str) -> list[Finding]:
+    """A finding for each name that exists, or one for all if the CLI could not list them."""
+    names = dict.fromkeys(EXISTING_NAME.findall(output))
+    whole = "resources that it would create exist already" if not names else ""
+    messages = [f"{kind} {name} exists already" for kind, name in names] or [whole]
+    return [Finding(code="FL614", message=f"{stack} cannot create: {each}", hint=hint) for each in messages]
 
 
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:

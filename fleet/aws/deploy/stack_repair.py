@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
+from fleet.aws.api.describe import CHANGING
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack, settled_stack
+from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
@@ -36,7 +38,7 @@ def ready_stack(
         notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled_stack(cloudformation, stack)
     if stack is not None and stack.state is StackState.STOPPED:
-        stopped = failed_rollback(access, stack)
+        stopped = _settled_rollback(access, stack, notice)
         if not agreed_to_continue(stopped, consent):
             raise CannotRunError(str(stopped), stopped.remedy)
         stack = continue_rollback(access, stopped)
@@ -56,8 +58,21 @@ def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
     return consent(f"{stopped}.\nContinue its rollback without {' '.join(stopped.skipped)}?")
 
 
+def _settled_rollback(access: Access, stack: LiveStack, notice: Notice) -> FailedRollback:
+    """Where a rollback stopped, when SageMaker has finished with its endpoint: what runs decides the rest."""
+    stopped = failed_rollback(access, stack)
+    if stopped.endpoint is None or stopped.endpoint.status not in CHANGING:
+        return stopped
+    await_endpoint(access, stopped.endpoint.name, notice)
+    return failed_rollback(access, stack)
+
+
 def with_failed_rollback(
-    failure: FindingsError | CannotRunError, access: Access, name: str, consent: Consent
+    failure: FindingsError | CannotRunError,
+    access: Access,
+    name: str,
+    consent: Consent,
+    notice: Notice = lambda _: None,
 ) -> FindingsError | CannotRunError:
     """The failure of a deploy; if the rollback of its stack also failed, with what to do about that.
 
@@ -69,7 +84,7 @@ def with_failed_rollback(
             stack = find_stack(access.client("cloudformation"), name)
             if stack is None or stack.state is not StackState.STOPPED:
                 return failure
-            failed = failed_rollback(access, stack)
+            failed = _settled_rollback(access, stack, notice)
             continued = agreed_to_continue(failed, consent)
             if continued:
                 continue_rollback(access, failed)

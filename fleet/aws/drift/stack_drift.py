@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import UNDER_WAY, described_endpoint
+from fleet.aws.api.describe import CHANGING, described_endpoint
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.drift.comparison import Comparison
@@ -25,8 +25,6 @@ PAUSES = (2, 5)
 """Seconds until a comparison is repeated: IAM and Application Auto Scaling may answer with the old state."""
 COMPARED_AT_ONCE = 8
 """Stacks at one time; AWS throttles more, and botocore retries."""
-CHANGING = (*UNDER_WAY, "Deleting")
-"""Statuses of an endpoint that is on its way."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet.aws.api.describe import described_endpoint
+from fleet.aws.api.describe import UNDER_WAY, described_endpoint
 from fleet.aws.api.stack import NOTHING_OF_IT, find_stack
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.stacks import stack_finding
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
 
 IN_SERVICE = "InService"
-WAIT = "SageMaker refuses updates until then: wait until it is InService"
+WAIT = "SageMaker refuses updates until it has finished; `fleet deploy` waits for it"
+GONE = "wait until it is deleted, then deploy it"
 DELETE_FIRST = "it can only be deleted: `fleet destroy {name} --env {environment}`, then deploy it"
 HINTS = {
+    "Deleting": GONE,
     "Failed": DELETE_FIRST,
     "OutOfService": "find the reason in its log, and bring it back into service before an update",
     "UpdateRollbackFailed": "old and new instances serve side by side: see its FailureReason and the"
@@ -58,7 +60,8 @@ def _endpoint(
     if status == IN_SERVICE:
         return CheckResult(what=what, text=status)
     hint = HINTS.get(status, WAIT).format(name=name, environment=subject.place.environment)
-    finding = subject.of_spec(name, ("endpoint",), "FL631", f"the endpoint {name!r} is {status}", hint)
+    message = f"the endpoint {name!r} is {status}"
+    finding = subject.of_spec(name, ("endpoint",), "FL631", message, hint, warns=status in UNDER_WAY)
     return CheckResult(what=what, text=status, findings=(finding,))
 
 

@@ -35,7 +35,7 @@ class RecordingHost:
         self.served.append(endpoint)
 
     def scale(self, name: str) -> None:
-        self.may_scale.wait(30)
+        self.may_scale.wait(300)
 
     def remove(self, name: str) -> None:
         self.removed.append(name)

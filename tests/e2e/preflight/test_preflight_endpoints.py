@@ -173,7 +173,6 @@ def test_a_place_of_a_live_set_that_is_taken_is_an_error(account: PreparedAccoun
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [
-        ("Updating", "SageMaker refuses updates until then"),
         ("Failed", "`fleet destroy sentences --env dev`"),
         ("UpdateRollbackFailed", "old and new instances serve side by side"),
     ],
@@ -190,6 +189,16 @@ def test_an_endpoint_that_cannot_be_updated_is_an_error(
         in told.findings
     )
     assert remedy in told.findings
+
+
+@pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
+def test_an_endpoint_that_a_deploy_waits_for_is_a_warning(account: PreparedAccount, status: str) -> None:
+    account.deploy()
+    account.status(status)
+    told = account.preflight()
+    assert (told.code, told.of("endpoint sentences")) == (0, [f"! {status}"])
+    assert f"warning[blocked-endpoint] FL631: the endpoint 'sentences' is {status}" in told.findings
+    assert "`fleet deploy` waits for it" in told.findings
 
 
 def test_a_name_that_somebody_else_has_taken_is_an_error(account: PreparedAccount) -> None:

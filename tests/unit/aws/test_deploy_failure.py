@@ -105,8 +105,8 @@ class FailedUpdate:
         stack = {"ResourceStatus": "UPDATE_IN_PROGRESS", "ResourceStatusReason": "User Initiated"}
         endpoint = {"ResourceType": "AWS::SageMaker::Endpoint", "ResourceStatusReason": reason}
         self.events = [
-            {"StackId": "arn", **endpoint, "ResourceStatus": "UPDATE_FAILED"},
-            {"StackId": "arn", "PhysicalResourceId": "arn", **stack},
+            {"EventId": "2", "StackId": "arn", **endpoint, "ResourceStatus": "UPDATE_FAILED"},
+            {"EventId": "1", "StackId": "arn", "PhysicalResourceId": "arn", **stack},
         ]
 
     def get_paginator(self, _operation: str) -> FailedUpdate:
@@ -114,6 +114,42 @@ class FailedUpdate:
 
     def paginate(self, **_asked: str) -> list[dict[str, Any]]:
         return [{"StackEvents": self.events}]
+
+
+CONFLICT = (
+    "Early validation failed for change set cdk-deploy-change-set:\n"
+    "Resource of type 'AWS::S3::Bucket' with identifier 'triton-fleet-dev-1' already exists. (at /Resources/B)\n"
+    "Resource of type 'AWS::ECR::Repository' with identifier 'images' already exists. (at /Resources/R)\n"
+)
+UNLISTED = (
+    "Failed to create change set x: The following hook(s)/validation failed: "
+    "[AWS::EarlyValidation::ResourceExistenceCheck]. To troubleshoot Early Validation errors, use the "
+    "DescribeEvents API for detailed failure information."
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "messages"),
+    [
+        (CONFLICT, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
+        (CONFLICT * 2, ["AWS::S3::Bucket triton-fleet-dev-1", "AWS::ECR::Repository images"]),
+        (UNLISTED, ["resources that it would create"]),
+    ],
+)
+def test_names_that_exist_are_named_without_reading_events(output: str, messages: list[str]) -> None:
+    failure = deploy_failure(cast("Any", Unasked()), "s", output, "see a.log", foundation_of="dev")
+    assert isinstance(failure, FindingsError)
+    assert {each.code for each in failure.findings} == {"FL614"}
+    for words, finding in zip(messages, failure.findings, strict=True):
+        assert finding.message.startswith(f"s cannot create: {words} exist")
+        assert "`fleet deploy --env dev --foundation --import-existing-resources`" in finding.hint
+
+
+def test_a_resource_of_an_endpoint_that_exists_is_renamed_or_deleted() -> None:
+    failure = deploy_failure(cast("Any", Unasked()), "s", CONFLICT, "see a.log")
+    assert isinstance(failure, FindingsError)
+    hint = "nothing was changed; rename the resource, or delete the one that exists; see a.log"
+    assert {each.hint for each in failure.findings} == {hint}
 
 
 WRONG = FindingsError([Finding(code="FL601", message="the model does not load")])

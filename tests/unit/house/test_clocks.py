@@ -152,7 +152,7 @@ def test_a_request_that_a_wrong_clock_has_signed_names_the_times_of_both_clocks(
 WALL = {
     "containers/shared/shared_container/log.py": "dates lines of a log",
     "containers/shared/shared_container/metrics.py": "dates metrics, as CloudWatch wants each line to be",
-    "emulator/fleet_emulator/autoscaling/activities.py": "AWS's own answers",
+    "emulator/fleet_emulator/autoscaling/activities.py": "dates activities, as Application Auto Scaling does",
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",

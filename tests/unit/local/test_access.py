@@ -164,8 +164,9 @@ class Events:
 
     def paginate(self, StackName: str) -> Iterator[dict[str, Any]]:
         """Each event on a page of its own."""
-        for who, status, reason in self.events:
+        for number, (who, status, reason) in enumerate(self.events):
             event = {
+                "EventId": f"event-{number}",
                 "StackId": "stack",
                 "PhysicalResourceId": who,
                 "ResourceType": "AWS::X",
@@ -185,6 +186,16 @@ def test_a_failure_is_told_by_the_resources_of_the_last_deploy_alone() -> None:
     assert str(deploy_failure(history, "s", "", LOGS)).count("AWS::X of s: no version directory") == 1
     assert "cancelled" not in str(deploy_failure(history, "s", "", LOGS))
     assert "of last week" not in str(deploy_failure(history, "s", "", LOGS))
+
+
+def test_what_failed_before_a_deploy_that_began_nothing_is_not_reported_as_its_failure() -> None:
+    history: Any = Events(
+        ("endpoint", "UPDATE_FAILED", "of last week"), ("stack", "UPDATE_IN_PROGRESS", "User Initiated")
+    )
+    assert "of last week" in str(deploy_failure(history, "s", "no change set", LOGS))
+    failure = deploy_failure(history, "s", "no change set", LOGS, since="event-0")
+    assert isinstance(failure, CannotRunError)
+    assert failure.problem.endswith("no change set")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""Change sets with names that the account has: CloudFormation's early validation, and its import."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fleet_emulator.server import EmbeddedAws
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model
+
+VALIDATION = "The following hook(s)/validation failed: [AWS::EarlyValidation::ResourceExistenceCheck]."
+KEPT = {"DeletionPolicy": "RetainExceptOnCreate"}
+
+
+def named(name: str) -> dict[str, Any]:
+    """One of each kind that Foundation keeps, and what is made besides."""
+    return {
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name}, **KEPT},
+        "Images": {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryName": name}, **KEPT},
+        "Log": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name}, **KEPT},
+        "Topic": TOPIC,
+    }
+
+
+def plan(stacks: Stacks, name: str, resources: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """A change set that creates the stack, as CloudFormation describes it."""
+    names = {"StackName": name, "ChangeSetName": "plan"}
+    stacks.api.create_change_set(
+        **names, ChangeSetType="CREATE", TemplateBody=json.dumps({"Resources": resources}), **options
+    )
+    return dict(stacks.api.describe_change_set(**names))
+
+
+@pytest.fixture
+def kept(stacks: Stacks, request: pytest.FixtureRequest) -> str:
+    """The name of a stack that was deleted, and of what it has left."""
+    name = f"kept-{request.node.name.replace('_', '-')[-40:]}"
+    assert stacks.create(name, named(name)) == "CREATE_COMPLETE"
+    stacks.api.delete_stack(StackName=name)
+    return name
+
+
+def test_a_name_that_exists_fails_at_the_change_set_and_leaves_no_event_of_a_resource(
+    stacks: Stacks, kept: str
+) -> None:
+    planned = plan(stacks, kept, named(kept))
+    assert (planned["Status"], planned["ExecutionStatus"]) == ("FAILED", "UNAVAILABLE")
+    assert planned["StatusReason"].startswith(VALIDATION)
+    assert [who for who, _, _ in stacks.events(kept)] == [kept]
+    events = stacks.api.describe_events(StackName=kept, ChangeSetName="plan", Filters={"FailedEvents": True})
+    found = {each["LogicalResourceId"]: each for each in events["OperationEvents"]}
+    assert found.keys() == {"Bucket", "Images", "Log"}
+    assert found["Bucket"]["ValidationName"] == "NAME_CONFLICT_VALIDATION"
+    reason = f"Resource of type 'AWS::S3::Bucket' with identifier '{kept}' already exists."
+    assert found["Bucket"]["ValidationStatusReason"] == reason
+
+
+def test_what_exists_is_imported_as_it_is(aws: EmbeddedAws, stacks: Stacks, kept: str) -> None:
+    client(aws, "s3").put_object(Bucket=kept, Key="model", Body=b"kept")
+    planned = plan(stacks, kept, named(kept), ImportExistingResources=True)
+    actions = {
+        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"]["Action"]
+        for each in planned["Changes"]
+    }
+    assert actions == {"Bucket": "Import", "Images": "Import", "Log": "Import", "Topic": "Add"}
+    stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
+    assert stacks.settled(kept) == "CREATE_COMPLETE"
+    assert ("Bucket", "IMPORT_COMPLETE", "") in stacks.events(kept)
+    assert stacks.physical_ids(kept)["Bucket"] == kept
+    assert client(aws, "s3").get_object(Bucket=kept, Key="model")["Body"].read() == b"kept"
+
+
+def test_what_was_imported_outlives_the_rollback_of_the_creation(
+    aws: EmbeddedAws, stacks: Stacks, kept: str
+) -> None:
+    broken = named(kept) | {"Broken": {**absent_model(), "DependsOn": ["Bucket", "Images", "Log"]}}
+    plan(stacks, kept, broken, ImportExistingResources=True)
+    stacks.api.execute_change_set(StackName=kept, ChangeSetName="plan")
+    assert stacks.settled(kept) == "ROLLBACK_COMPLETE"
+    assert kept in [each["Name"] for each in client(aws, "s3").list_buckets()["Buckets"]]
+
+
+def test_only_what_a_deletion_policy_retains_is_imported(stacks: Stacks, kept: str) -> None:
+    unkept = named(kept)
+    del unkept["Bucket"]["DeletionPolicy"]
+    planned = plan(stacks, kept, unkept, ImportExistingResources=True)
+    assert planned["Status"] == "FAILED"
+    assert planned["StatusReason"].endswith(f"The affected resources are Bucket ({kept})")
+
+
+def test_a_stack_that_is_updated_meets_existing_names_too(stacks: Stacks, kept: str) -> None:
+    name = f"{kept}-2"
+    assert stacks.create(name, {"Topic": TOPIC}) == "CREATE_COMPLETE"
+    names = {"StackName": name, "ChangeSetName": "plan", "ChangeSetType": "UPDATE"}
+    template = json.dumps({"Resources": named(kept)})
+    stacks.api.create_change_set(**names, TemplateBody=template)
+    described = stacks.api.describe_change_set(StackName=name, ChangeSetName="plan")
+    assert described["StatusReason"].startswith(VALIDATION)
+    stacks.api.create_change_set(
+        **names | {"ChangeSetName": "import"}, TemplateBody=template, ImportExistingResources=True
+    )
+    stacks.api.execute_change_set(StackName=name, ChangeSetName="import")
+    assert stacks.settled(name) == "UPDATE_COMPLETE"

@@ -1,0 +1,149 @@
+"""What waits for an endpoint that scales: deploys, rollbacks that are continued, and deletions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from embedded_keys import KEYS
+from endpoint_capacity import await_service
+from fleet.aws.access import Access, embedded_access
+from fleet.aws.deploy import endpoint_wait
+from fleet.aws.deploy.destroy import destroy, plan_deletion
+from fleet.aws.deploy.endpoint_wait import await_endpoint
+from fleet.aws.deploy.failed_rollback import failed_rollback
+from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
+from fleet.aws.fleet_stacks import endpoint_stacks
+from fleet.findings import CannotRunError, FindingsError
+from fleet_emulator.server import EmbeddedAws
+from place import PLACE
+from tests.e2e.embedded_app.host import RecordingHost
+from tests.e2e.embedded_app.stacks import Stacks, endpoint
+
+
+class Notices(list[str]):
+    """What is shown during a wait; the instances serve as soon as something is."""
+
+    def __init__(self, host: RecordingHost) -> None:
+        super().__init__()
+        self._host = host
+
+    def __call__(self, text: str) -> None:
+        self.append(text)
+        self._host.may_scale.set()
+
+
+@pytest.fixture
+def access(aws: EmbeddedAws) -> Access:
+    return embedded_access(PLACE, aws.url, KEYS)
+
+
+@pytest.fixture
+def notices(host: RecordingHost) -> Notices:
+    return Notices(host)
+
+
+def scale(sagemaker: Any, host: RecordingHost, name: str, count: int = 2) -> None:
+    host.may_scale.clear()
+    wanted = [{"VariantName": "AllTraffic", "DesiredInstanceCount": count}]
+    sagemaker.update_endpoint_weights_and_capacities(EndpointName=name, DesiredWeightsAndCapacities=wanted)
+
+
+def deployed(stacks: Stacks, name: str) -> str:
+    stack = f"{PLACE.stack}-{name}"
+    assert stacks.create(stack, endpoint(name)) == "CREATE_COMPLETE"
+    return stack
+
+
+def test_an_endpoint_that_scales_is_waited_for_and_the_wait_is_shown(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
+) -> None:
+    deployed(stacks, "scales")
+    await_endpoint(access, "scales", notices)
+    assert notices == []
+    scale(sagemaker, host, "scales")
+    await_endpoint(access, "scales", notices)
+    waits = "the endpoint scales is Updating: waiting until SageMaker has finished, at most 60 minutes"
+    assert notices == [waits]
+    assert sagemaker.describe_endpoint(EndpointName="scales")["EndpointStatus"] == "InService"
+
+
+def test_an_endpoint_that_does_not_exist_is_not_waited_for(access: Access, notices: Notices) -> None:
+    await_endpoint(access, "absent", notices)
+    assert notices == []
+
+
+def test_a_wait_ends_with_a_remedy(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(stacks, "stuck")
+    scale(sagemaker, host, "stuck")
+    monkeypatch.setattr(endpoint_wait, "MAX_WAIT", timedelta(0))
+    with pytest.raises(CannotRunError, match="the endpoint stuck is still Updating after 0 minutes") as error:
+        await_endpoint(access, "stuck", lambda _: None)
+    assert "describe-scaling-activities" in error.value.remedy
+    assert "run the command again when it is InService" in error.value.remedy
+    host.may_scale.set()
+    await_service(sagemaker, "stuck")
+
+
+def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
+) -> None:
+    deployed(stacks, "ends")
+    scale(sagemaker, host, "ends")
+    found = plan_deletion(access, "ends")
+    assert found is not None
+    destroy(access, found, notices)
+    assert [text.partition(":")[0] for text in notices] == ["the endpoint ends is Updating"]
+    assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.place)
+
+
+def refused_update(stacks: Stacks, sagemaker: Any, host: RecordingHost, name: str) -> str:
+    """A stack whose update met a scaling activity, as did its rollback."""
+    stack = deployed(stacks, name)
+    scale(sagemaker, host, name)
+    assert stacks.update(stack, endpoint(name, image="new")) == "UPDATE_ROLLBACK_FAILED"
+    return stack
+
+
+def test_a_rollback_that_met_scaling_is_continued_when_the_endpoint_is_in_service(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
+) -> None:
+    stack = refused_update(stacks, sagemaker, host, "meets")
+    questions: list[str] = []
+
+    def agree(question: str) -> bool:
+        questions.append(question)
+        return True
+
+    found = ready_stack(access, stack, agree, notices)
+    assert found is not None
+    assert found.status == "UPDATE_ROLLBACK_COMPLETE"
+    assert [text.partition(":")[0] for text in notices] == ["the endpoint meets is Updating"]
+    assert "Continue its rollback without Endpoint?" in questions[0]
+
+
+def test_a_failed_deploy_waits_before_it_looks_whether_the_rollback_can_be_continued(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost, notices: Notices
+) -> None:
+    stack = refused_update(stacks, sagemaker, host, "failed")
+    failure = with_failed_rollback(FindingsError([]), access, stack, lambda _: True, notices)
+    assert stacks.status(stack) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "FL607" in str(failure)
+    assert [text.partition(":")[0] for text in notices] == ["the endpoint failed is Updating"]
+
+
+def test_what_a_stopped_rollback_needs_while_the_endpoint_scales_is_a_deploy_that_waits(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost
+) -> None:
+    refused_update(stacks, sagemaker, host, "asked")
+    stack = endpoint_stacks(access.client("cloudformation"), access.place)["asked"]
+    stopped = failed_rollback(access, stack)
+    assert stopped.skipped == []
+    assert stopped.remedy == "deploy again: it waits until asked is InService, then compares again"
+    host.may_scale.set()
+    await_service(sagemaker, "asked")
+    assert failed_rollback(access, stack).skipped == ["Endpoint"]
