@@ -20,8 +20,9 @@ TAIL = 20
 ALARM = "alarm"
 EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
-FOUNDATION = ("Unable to fetch parameters [/triton-fleet/", "Function not found: ")
-"""CloudFormation's messages for a missing part of Foundation."""
+PARAMETER = "Unable to fetch parameters [/triton-fleet/"
+FOUNDATION = (PARAMETER, "Function not found: ")
+"""CloudFormation's messages for a missing part of Foundation; the first refuses the change set."""
 OLDER = "Foundation is older than the specs: deploy it first, `fleet deploy --env ENV --foundation`; "
 CUSTOM = re.compile(
     r"Received response status \[FAILED\] from custom resource\. Message returned: (?:Error: )?(.*?)"
@@ -89,6 +90,8 @@ def deploy_failure(
         return CannotRunError(
             f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
         )
+    if PARAMETER in output:  # likewise: this deploy changed nothing
+        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
     left = (
         "nothing was deployed before; the stack was rolled back"
         if created
