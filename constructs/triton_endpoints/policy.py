@@ -16,6 +16,7 @@ from constructs import Construct
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.endpoint.resolved_endpoint import Deployment
 from triton_endpoints.acknowledgements import acknowledge_wildcards
+from triton_endpoints.logical_ids import identify_by_content
 from triton_endpoints.wildcards import Wildcard
 
 
@@ -85,6 +86,25 @@ def policy_of(
         policy_document=document([statement.json for statement in statements]),
     )
     acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements], further)
+    return policy
+
+
+def lasting_policy(
+    scope: Construct,
+    id: str,
+    *,
+    role_name: str,
+    statements: Sequence[Statement],
+    further: Sequence[Wildcard] = (),
+) -> iam.CfnPolicy:
+    """An inline policy that grants until the clean-up of the update that changes it.
+
+    Its name and its logical id follow from what it grants. So another policy is added before the endpoint is
+    updated, and this one removed after that: meanwhile the role has both, for the old fleet and the new one.
+    """
+    policy = policy_of(scope, id, role_name=role_name, statements=statements, further=further)
+    # A policy of the same name would be overwritten, and then deleted.
+    policy.policy_name = f"{id}-{identify_by_content(policy, policy.policy_document)}"
     return policy
 
 

@@ -147,7 +147,8 @@ WILDCARDS = (
     Wildcard(
         r"arn:[^:]+:sagemaker:[^:]+:\d+:endpoint/\*",
         frozenset({"sagemaker:InvokeEndpoint"}),
-        "the check calls endpoints that have the environment's tag, to which a condition holds it",
+        "the check calls the endpoint that a stack names; specs name endpoints, and a condition spares those"
+        " of other environments",
     ),
     Wildcard(
         r"arn:[^:]+:cloudformation:[^:]+:\d+:stack/triton-fleet-[^*]+-\*",

@@ -23,7 +23,6 @@ from fleet.findings import Finding
 from fleet.spec.alarms import AlarmSeverity
 from fleet.spec.endpoint import Compression, EndpointSpec, PackedArchive
 from fleet.spec.s3_repository import S3
-from fleet.spec.values import DYNAMIC
 
 VARIANT = "AllTraffic"
 """The one production variant; a scaled variant's name never changes."""
@@ -96,10 +95,6 @@ class Deployment:
         """The parameter of the parameter store with the ARN of a severity's topic."""
         place = severity if owner is None else f"{owner}/{severity}"
         return f"/triton-fleet/{self.environment}/alarm-topic/{place}"
-
-    def topic_reference(self, severity: AlarmSeverity, owner: str | None = None) -> str:
-        """The dynamic reference to that topic, the only one that templates have."""
-        return f"{DYNAMIC}ssm:{self.alarm_topic(severity, owner)}}}}}"
 
     def build_project(self, project: Project) -> str:
         """The CodeBuild project of jobs that build engines, or of images."""

@@ -1,4 +1,4 @@
-"""A search of templates for dynamic references that the product did not write.
+"""A search of templates for dynamic references, of which the product writes none.
 
 CloudFormation replaces `{{resolve:...}}` by what is stored, a secret perhaps, after its functions have joined
 texts. So a template is searched for what its functions can yield, whatever their references turn out to be.
@@ -6,7 +6,7 @@ texts. So a template is searched for what its functions can yield, whatever thei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from fleet.spec.values import DYNAMIC
@@ -23,22 +23,18 @@ States: TypeAlias = frozenset[int]
 START: States = frozenset({0})
 
 
-def dynamic_references(template: Mapping[str, Any], own: Collection[str]) -> Iterator[str]:
+def dynamic_references(template: Mapping[str, Any]) -> Iterator[str]:
     """The places of a template with a text that may have a dynamic reference: `Model.Properties.Image`.
 
     A value that only the deploy knows, such as a name or an ARN, may be any text without braces, or empty.
-
-    Args:
-        template: As it is deployed.
-        own: The references that the product writes itself.
     """
     for section, content in template.items():
         if section not in UNSEARCHED:
             # A resource is known by its name alone.
-            yield from _places(content, "" if section == "Resources" else section, own)
+            yield from _places(content, "" if section == "Resources" else section)
 
 
-def _places(value: object, place: str, own: Collection[str]) -> Iterator[str]:
+def _places(value: object, place: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         if _function(value) is not None and COMPLETE in _after(START, value):
             yield place
@@ -47,11 +43,11 @@ def _places(value: object, place: str, own: Collection[str]) -> Iterator[str]:
             below = f"{place}.{key}" if place else str(key)
             if COMPLETE in _after_text(START, str(key)) or str(key).startswith(MACROS):
                 yield below
-            yield from _places(inner, below, own)
+            yield from _places(inner, below)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _places(inner, f"{place}.{index}", own)
-    elif isinstance(value, str) and value not in own and DYNAMIC in value:
+            yield from _places(inner, f"{place}.{index}")
+    elif isinstance(value, str) and DYNAMIC in value:
         yield place
 
 

@@ -12,7 +12,6 @@ from cdk_nag import AwsSolutionsChecks
 
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError
-from fleet.spec.alarms import SEVERITIES
 from fleet.spec.values import DYNAMIC
 from fleet_stacks.dynamic_references import dynamic_references
 from fleet_stacks.stacks import EndpointStack, FoundationStack
@@ -34,24 +33,19 @@ def synthesise(app: App, fleet: ResolvedFleet) -> CloudAssembly:
     """Declare a fleet in an app, write its templates, and search them for references to secrets.
 
     Raises:
-        FindingsError: a template may have a dynamic reference that is not the product's own.
+        FindingsError: a template may have a dynamic reference; the product writes none.
     """
     add_fleet(app, fleet)
     assembly = app.synth()
-    if found := list(_foreign_references(assembly, fleet)):
+    if found := list(_references(assembly)):
         raise FindingsError(found)
     return assembly
 
 
-def _foreign_references(assembly: CloudAssembly, fleet: ResolvedFleet) -> Iterator[Finding]:
-    own = {each.stack: each for each in fleet.endpoints}
+def _references(assembly: CloudAssembly) -> Iterator[Finding]:
     for stack in assembly.stacks:
-        endpoint = own.get(stack.stack_name)
-        owner = endpoint.topic_owner if endpoint else None
-        topics = {fleet.place.topic_reference(severity, owner) for severity in SEVERITIES}
-        file = Path(stack.template_full_path)
-        template = json.loads(file.read_text(encoding="utf-8"))
-        for place in dynamic_references(template, topics if endpoint else ()):
+        template = json.loads(Path(stack.template_full_path).read_text(encoding="utf-8"))
+        for place in dynamic_references(template):
             message = (
                 f"{place} of stack {stack.stack_name} may become a text with `{DYNAMIC}`, in whose place"
                 " CloudFormation would put a value, a secret perhaps"

@@ -52,8 +52,15 @@ def only(template: Template, kind: str) -> dict[str, Any]:
 
 
 def statements(template: Template) -> dict[str, dict[str, Any]]:
-    policy = only(template, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]
-    return {statement["Sid"]: statement for statement in policy["Statement"]}
+    """The statements of all policies of an endpoint's stack."""
+    policies = template.find_resources("AWS::IAM::Policy").values()
+    documents = [each["Properties"]["PolicyDocument"] for each in policies]
+    return {statement["Sid"]: statement for each in documents for statement in each["Statement"]}
+
+
+def notified_topics(template: Mapping[str, Any], alarm: Mapping[str, Any]) -> list[str]:
+    """The names in the parameter store of the topics that an alarm notifies."""
+    return [template["Parameters"][each["Ref"]]["Default"] for each in alarm["AlarmActions"]]
 
 
 def dimensions_of(policy: Mapping[str, Any]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from aws_cdk.assertions import Template
 
 from fleet_folder import FleetFolder
 from tests.synth.conftest import templates
+from tests.synth.resources import notified_topics
 
 NOTIFIED = """\
 notifications:
@@ -126,8 +127,9 @@ class TestOwners:
     ) -> None:
         folder.environment(OWNED)
         folder.spec("" if owner is None else f"owner: {{team: {owner}}}\n")
-        alarms = properties(templates(folder)["triton-fleet-dev-sentences"], "AWS::CloudWatch::Alarm")
-        critical = [each for each in alarms if topic in str(each["AlarmActions"])]
+        made = templates(folder)["triton-fleet-dev-sentences"]
+        alarms = properties(made, "AWS::CloudWatch::Alarm")
+        critical = [each for each in alarms if notified_topics(made.to_json(), each)[0].endswith(topic)]
         assert critical
         assert all(each["AlarmActions"] == each["OKActions"] for each in critical)
 

@@ -9,11 +9,35 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
+from fleet.endpoint.context.alarm_records import RECORDS
+from fleet.spec.values import DYNAMIC
+from fleet_emulator.stacks.template import references
 from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.stacks import EndpointStack
-from tests.synth.resources import KINDS, STACK
+from tests.synth.resources import KINDS, STACK, notified_topics
 
-TOPIC = "{{{{resolve:ssm:/triton-fleet/dev/alarm-topic/{}}}}}"
+BOTH_SEVERITIES = ", ".join(
+    f"{key}: {{warning: {warning}, critical: {critical}}}"
+    for key, warning, critical in (
+        ("errors", "1%", "2%"),
+        ("client_errors", "1%", "2%"),
+        ("model_errors", "1%", "2%"),
+        ("latency_p50", "1s", "2s"),
+        ("latency_p90", "1s", "2s"),
+        ("latency_p99", "1s", "2s"),
+        ("overhead_p99", "1s", "2s"),
+        ("model_load", "1s", "2s"),
+        ("loading_wait", "1s", "2s"),
+        ("at_capacity", "15m", "30m"),
+        ("pending_requests", "10", "20"),
+        ("cache_hits", "80%", "70%"),
+        ("gpu_utilization", "80%", "90%"),
+        ("gpu_memory", "80%", "90%"),
+        ("cpu_utilization", "80%", "90%"),
+        ("memory", "80%", "90%"),
+        ("disk", "80%", "90%"),
+    )
+)
 OF_CALLS = {
     "LatencyP50Warning": ("ModelLatency", "p50", 100_000, 10),
     "LatencyP90Warning": ("ModelLatency", "p90", 150_000, 20),
@@ -53,12 +77,19 @@ ALL = {
 }
 
 
-def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, dict[str, Any]]:
-    """The operators' alarms by key and severity; a rollout's have names of their own."""
+def synthesised(folder: FleetFolder, keys: str = "", base: str = SPEC) -> Template:
     folder.spec(keys, base=base)
     app = App()
     EndpointStack(app, endpoint=folder.resolve())
-    template = Template.from_json(app.synth().get_stack_by_name(STACK).template)
+    return Template.from_json(app.synth().get_stack_by_name(STACK).template)
+
+
+def alarms(folder: FleetFolder, keys: str = "", base: str = SPEC) -> dict[str, dict[str, Any]]:
+    """The operators' alarms by key and severity; a rollout's have names of their own."""
+    return alarms_of(synthesised(folder, keys, base))
+
+
+def alarms_of(template: Template) -> dict[str, dict[str, Any]]:
     found = template.find_resources("AWS::CloudWatch::Alarm").items()
     return {
         id.removeprefix("Alarms")[:-8]: alarm["Properties"]
@@ -114,9 +145,40 @@ def test_a_default_is_switched_off_by_null(folder: FleetFolder) -> None:
 
 
 def test_an_alarm_tells_its_severitys_topic_when_it_rings_and_when_it_ends(folder: FleetFolder) -> None:
-    for name, alarm in alarms(folder).items():
+    template = synthesised(folder)
+    for name, alarm in alarms_of(template).items():
         severity = "critical" if name.endswith("Critical") else "warning"
-        assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC.format(severity)]
+        assert notified_topics(template.to_json(), alarm) == [f"/triton-fleet/dev/alarm-topic/{severity}"]
+        assert alarm["AlarmActions"] == alarm["OKActions"]
+
+
+def test_all_alarms_of_both_severities_name_two_topics_and_have_no_dynamic_reference(
+    folder: FleetFolder,
+) -> None:
+    """CloudFormation accepts 60 dynamic references in a template; each of these alarms has two actions."""
+    base, keys = KINDS["multi-model"]
+    scaling, *_ = keys.splitlines()
+    template = synthesised(folder, f"{scaling}\nalarms: {{{BOTH_SEVERITIES}}}\n", base)
+    assert len(alarms_of(template)) == 2 * len(RECORDS) == 34
+    assert DYNAMIC not in json.dumps(template.to_json())
+    named = [each for each in template.to_json()["Parameters"] if each.startswith("Alarms")]
+    assert len(named) == 2
+
+
+def test_the_cdk_cli_deploys_no_stack_again_for_its_topics(folder: FleetFolder) -> None:
+    """It would for each parameter of the parameter store without this mark in its description."""
+    parameters = synthesised(folder).to_json()["Parameters"].values()
+    assert all("[cdk:skip]" in each["Description"] for each in parameters)
+
+
+def test_another_owner_has_other_parameters_as_the_cdk_cli_keeps_the_values_of_those_that_exist(
+    folder: FleetFolder,
+) -> None:
+    folder.environment("notifications: {owners: {search: {critical: [search@example.com]}}}\n")
+    nobodys, owned = (
+        synthesised(folder, keys).to_json()["Parameters"] for keys in ("", "owner: {team: search}\n")
+    )
+    assert nobodys.keys() & owned.keys() == {"BootstrapVersion"}
 
 
 def test_a_floor_rings_below_and_a_ceiling_above(folder: FleetFolder) -> None:
@@ -163,6 +225,7 @@ def test_quiet_minutes_are_no_breach_and_silent_instances_are_not_well(folder: F
 
 def test_no_alarm_waits_for_the_endpoint(folder: FleetFolder) -> None:
     base, keys = KINDS["gpu"]
-    for alarm in alarms(folder, keys, base).values():
-        assert "Ref" not in json.dumps(alarm)
-        assert "Fn::" not in json.dumps(alarm)
+    template = synthesised(folder, keys, base)
+    resources = template.to_json()["Resources"]
+    for alarm in alarms_of(template).values():
+        assert resources.keys().isdisjoint(references(alarm))

@@ -89,7 +89,7 @@ def template(value: object) -> dict[str, Any]:
 
 
 def places(value: object) -> list[str]:
-    return list(dynamic_references(template(value), ()))
+    return list(dynamic_references(template(value)))
 
 
 def yields_reference(value: object) -> bool:
@@ -165,21 +165,14 @@ def test_other_texts_are_not_taken_for_references(value: object) -> None:
     assert places(value) == []
 
 
-def test_a_reference_of_the_product_is_its_own_only_as_a_whole() -> None:
-    assert list(dynamic_references(template(REFERENCE), {REFERENCE})) == []
-    assert list(dynamic_references(template(f"a{REFERENCE}"), {REFERENCE})) == ["Model.Properties.A"]
-    joined = {"Fn::Join": ["", [REFERENCE, "a"]]}
-    assert list(dynamic_references(template(joined), {REFERENCE})) == ["Model.Properties.A"]
-
-
 def test_outputs_parameters_and_other_sections_are_searched() -> None:
     found = dynamic_references(
-        {"Outputs": {"A": {"Value": REFERENCE}}, "Parameters": {"B": {"Default": REFERENCE}}}, ()
+        {"Outputs": {"A": {"Value": REFERENCE}}, "Parameters": {"B": {"Default": REFERENCE}}}
     )
     assert list(found) == ["Outputs.A.Value", "Parameters.B.Default"]
 
 
-def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference_but_their_own(
+def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
     folder: FleetFolder,
 ) -> None:
     folder.environment(
@@ -188,7 +181,8 @@ def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference_but_the
     folder.spec("owner: {team: search, contact: search@example.com}\n")
     assembly = synthesise(App(), resolve_fleet(folder.root, "dev"))
     text = str([each.template for each in assembly.stacks])
-    assert "{{resolve:ssm:/triton-fleet/dev/alarm-topic/search/critical}}" in text
+    assert "/triton-fleet/dev/alarm-topic/search/critical" in text
+    assert DYNAMIC not in text
 
 
 def test_synth_fails_with_the_resource_and_the_place_of_a_reference_that_no_rule_saw(

@@ -40,9 +40,17 @@ def test_every_key_of_an_environment_has_two_values_here() -> None:
 
 
 @pytest.mark.parametrize("key", IN_THE_TEMPLATE)
-def test_another_value_makes_another_template(key: str, tmp_path: Path) -> None:
+def test_another_value_makes_another_template_and_changes_no_policy_in_place(
+    key: str, tmp_path: Path
+) -> None:
+    """The fleet that serves needs the old policy; one of the same name would be overwritten, and then deleted."""
     one, other = both(key, IN_THE_TEMPLATE[key], template, tmp_path)
     assert one != other
+    policies, others = (_policies(each) for each in (one, other))
+    kept = policies.keys() & others.keys()
+    assert all(policies[id] == others[id] for id in kept)
+    old, new = ({each[id]["PolicyName"] for id in each.keys() - kept} for each in (policies, others))
+    assert not old & new
 
 
 @pytest.mark.parametrize(
@@ -118,6 +126,11 @@ def _lock(spec: Document, facts: Document) -> str:
     image = {key: value for key, value in spec.get("image", {}).items() if key == "digest"}
     document = {"endpoint": spec["endpoint"], "image": image or None, "archives": archives}
     return lock_text(Lock.model_validate(document))
+
+
+def _policies(template: Any) -> Document:
+    found = template["Resources"].items()
+    return {id: each["Properties"] for id, each in found if each["Type"] == "AWS::IAM::Policy"}
 
 
 def keys(model: type[BaseModel], above: str = "") -> Iterator[str]:

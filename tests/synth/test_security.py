@@ -221,7 +221,7 @@ class TestLogs:
             "sagemaker:DescribeEndpoint": SPARES_OTHERS,
             "sagemaker:DescribeEndpointConfig": SPARES_OTHERS,
             "sagemaker:UpdateEndpointWeightsAndCapacities": SPARES_OTHERS,
-            "sagemaker:InvokeEndpoint": {"StringEquals": {"aws:ResourceTag/triton-fleet:environment": "dev"}},
+            "sagemaker:InvokeEndpoint": SPARES_OTHERS,
         }
 
     def test_the_guard_changes_alarms_of_endpoints_alone(self, template: Synth) -> None:

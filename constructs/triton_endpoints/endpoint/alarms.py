@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+from aws_cdk import CfnParameter
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
@@ -12,6 +13,7 @@ from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarms import Alarm, Rings
 from fleet.endpoint.resolved_endpoint import VARIANT, Deployment, ResolvedEndpoint
 from fleet.spec.alarms import AlarmSeverity
+from triton_endpoints.logical_ids import identify_by_content
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 
@@ -25,24 +27,49 @@ _OPERATORS: Mapping[Rings, str] = {
 class AlarmTargets(Protocol):
     """Whom alarms notify."""
 
+    @property
+    def may_need_endpoint(self) -> bool:
+        """Whether it may be deployed after the endpoint, which then does not wait for the alarms."""
+        ...
+
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The ARNs of what an alarm of a severity does."""
         ...
 
 
 class FoundationTopics:
-    """The topics of an environment's Foundation, known by parameters whose names follow from the environment.
+    """The topics of an environment's Foundation, known by names in the parameter store that follow from it.
 
-    A dynamic reference, as a template's own parameter of the store would make every deploy an update.
+    A template has a parameter for each severity, however many alarms there are: of dynamic references, two
+    for each alarm, it may have 60. Source: CloudFormation user guide, dynamic-references.html.
     """
+
+    may_need_endpoint = False
 
     def __init__(self, place: Deployment, owner: str | None) -> None:
         """Args: the environment; the owner whose topics they are, None for those of everybody."""
         self._place, self._owner = place, owner
+        self._parameters: dict[AlarmSeverity, CfnParameter] = {}
 
     def arns(self, severity: AlarmSeverity, alarm: cloudwatch.CfnAlarm) -> Sequence[str]:
         """The topic of the severity."""
-        return [self._place.topic_reference(severity, self._owner)]
+        if severity not in self._parameters:
+            self._parameters[severity] = self._parameter(severity, cast(Construct, alarm.node.scope))
+        return [self._parameters[severity].value_as_string]
+
+    def _parameter(self, severity: AlarmSeverity, scope: Construct) -> CfnParameter:
+        name = self._place.alarm_topic(severity, self._owner)
+        parameter = CfnParameter(
+            scope,
+            f"{severity.capitalize()}Topic",
+            type="AWS::SSM::Parameter::Value<String>",
+            default=name,
+            # The CDK CLI would otherwise update the stack in every deploy.
+            description=f"ARN of the topic of alarms that are {severity} [cdk:skip]",
+        )
+        # The CDK CLI has a parameter of the same id keep its value, which is this name.
+        identify_by_content(parameter, name)
+        return parameter
 
 
 class EndpointAlarms(Construct):

@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_endpoints.policy import Statement, document, policy_of
+from triton_endpoints.policy import Statement, document, lasting_policy
 
 INVOKE = "sagemaker:InvokeEndpoint"
 STREAM = "sagemaker:InvokeEndpointWithResponseStream"
@@ -15,10 +15,11 @@ STREAM = "sagemaker:InvokeEndpointWithResponseStream"
 class InvokerRole(Construct):
     """A role that the spec's invokers take on, and that calls their endpoint and nothing else.
 
-    Streams are allowed where the container answers with them.
+    Streams are allowed where the container answers with them. The role exists before the endpoint, which it
+    names literally.
     """
 
-    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint, endpoint_arn: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
         super().__init__(scope, id)
         invokers = list(endpoint.spec.access.invokers)
         trust = {
@@ -35,6 +36,7 @@ class InvokerRole(Construct):
         call = Statement(
             sid="CallEndpoint",
             actions=[INVOKE, *([STREAM] if endpoint.spec.container.streams else [])],
-            resources=[endpoint_arn],
+            # SageMaker writes the name in lower case.
+            resources=[endpoint.place.arn("sagemaker", f"endpoint/{endpoint.name.lower()}")],
         )
-        policy_of(self, "Policy", role_name=self.role.ref, statements=[call])
+        self.policy = lasting_policy(self, "Policy", role_name=self.role.ref, statements=[call])

@@ -35,7 +35,8 @@ class EndpointModel(Construct):
             vpc_config=_vpc(endpoint.spec.network),
             enable_network_isolation=True if endpoint.spec.network.isolated else None,
         )
-        self.model.add_resource_dependency(role.policy)
+        for policy in role.policies:
+            self.model.add_resource_dependency(policy)
         lay_over(self.model, endpoint.spec.cloudformation.get("Model", {}))
 
 

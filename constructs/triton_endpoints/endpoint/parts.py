@@ -86,15 +86,25 @@ def declare_endpoint(
     scaling = _declare_scaling(scope, endpoint, served, update.after, check)
     if scaling is not None:
         update.name_policies(scaling.policy_names)
-    alarms = EndpointAlarms(
-        scope,
-        "Alarms",
-        endpoint=endpoint,
-        targets=alarm_targets or FoundationTopics(endpoint.place, endpoint.topic_owner),
-    )
-    for query in EndpointQueries(scope, "Queries", endpoint=endpoint).queries:
+    targets = alarm_targets or FoundationTopics(endpoint.place, endpoint.topic_owner)
+    alarms = EndpointAlarms(scope, "Alarms", endpoint=endpoint, targets=targets)
+    queries = EndpointQueries(scope, "Queries", endpoint=endpoint).queries
+    for query in queries:
         query.add_resource_dependency(logs.owned)
-    has_dashboard = endpoint.place.dashboards
+    dashboard = (
+        EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if endpoint.place.dashboards else None
+    )
+    invoker = InvokerRole(scope, "Invoker", endpoint=endpoint) if endpoint.spec.access.invokers else None
+    # If another resource failed while the endpoint is in progress, CloudFormation would have to delete or
+    # update it then, which SageMaker refuses.
+    before = (
+        *(() if targets.may_need_endpoint else alarms.declared),
+        *queries,
+        *([dashboard.dashboard] if dashboard else []),
+        *([invoker.policy] if invoker else []),
+    )
+    for resource in before:
+        served.endpoint.add_resource_dependency(resource)
     return EndpointParts(
         role=role,
         model=model,
@@ -104,10 +114,8 @@ def declare_endpoint(
         check=check,
         scaling=scaling,
         alarms=alarms,
-        dashboard=EndpointDashboard(scope, "Dashboard", endpoint=endpoint) if has_dashboard else None,
-        invoker=InvokerRole(scope, "Invoker", endpoint=endpoint, endpoint_arn=served.endpoint.ref)
-        if endpoint.spec.access.invokers
-        else None,
+        dashboard=dashboard,
+        invoker=invoker,
     )
 
 

@@ -9,7 +9,7 @@ from constructs import Construct
 from fleet.catalog.metrics import granted_namespace
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Mode
-from triton_endpoints.policy import Statement, document, policy_of, use_key, use_key_of
+from triton_endpoints.policy import Statement, document, lasting_policy, use_key, use_key_of
 from triton_endpoints.wildcards import GIVEN_DATA
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
@@ -35,7 +35,8 @@ class EndpointRole(Construct):
     endpoint's prefix, not by object: while a new version is rolled out the old one still scales out. The
     alarms that roll rollouts back are granted by their prefix, whether there is a rollout or not, so that no
     permission is new when SageMaker asks for them. The role of a multi-model endpoint may list the whole
-    bucket: it sees the names, sizes and dates of all objects, and reads nothing more.
+    bucket: it sees the names, sizes and dates of all objects, and reads nothing more. What the old fleet
+    needs is granted until an update ends.
     """
 
     def __init__(self, scope: Construct, id: str, *, endpoint: ResolvedEndpoint) -> None:
@@ -53,12 +54,19 @@ class EndpointRole(Construct):
             assume_role_policy_document=document([trust]),
             description=f"Execution role of the Triton endpoint {endpoint.name}",
         )
-        self.policy = policy_of(
-            self,
-            "Policy",
-            role_name=self.role.ref,
-            statements=self._statements(),
-            further=[GIVEN_DATA] if endpoint.given_data else [],
+        granted = {
+            "Policy": self._statements(),
+            "Network": self._network_statements(),
+            "Capture": self._capture_statements(),
+            "Keys": self._key_statements(),
+        }
+        further = [GIVEN_DATA] if endpoint.given_data else []
+        # One for each subject: during a change the role has the old and the new one, and IAM limits the sum
+        # to 10,240 characters. Source: IAM user guide, reference_iam-quotas.html.
+        self.policies = tuple(
+            lasting_policy(self, id, role_name=self.role.ref, statements=statements, further=further)
+            for id, statements in granted.items()
+            if statements
         )
 
     def _statements(self) -> list[Statement]:
@@ -87,9 +95,6 @@ class EndpointRole(Construct):
                 actions=["cloudwatch:DescribeAlarms"],
                 resources=[place.arn("cloudwatch", f"alarm:{self._endpoint.rollback_alarm_prefix}*")],
             ),
-            *self._network_statements(),
-            *self._capture_statements(),
-            *self._key_statements(),
         ]
 
     def _listed_prefix(self) -> dict[str, object] | None:

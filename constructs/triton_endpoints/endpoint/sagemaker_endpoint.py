@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from hashlib import sha256
 
-from aws_cdk import Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
@@ -14,6 +11,7 @@ from constructs import Construct
 from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.rollout import EndpointRollout
+from triton_endpoints.logical_ids import identify_by_content
 from triton_endpoints.raw_properties import lay_over
 
 _NOT_DIGESTED = ("EndpointConfigName", "Tags")
@@ -90,10 +88,8 @@ class SageMakerEndpoint(Construct):
                 if isinstance(each, cloudwatch.CfnAlarm)
             ],
         }
-        stack = Stack.of(self)
         # The alarms' names hold the configuration's, which is resolved here with the logical id from before.
-        digest = sha256(json.dumps(stack.resolve(settings), sort_keys=True).encode()).hexdigest()
-        self.config.override_logical_id(f"{stack.get_logical_id(self.config)}{digest[:8].upper()}")
+        identify_by_content(self.config, settings)
 
     def _rollout(self, endpoint: ResolvedEndpoint) -> EndpointRollout | None:
         if endpoint.rollout is None:

@@ -19,6 +19,8 @@ AlarmActions: TypeAlias = Actions | Mapping[Literal["warning", "critical"], Acti
 class SupportTopics:
     """The topics of a support that is in the same stack: references that CloudFormation orders."""
 
+    may_need_endpoint = False
+
     def __init__(self, arns: Mapping[AlarmSeverity, str]) -> None:
         self._arns = arns
 
@@ -29,6 +31,8 @@ class SupportTopics:
 
 class OwnActions:
     """Actions of the app's, bound to each alarm; they replace the topics."""
+
+    may_need_endpoint = True
 
     def __init__(self, scope: Construct, actions: AlarmActions) -> None:
         self._scope = scope

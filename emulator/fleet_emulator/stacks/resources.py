@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,6 +15,9 @@ from moto.ssm.models import ssm_backends
 from fleet_emulator.types.resource import Declaration, Resource
 
 _FROM_SSM = re.compile(r"\{\{resolve:ssm:([^:}]+)(?::\d+)?\}\}")
+_REFERENCE = "{{resolve:"
+MAX_REFERENCES = 60
+"""Dynamic references in a template; source: CloudFormation user guide, dynamic-references.html."""
 
 
 class Resources(ResourceMap):
@@ -33,8 +37,15 @@ class Resources(ResourceMap):
         """Resolve parameters, conditions and what comes from other stacks.
 
         Raises:
-            ValidationError: something that the template takes from outside does not exist.
+            ValidationError: something that the template takes from outside does not exist, or it has too many
+                dynamic references. That each one counts, and the words, are inferred.
         """
+        count = json.dumps(self._template).count(_REFERENCE)
+        if count > MAX_REFERENCES:
+            raise ValidationError(
+                message=f"Template format error: Number of dynamic references, {count}, is greater than"
+                f" maximum allowed, {MAX_REFERENCES}"
+            )
         self.load_mapping()
         self.transform_mapping()
         self.load_parameters()

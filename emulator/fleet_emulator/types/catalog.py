@@ -36,6 +36,7 @@ _OURS: dict[str, ResourceType] = {
     "AWS::CloudWatch::Dashboard": cloudwatch.Dashboard(),
     "AWS::CodeBuild::Project": codebuild.Project(),
     "AWS::IAM::OIDCProvider": iam.OidcProvider(),
+    "AWS::IAM::Policy": iam.Policy(),
     "AWS::IAM::Role": iam.Role(),
     "AWS::Lambda::Function": functions.Function(),
     "AWS::Logs::LogGroup": logs.LogGroup(),

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 
-from moto.iam.models import IAMBackend, iam_backends
+from moto.cloudformation.exceptions import ValidationError
+from moto.iam.models import IAMBackend, InlinePolicy, iam_backends
 from moto.iam.models import Role as MotoRole
 from moto.utilities.utils import get_partition
 
 from fleet_emulator.types.moto_types import MotoType
 from fleet_emulator.types.resource import Declaration, Resource
+
+MAX_INLINE_POLICY_CHARACTERS = 10_240
+"""The sum of a role's inline policies, without white space; source: IAM user guide, reference_iam-quotas."""
 
 
 class Role(MotoType):
@@ -48,6 +52,23 @@ class Role(MotoType):
         return resource
 
 
+class Policy(MotoType):
+    """AWS::IAM::Policy: a role's inline policies have a limit in sum, which moto does not know."""
+
+    def __init__(self) -> None:
+        super().__init__(InlinePolicy)  # type: ignore[type-abstract]
+
+    def create(self, declared: Declaration) -> Resource:
+        """Put the policy."""
+        _require_room(declared)
+        return super().create(declared)
+
+    def update(self, resource: Resource, before: Declaration, declared: Declaration) -> Resource:
+        """Replace the policy."""
+        _require_room(declared)
+        return super().update(resource, before, declared)
+
+
 class OidcProvider:
     """AWS::IAM::OIDCProvider: `Ref` is its ARN; an account has one for each issuer."""
 
@@ -80,6 +101,25 @@ class OidcProvider:
 
 def _backend(declared: Declaration) -> IAMBackend:
     return iam_backends[declared.account_id][get_partition(declared.region)]
+
+
+def _require_room(declared: Declaration) -> None:
+    """Refuse a policy with which a role would have too many characters of them.
+
+    Raises:
+        ValidationError: in IAM's words.
+    """
+    most, properties = MAX_INLINE_POLICY_CHARACTERS, declared.properties
+    for role in properties.get("Roles", []):
+        texts = _backend(declared).get_role(role).policies
+        documents = {name: json.loads(text) for name, text in texts.items()}
+        documents[properties["PolicyName"]] = properties["PolicyDocument"]
+        if sum(map(_characters, documents.values())) > most:
+            raise ValidationError(message=f"Maximum policy size of {most} bytes exceeded for role {role}")
+
+
+def _characters(document: object) -> int:
+    return len(json.dumps(document, separators=(",", ":"), ensure_ascii=False))
 
 
 def _inline_policies(declared: Declaration) -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
@@ -24,13 +24,17 @@ PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 @dataclass(frozen=True, kw_only=True)
 class LiveStack:
-    """One stack; an operation on it may be in progress."""
+    """One stack; an operation on it may be in progress.
+
+    `parameters` has the values with which it was deployed; of the parameter store, what was read there.
+    """
 
     id: str
     name: str
     status: str
     reason: str
     protected: bool
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def state(self) -> StackState:
@@ -103,4 +107,8 @@ def _live(found: StackTypeDef) -> LiveStack:
         status=found["StackStatus"],
         reason=found.get("StackStatusReason", ""),
         protected=found.get("EnableTerminationProtection", False),
+        parameters={
+            each["ParameterKey"]: each.get("ResolvedValue", each["ParameterValue"])
+            for each in found.get("Parameters", [])
+        },
     )

@@ -26,7 +26,8 @@ ENDPOINT = "AWS::SageMaker::Endpoint"
 MODEL = "AWS::SageMaker::Model"
 NEW_ROLE = "Could not assume role "
 """The begin of SageMaker's refusal; source: awslabs/predictive-maintenance-using-machine-learning issue 3."""
-FOUNDATION = ("Unable to fetch parameters [/triton-fleet/", "Function not found: ")
+PARAMETER = "Unable to fetch parameters [/triton-fleet/"
+FOUNDATION = (PARAMETER, "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
 TAKE_OVER = (
     "run `fleet deploy --env {environment} --foundation --import-existing-resources` to take over what an"
@@ -121,6 +122,8 @@ def deploy_failure(
     if EXISTING.search(output):  # before the events are read: nothing began, so there is none
         remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
         return FindingsError(_existing(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
+    if PARAMETER in output:  # likewise: this deploy changed nothing
+        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
     left = (
         "nothing was deployed before; the stack was rolled back"
         if created

@@ -78,7 +78,7 @@ def declared_stack(access: Access, stack: LiveStack) -> DeclaredStack:
         for each in page["StackResourceSummaries"]
         if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
     }
-    values = _Values(access, stack, template, ids)
+    values = _Values(access, stack, template, {**stack.parameters, **ids})
     return DeclaredStack(
         name=stack.name,
         resources=tuple(

@@ -18,6 +18,8 @@ PERIODS, RINGING = 3, 2
 """A rollback alarm looks at that many minutes; it fires when so many of them are in breach."""
 MIN_BAKE_SECONDS = PERIOD * PERIODS
 """Seconds that its alarms evaluate: a shorter bake ends before they can roll the update back."""
+METRIC_DELAY_SECONDS = 120
+"""Seconds until alarms have metrics of the new configuration, which begin with its traffic: a guess."""
 ERRORS = 1.0
 """Percent of failed calls that roll an update back, if `alarms` has no threshold for errors."""
 LATENCIES = ("latency_p50", "latency_p90", "latency_p99")

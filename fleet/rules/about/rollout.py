@@ -8,6 +8,7 @@ from fleet.catalog.limits import limit
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.rollout import (
     LATENCIES,
+    METRIC_DELAY_SECONDS,
     MIN_BAKE_SECONDS,
     rollback_alarms,
     rollout_seconds,
@@ -155,14 +156,18 @@ def rollback_without_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
 
 @rule("FL277", Severity.WARNING, source=API)
 def bake_too_short(endpoint: EndpointContext) -> Iterator[Problem]:
-    """A step bakes at least as long as its alarms need to fire.
+    """A step bakes at least as long as its alarms need to fire: five minutes.
 
-    They evaluate three minutes; a shorter bake ends before they can roll back the update.
+    They evaluate three minutes of the new configuration's metrics, which begin with its traffic and come
+    late: two minutes are assumed. A shorter bake ends before they can roll back the update.
     """
-    rollout = endpoint.spec.rollout
-    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < MIN_BAKE_SECONDS:
-        message = f"`bake` is {rollout.bake}s; the alarms evaluate {MIN_BAKE_SECONDS}s"
-        yield Problem(("rollout", "bake"), message, f"write `bake: {MIN_BAKE_SECONDS}s` or more")
+    rollout, least = endpoint.spec.rollout, MIN_BAKE_SECONDS + METRIC_DELAY_SECONDS
+    if rollout is not None and rollback_alarms(endpoint.spec, rollout) and rollout.bake < least:
+        message = (
+            f"`bake` is {rollout.bake}s; the alarms evaluate {MIN_BAKE_SECONDS}s of metrics that begin with"
+            " the traffic of the new configuration"
+        )
+        yield Problem(("rollout", "bake"), message, f"write `bake: {least}s` or more")
 
 
 @rule("FL278", Severity.WARNING, source=GUARDRAILS)

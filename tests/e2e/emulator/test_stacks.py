@@ -45,6 +45,54 @@ def test_every_resource_tells_what_becomes_of_it_in_the_order_of_need(
     assert len({int(timestamp.timestamp() * 1000) for timestamp in timestamps}) == len(timestamps)
 
 
+def test_a_template_has_60_dynamic_references_at_most(aws: EmbeddedAws, stacks: Stacks) -> None:
+    client(aws, "ssm").put_parameter(Name="/setting", Value="1", Type="String")
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": "{{resolve:ssm:/setting}}"}}
+    assert stacks.create("references", {f"Topic{number}": topic for number in range(60)}) == "CREATE_COMPLETE"
+    more = {f"Topic{number}": topic for number in range(61)}
+    with pytest.raises(ClientError, match="Number of dynamic references, 61, is greater than maximum"):
+        stacks.update("references", more)
+    with pytest.raises(ClientError, match="Number of dynamic references, 61, is greater than maximum"):
+        stacks.create("too-many-references", more)
+    with pytest.raises(ClientError, match="Number of dynamic references, 61, is greater than maximum"):
+        stacks.api.create_change_set(
+            StackName="references",
+            ChangeSetName="more",
+            ChangeSetType="UPDATE",
+            TemplateBody=json.dumps({"Resources": more}),
+        )
+
+
+def test_the_inline_policies_of_a_role_have_10240_characters_at_most(stacks: Stacks) -> None:
+    trust = {
+        "Action": "sts:AssumeRole",
+        "Effect": "Allow",
+        "Principal": {"Service": "sagemaker.amazonaws.com"},
+    }
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [trust]}}}
+
+    def policy(name: str, characters: int) -> dict[str, object]:
+        statement = {
+            "Effect": "Allow",
+            "Action": "s3:GetObject",
+            "Resource": f"arn:aws:s3:::{'a' * characters}",
+        }
+        document = {"Version": "2012-10-17", "Statement": [statement]}
+        properties = {"PolicyName": name, "PolicyDocument": document, "Roles": [{"Ref": "Role"}]}
+        return {"Type": "AWS::IAM::Policy", "Properties": properties}
+
+    one, other = policy("one", 5000), policy("other", 4900)
+    assert stacks.create("long", {"Role": role, "One": one, "Other": other}) == "CREATE_COMPLETE"
+    more = {"Role": role, "One": policy("one", 5400), "Other": other}
+    assert stacks.update("long", more) == "UPDATE_ROLLBACK_COMPLETE"
+    (said,) = [
+        reason for id, status, reason in stacks.events("long") if (id, status) == ("One", "UPDATE_FAILED")
+    ]
+    assert "Maximum policy size of 10240 bytes exceeded for role" in said
+    # What is left out counts until the clean-up.
+    assert stacks.update("long", {"Role": role, "One": policy("one", 5400)}) == "UPDATE_ROLLBACK_COMPLETE"
+
+
 def test_a_change_of_the_model_replaces_it_and_updates_the_endpoint_where_it_is(
     stacks: Stacks, host: RecordingHost
 ) -> None:

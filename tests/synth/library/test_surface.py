@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,9 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import IConstruct
 
+from fleet_emulator.stacks.template import in_dependency_order
 from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
+from tests.synth.resources import notified_topics
 from triton_endpoints import TritonEndpoint
 from triton_endpoints.library.reference import EndpointReference
 
@@ -135,11 +136,11 @@ class TestAlarmActions:
         host = Host()
         host.support(Stack(host.app, "Shared", env=WHERE))
         host.endpoint()
-        named = {json.dumps(each["AlarmActions"]) for each in alarms(host.template()).values()}
-        assert named == {
-            f'["{{{{resolve:ssm:/triton-fleet/prod/alarm-topic/{severity}}}}}"]'
-            for severity in ("warning", "critical")
+        template = host.template()
+        named = {
+            topic for each in alarms(template).values() for topic in notified_topics(template.to_json(), each)
         }
+        assert named == {f"/triton-fleet/prod/alarm-topic/{severity}" for severity in ("warning", "critical")}
 
     def test_any_action_replaces_the_topics_for_alarms_and_their_end(self) -> None:
         host = Host()
@@ -161,6 +162,14 @@ class TestAlarmActions:
             assert alarm["AlarmActions"][0] == f"arn:aws:sns:{REGION}:{ACCOUNT}:page"
             assert alarm["AlarmActions"][1]["Fn::GetAtt"][0].startswith("Caller")
         template.resource_count_is("AWS::Lambda::Permission", 1)
+
+    def test_an_action_may_call_the_endpoint_whose_alarm_it_is_of(self) -> None:
+        host = Host()
+        host.support()
+        function = caller(host.stack)
+        host.endpoint(alarm_actions=[actions.LambdaAction(function)]).grant_invoke(function)
+        resources = host.template().to_json()["Resources"]
+        assert len(in_dependency_order(resources)) == len(resources), "CloudFormation refuses circles"
 
     def test_one_list_is_what_all_alarms_do(self) -> None:
         host = Host()
@@ -203,7 +212,9 @@ class TestTagsAndAspects:
         host.endpoint()
         template = host.template()
         call = statements(template, "SupportEndpointCheck")["CallEndpoints"]
-        assert call["Condition"] == {"StringEquals": {"aws:ResourceTag/triton-fleet:environment": "prod"}}
+        assert call["Condition"] == {
+            "StringEqualsIfExists": {"aws:ResourceTag/triton-fleet:environment": "prod"}
+        }
         for kind in ("AWS::SageMaker::Endpoint", "AWS::SageMaker::EndpointConfig", "AWS::SageMaker::Model"):
             assert tags_of(properties(template, kind)) == {
                 "triton-fleet:environment": "prod",

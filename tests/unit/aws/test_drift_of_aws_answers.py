@@ -28,6 +28,7 @@ STACK = LiveStack(
     status="UPDATE_COMPLETE",
     reason="",
     protected=False,
+    parameters={"Topic": "arn:aws:sns:us-east-1:123456789012:topic"},
 )
 DIMENSION = "EndpointConfigName"
 TARGET_ID = {
@@ -61,6 +62,7 @@ TEMPLATE: dict[str, Any] = {
                 "EvaluationPeriods": 1,
                 "ComparisonOperator": "GreaterThanThreshold",
                 "Threshold": 1,
+                "AlarmActions": [{"Ref": "Topic"}],
             },
         },
         "Logs": {
@@ -89,7 +91,7 @@ ALARM = {
     "Dimensions": [{"Name": DIMENSION, "Value": "Config-CD"}],
     "Threshold": 1.0,
     "ActionsEnabled": True,
-    "AlarmActions": [],
+    "AlarmActions": ["arn:aws:sns:us-east-1:123456789012:topic"],
     "OKActions": [],
     "InsufficientDataActions": [],
 }
@@ -182,6 +184,15 @@ def test_an_alarm_is_reverted_without_a_change_of_what_is_as_declared(account: A
     assert found.restore is not None
     found.restore()
     account.ended()
+
+
+def test_an_alarm_of_another_topic_than_the_stacks_parameter_has_drifted(account: Account) -> None:
+    stack = account.declared()
+    account.answers(
+        "cloudwatch", "describe_alarms", {"MetricAlarms": [{**ALARM, "AlarmActions": ["arn:other"]}]}
+    )
+    (said,) = words(alarms(account.access, stack))
+    assert "arn:aws:sns:us-east-1:123456789012:topic" in said
 
 
 @pytest.mark.parametrize(

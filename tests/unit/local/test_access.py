@@ -238,6 +238,18 @@ def test_what_foundation_lacks_is_told_with_its_remedy(reason: str) -> None:
     )
 
 
+def test_a_change_set_that_is_refused_for_a_topic_of_foundation_has_its_remedy_and_no_older_failure() -> None:
+    history: Any = Events(("x", "UPDATE_FAILED", "old"), ("stack", "UPDATE_IN_PROGRESS", "User Initiated"))
+    output = (
+        "ValidationError: Unable to fetch parameters [/triton-fleet/dev/alarm-topic/search/critical] from"
+        " parameter store for this account."
+    )
+    failure = deploy_failure(history, "s", output, LOGS)
+    assert isinstance(failure, CannotRunError)
+    assert "Foundation is older than the specs: deploy it first" in str(failure)
+    assert "old" not in str(failure).replace("older", "")
+
+
 def test_a_failure_without_a_failed_resource_is_told_by_the_clis_last_lines() -> None:
     history: Any = Events(
         ("stack", "UPDATE_IN_PROGRESS", "User Initiated"), ("endpoint", "UPDATE_FAILED", "old")

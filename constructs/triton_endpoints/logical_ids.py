@@ -1,0 +1,27 @@
+"""Logical ids that follow from a content, so that another content is another resource."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from aws_cdk import CfnElement, Stack
+
+
+def identify_by_content(element: CfnElement, content: object) -> str:
+    """Add a digest of a content to the logical id of an element.
+
+    CloudFormation creates the new resource before it updates what needs it, and deletes the old one in the
+    clean-up after the update, or after its rollback.
+
+    Args:
+        element: What gets the id; whoever asked for its id before has the one without a digest.
+        content: JSON, in which a reference to a resource counts by the id of that resource.
+
+    Returns:
+        The digest.
+    """
+    stack = Stack.of(element)
+    digest = sha256(json.dumps(stack.resolve(content), sort_keys=True).encode()).hexdigest()[:8].upper()
+    element.override_logical_id(f"{stack.get_logical_id(element)}{digest}")
+    return digest
