@@ -101,15 +101,17 @@ class Deploy:
         ]
         self._steps.to_come = [title for title, _ in plan]
         self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
-        for title, work in plan:
-            with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
-                work(step)
         try:
-            self._deploy_endpoints()
-        except BaseException:
-            self._steps.interrupt()
+            for title, work in plan:
+                with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
+                    work(step)
+            try:
+                self._deploy_endpoints()
+            except BaseException:
+                self._steps.interrupt()
+                raise
+        finally:
             self._cdk.end()
-            raise
         if self._pool.failures:
             raise one_failure(self._pool.failures)
 
@@ -182,9 +184,8 @@ class Deploy:
         cloudformation = self._access.client("cloudformation")
         before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
-        change_set = ("--change-set-name", synthesised_stack(self._assembly, name).change_set)
-        command = ("deploy", name, "--exclusively", "--app", str(self._assembly), *change_set)
-        run = cdk.run(*command, "--require-approval", "never", "--progress", "events")
+        change_set = synthesised_stack(self._assembly, name).change_set
+        run = cdk.deploy(self._assembly, name, change_set)
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
             where = f"{cdk.where_logs}{further}"
