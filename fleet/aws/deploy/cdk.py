@@ -105,7 +105,7 @@ class Cdk:
             return CdkRun(exit_code=exit_code, output=log.read())
 
     def deploy(self, assembly: Path, stack: str, change_set: str) -> CdkRun:
-        """Deploy one stack of an assembly, by a change set of that name, and wait; nobody is asked to confirm.
+        """Deploy one stack of an assembly by a change set of that name, without confirmation, and wait.
 
         Raises:
             CdkEndedError: another thread has called `end`.
@@ -114,6 +114,10 @@ class Cdk:
             log.write(f"deploy of {stack} by the change set {change_set}\n")
             failed, output = self._toolkit.deploy(assembly, stack, change_set, log)
         return CdkRun(exit_code=int(failed), output=output)
+
+    def finish(self) -> None:
+        """Let the toolkit's process end by itself, once no stack is deployed any more; return when it has."""
+        self._toolkit.finish()
 
     def end(self) -> None:
         """End what runs in any thread, and start nothing more; return when it has ended."""

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
 from fleet.aws.deploy.tools import tool_path
@@ -24,7 +24,7 @@ DEAD = "the process of the CDK's toolkit ended before the stack was deployed\n"
 
 @dataclass(frozen=True)
 class StackDeploy:
-    """A stack that is being deployed: its log, its output so far, and whether it failed once that is known."""
+    """A stack that is being deployed: its log, its output so far, and in the end whether it failed."""
 
     log: IO[str]
     output: list[str] = field(default_factory=list)
@@ -54,6 +54,7 @@ class CdkToolkit:
         self._package, self._processes, self._errors = package, processes, errors
         self._lock = threading.Lock()
         self._requests: IO[str] | None = None
+        self._reader: threading.Thread | None = None
         self._deploys: dict[str, StackDeploy] = {}
 
     def deploy(self, assembly: Path, stack: str, change_set: str, log: IO[str]) -> tuple[bool, str]:
@@ -70,7 +71,7 @@ class CdkToolkit:
             self._deploys[stack] = deploy
             if self._requests is None:
                 self._requests = self._start()
-            with suppress(BrokenPipeError):  # the reader sees the end, and fails the deploy
+            with suppress(BrokenPipeError):  # its reader sees the end, and fails the deploy
                 self._requests.write(f"{json.dumps(request)}\n")
                 self._requests.flush()
         while True:
@@ -81,12 +82,20 @@ class CdkToolkit:
             raise CdkEndedError
         return failed, "".join(deploy.output)
 
+    def finish(self) -> None:
+        """Let the process end by itself, once no stack is deployed any more; return when it has."""
+        with self._lock:
+            self._close()
+        while self._reader is not None and self._reader.is_alive():
+            self._reader.join(SECONDS_DEAF)
+
     def _start(self) -> IO[str]:
         receiver, sender = os.pipe()
         node = shutil.which("node", path=tool_path()) or "node"
         command = [node, str(PROGRAM), str(self._package), str(receiver)]
-        threading.Thread(target=self._run, args=(command, receiver), daemon=True).start()
-        return open(sender, "w", encoding="utf-8")
+        self._reader = threading.Thread(target=self._run, args=(command, receiver), daemon=True)
+        self._reader.start()
+        return os.fdopen(sender, "w", encoding="utf-8")
 
     def _run(self, command: list[str], receiver: int) -> None:
         """Run one process to its end, and hand its events to the deploys."""
@@ -96,20 +105,26 @@ class CdkToolkit:
                 self._processes.running(
                     command, pass_fds=[receiver], stdout=subprocess.PIPE, stderr=errors
                 ) as process,
+                cast(IO[bytes], process.stdout) as events,
             ):
                 os.close(receiver)
-                assert process.stdout is not None
-                for line in process.stdout:
-                    self._take(json.loads(line))
+                for event in events:
+                    self._take(json.loads(event))
                 process.wait()
         except CdkEndedError:
             os.close(receiver)
         finally:
             with self._lock:
+                self._close()
                 self._requests, deploys, self._deploys = None, self._deploys, {}
             for deploy in deploys.values():
                 deploy.write(DEAD)
                 deploy.failed.set_result(True)
+
+    def _close(self) -> None:
+        if self._requests is not None:
+            with suppress(BrokenPipeError):
+                self._requests.close()
 
     def _take(self, event: dict[str, str | bool]) -> None:
         stack = str(event["stack"])

@@ -89,7 +89,7 @@ class Deploy:
 
         Raises:
             FindingsError: a repository differs from its lock, or a resource failed.
-            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK CLI failed otherwise.
+            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK failed otherwise.
             SeveralFailuresError: several endpoints failed.
         """
         place = self._fleet.place
@@ -110,6 +110,7 @@ class Deploy:
             except BaseException:
                 self._steps.interrupt()
                 raise
+            self._cdk.finish()
         finally:
             self._cdk.end()
         if self._pool.failures:
@@ -249,16 +250,16 @@ class DeployFolder:
 
     @property
     def log(self) -> Path:
-        """The full output of the CDK CLI, without that of the endpoints' deploys."""
+        """The full output of the CDK, without that of the endpoints' deploys."""
         return self.folder / "cdk.log"
 
     def endpoint_log(self, endpoint: str) -> Path:
-        """The full output of the CDK CLI in the last deploy of an endpoint's stack."""
+        """The full output of the CDK in the last deploy of an endpoint's stack."""
         return require_no_link(self.root, self.folder / "endpoints" / f"{endpoint}.log")
 
     def where(self, log: Path) -> str:
         """A sentence that names a log."""
-        return f"the full output of the CDK CLI is in {log.relative_to(self.root)}"
+        return f"the full output of the CDK is in {log.relative_to(self.root)}"
 
     @contextmanager
     def deploying(self) -> Iterator[None]:

@@ -8,6 +8,7 @@
 const { Console } = require("node:console");
 const fs = require("node:fs");
 const https = require("node:https");
+const net = require("node:net");
 const readline = require("node:readline");
 
 globalThis.console = new Console(process.stderr); // standard output is for events
@@ -83,5 +84,6 @@ async function answer(request) {
   }
 }
 
-const requests = fs.createReadStream("", { fd: Number(descriptor) });
+// A socket, as a read of a file stream would keep the process from ending.
+const requests = new net.Socket({ fd: Number(descriptor), readable: true, writable: false });
 readline.createInterface({ input: requests }).on("line", (line) => answer(JSON.parse(line)));

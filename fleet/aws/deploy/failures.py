@@ -33,13 +33,13 @@ EXPIRED = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
     r"|expired AWS credentials|To refresh this SSO session"
 )
-"""What the CDK CLI 2.1148 prints of credentials that have expired."""
+"""What the CDK's toolkit 1.43 prints of credentials that have expired."""
 COLLISION = re.compile(
     r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
     r"|has change sets currently being created"
 )
-"""Messages of CloudFormation and of the CDK CLI 2.1148 if another deploy changes the stack meanwhile."""
+"""Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
@@ -76,7 +76,7 @@ class Operation:
 def deploy_failure(
     cloudformation: CloudFormationClient, stack: str, output: str, where_logs: str, *, created: bool = False
 ) -> FindingsError | CannotRunError:
-    """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
+    """The failure of the last deploy: the reasons of the resources that failed, else the CDK's last lines.
 
     `created`: the stack did not exist before.
     """
