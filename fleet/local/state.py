@@ -71,7 +71,7 @@ class LocalState:
         return self._log_file(name)
 
     def deploy_log(self, endpoint: str) -> Path:
-        """The CDK CLI's output in the last deploy of an endpoint's stack."""
+        """The CDK's output in the last deploy of an endpoint's stack."""
         return self._log_file(endpoint, "cdk")
 
     def endpoint_log(self, endpoint: str) -> Path:

@@ -14,7 +14,7 @@ from fleet.artifacts.progress import progress_on
 from fleet.aws.access import embedded_access
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy, Parallelism
-from fleet.aws.deploy.tools import cdk_cli
+from fleet.aws.deploy.tools import cdk_cli, cdk_toolkit
 from fleet.check.run import judged_fleet
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
 from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
@@ -66,6 +66,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps, parallelism: 
     root, started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
+        cdk_toolkit(root)
         check_embedded_aws()
         check_place(root)
         project = open_project(root, LOCAL, endpoints)

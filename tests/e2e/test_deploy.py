@@ -178,7 +178,7 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
     assert (
-        "what was served before is still served; the full output of the CDK CLI is in .fleet/deploy/dev/endpoints/sentences.log"
+        "what was served before is still served; the full output of the CDK is in .fleet/deploy/dev/endpoints/sentences.log"
         in failed.stderr
     )
     assert "run `fleet doctor sentences --env dev`" in failed.stderr

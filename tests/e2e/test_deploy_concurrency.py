@@ -73,12 +73,12 @@ def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(acco
         f"error[failed-stack-operation] FL601: AWS::SageMaker::Endpoint of {stack('second')}" in done.stderr
     )
     assert REASON in done.stderr
-    assert "the full output of the CDK CLI is in .fleet/deploy/dev/endpoints/second.log" in done.stderr
+    assert "the full output of the CDK is in .fleet/deploy/dev/endpoints/second.log" in done.stderr
     begun = [line for line in done.stdout.splitlines() if ": started; " in line]
     assert len(begun) == len(NAMES)
     for name in NAMES:
         first, *_ = log(account, f"endpoints/{name}").splitlines()
-        assert first.startswith(f"$ cdk deploy {stack(name)} ")
+        assert first.startswith(f"deploy of {stack(name)} by the change set ")
 
 
 def test_the_next_deploy_does_the_rest_and_runs_the_cdk_cli_for_nothing_else(account: Deploys) -> None:

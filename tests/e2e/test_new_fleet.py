@@ -75,7 +75,7 @@ class Shell:
         """`make TARGET` after `make setup`, with what that installs from indexes there already."""
         (self.folder / ".venv").symlink_to(self._bin.parent)
         (self.folder / "node_modules").mkdir()
-        for name in (".bin", "aws-cdk", "plotly.js-basic-dist-min"):
+        for name in (".bin", "@aws-cdk", "aws-cdk", "plotly.js-basic-dist-min"):
             (self.folder / "node_modules" / name).symlink_to(ROOT / "node_modules" / name)
         for name in (".venv", "node_modules"):
             (self.folder / name / ".ready").touch()

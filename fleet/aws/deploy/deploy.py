@@ -92,7 +92,7 @@ class Deploy:
 
         Raises:
             FindingsError: a repository differs from its lock, or a resource failed.
-            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK CLI failed otherwise.
+            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK failed otherwise.
             SeveralFailuresError: several endpoints failed.
         """
         place = self._fleet.place
@@ -104,15 +104,18 @@ class Deploy:
         ]
         self._steps.to_come = [title for title, _ in plan]
         self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
-        for title, work in plan:
-            with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
-                work(step)
         try:
-            self._deploy_endpoints()
-        except BaseException:
-            self._steps.interrupt()
+            for title, work in plan:
+                with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
+                    work(step)
+            try:
+                self._deploy_endpoints()
+            except BaseException:
+                self._steps.interrupt()
+                raise
+            self._cdk.finish()
+        finally:
             self._cdk.end()
-            raise
         if self._pool.failures:
             raise one_failure(self._pool.failures)
 
@@ -190,10 +193,8 @@ class Deploy:
         if endpoint:
             await_endpoint(self._access, endpoint, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
-        change_set = ("--change-set-name", synthesised_stack(self._assembly, name).change_set)
-        command = ("deploy", name, "--exclusively", "--app", str(self._assembly), *change_set)
-        taken_over = ("--import-existing-resources",) if imports else ()
-        run = cdk.run(*command, *taken_over, "--require-approval", "never", "--progress", "events")
+        change_set = synthesised_stack(self._assembly, name).change_set
+        run = cdk.deploy(self._assembly, name, change_set, imports=imports)
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
             where = f"{cdk.where_logs}{further}"
@@ -266,16 +267,16 @@ class DeployFolder:
 
     @property
     def log(self) -> Path:
-        """The full output of the CDK CLI, without that of the endpoints' deploys."""
+        """The full output of the CDK, without that of the endpoints' deploys."""
         return self.folder / "cdk.log"
 
     def endpoint_log(self, endpoint: str) -> Path:
-        """The full output of the CDK CLI in the last deploy of an endpoint's stack."""
+        """The full output of the CDK in the last deploy of an endpoint's stack."""
         return require_no_link(self.root, self.folder / "endpoints" / f"{endpoint}.log")
 
     def where(self, log: Path) -> str:
         """A sentence that names a log."""
-        return f"the full output of the CDK CLI is in {log.relative_to(self.root)}"
+        return f"the full output of the CDK is in {log.relative_to(self.root)}"
 
     @contextmanager
     def deploying(self) -> Iterator[None]:

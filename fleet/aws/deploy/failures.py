@@ -45,15 +45,15 @@ EXPIRED = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
     r"|expired AWS credentials|To refresh this SSO session"
 )
-"""What the CDK CLI 2.1148 prints of credentials that have expired."""
+"""What the CDK's toolkit 1.43 prints of credentials that have expired."""
 COLLISION = re.compile(
     r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
     r"|has change sets currently being created"
 )
-"""Messages of CloudFormation and of the CDK CLI 2.1148 if another deploy changes the stack meanwhile."""
+"""Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
 EXISTING = re.compile(r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set")
-"""What the CDK CLI 2.1148 prints of a change set with names that exist: with and without DescribeEvents."""
+"""What the CDK's toolkit 1.43 prints of a change set with names that exist: with and without DescribeEvents."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
 """CloudFormation's words for one of them."""
 CANCELLED = "cancelled"
@@ -99,12 +99,12 @@ def deploy_failure(
     since: str | None = None,
     foundation_of: str = "",
 ) -> FindingsError | CannotRunError:
-    """The failure of the last deploy: the reasons of the resources that failed, else the CLI's last lines.
+    """The failure of the last deploy: the reasons of the resources that failed, else the CDK's last lines.
 
     Args:
         cloudformation: Reads the stack's events.
         stack: Its name.
-        output: What the CDK CLI printed.
+        output: What the CDK printed.
         where_logs: Where a user finds all of it.
         created: Whether the stack did not exist before.
         since: The id of the last event before the deploy; what is older did not fail now.

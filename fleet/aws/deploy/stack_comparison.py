@@ -1,4 +1,4 @@
-"""Whether a stack is deployed as it was synthesised, so that the CDK CLI would change nothing."""
+"""Whether a stack is deployed as it was synthesised, so that the CDK would change nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FROM_SSM = "AWS::SSM::Parameter::Value<"
 LEFT_OUT = "[cdk:skip]"
 """In the description of a parameter whose value makes no difference, such as the bootstrap's version.
 
-Source: `SSMPARAM_NO_INVALIDATE` of @aws-cdk/cloud-assembly-api, which the CDK CLI compares by.
+Source: `SSMPARAM_NO_INVALIDATE` of @aws-cdk/cloud-assembly-api, which the CDK compares by.
 """
 ELSEWHERE = ("Fn::ImportValue", "Fn::GetStackOutput")
 """Functions whose value may change while the template stays as it is."""
@@ -28,7 +28,7 @@ ELSEWHERE = ("Fn::ImportValue", "Fn::GetStackOutput")
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisedStack:
-    """What the CDK CLI would deploy: a template as text, tags, topics that are notified, protection."""
+    """What the CDK would deploy: a template as text, tags, topics that are notified, protection."""
 
     template: str
     tags: dict[str, str]
@@ -39,8 +39,8 @@ class SynthesisedStack:
     def change_set(self) -> str:
         """A name for its change set, by its content.
 
-        The CDK CLI 2.1148 executes a change set by name. Under the CLI's own name, which is the same for all
-        deploys, that may be the change set of a deploy from another clone.
+        The CDK's toolkit 1.43 executes a change set by name. Under the CDK's own name, which is the same for
+        all deploys, that may be the change set of a deploy from another clone.
         """
         content = json.dumps([self.template, self.tags, self.notifications])
         return f"fleet-{hashlib.sha256(content.encode()).hexdigest()}"

@@ -26,7 +26,7 @@ def ready_stack(
 ) -> LiveStack | None:
     """Wait for operations in progress; return a stack that can be deployed to, None if it must be created.
 
-    The CDK CLI deletes a stack whose creation failed, which needs its protection removed. A stopped rollback
+    The CDK deletes a stack whose creation failed, which needs its protection removed. A stopped rollback
     is continued after consent. `notice` is called with what is waited for.
 
     Raises:

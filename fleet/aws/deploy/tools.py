@@ -37,6 +37,15 @@ def cdk_cli(root: Path) -> Path:
     return root / "node_modules" / ".bin" / "cdk"
 
 
+def cdk_toolkit(root: Path) -> Path:
+    """The folder of the CDK's toolkit that package.json pins.
+
+    Raises:
+        CannotRunError: the toolkit is missing or has a wrong version.
+    """
+    return npm_package(root, "@aws-cdk/toolkit-lib", "the CDK's toolkit")
+
+
 def npm_package(root: Path, package: str, what: str) -> Path:
     """The folder of a package that package.json pins.
 

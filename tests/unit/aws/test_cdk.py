@@ -1,4 +1,4 @@
-"""The CDK CLI never outlives the command that started it."""
+"""The CDK's CLI never outlives the command that started it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkEndedError
+from fleet.aws.deploy.cdk import SETTINGS, Cdk
+from fleet.aws.deploy.cdk_processes import CdkEndedError
 from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
 
@@ -38,7 +39,9 @@ wait
 def clone(folder: FleetFolder) -> Path:
     """A folder with a CLI that never ends by itself."""
     folder.write("cdk.json", "{}")
-    folder.write("package.json", '{"devDependencies": {"aws-cdk": "1.0"}}')
+    pins = {"aws-cdk": "1.0", "@aws-cdk/toolkit-lib": "1.0"}
+    folder.write("package.json", json.dumps({"devDependencies": pins}))
+    folder.write("node_modules/@aws-cdk/toolkit-lib/package.json", '{"version": "1.0"}')
     folder.write("node_modules/aws-cdk/package.json", '{"version": "1.0"}')
     folder.write("node_modules/.bin/cdk", ENDLESS).chmod(0o755)
     return folder.root
