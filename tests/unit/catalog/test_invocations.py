@@ -48,7 +48,7 @@ def test_an_answer_has_the_seconds_of_the_catalog_and_who_waits_for_it_a_few_mor
 def test_a_streamed_answer_has_eight_minutes() -> None:
     assert seconds_to_answer(streams=True) == 8 * 60
     config: Any = STREAM_CONFIG
-    assert (config.read_timeout, config.retries) == (490, {"total_max_attempts": 1})
+    assert (config.read_timeout, config.retries["total_max_attempts"]) == (490, 1)
 
 
 @pytest.mark.parametrize("name", ["limits.yaml", "documented_limits.yaml"])
