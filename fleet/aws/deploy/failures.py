@@ -53,7 +53,7 @@ COLLISION = re.compile(
 )
 """Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
 EXISTING = re.compile(r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set")
-"""What the CDK's toolkit 1.43 prints of a change set with names that exist: with and without DescribeEvents."""
+"""What the toolkit prints of a change set with names that exist: with and without DescribeEvents."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
 """CloudFormation's words for one of them."""
 CANCELLED = "cancelled"
