@@ -38,5 +38,5 @@ def functions(subject: Subject) -> Iterator[CheckResult]:
         f" `aws service-quotas request-service-quota-increase --region {subject.place.region}"
         f" --service-code {service} --quota-code {code} --desired-value 1000`"
     )
-    finding = subject.of_environment("FL646", text, hint, warns=True)
+    finding = subject.of_environment("FL638", text, hint, warns=True)
     yield CheckResult(what="functions", text=text, findings=(finding,))

@@ -39,7 +39,7 @@ def test_a_new_account_has_fewer_and_the_concurrency_that_fits_is_named(
     told = account.preflight()
     needed = f"{free} concurrent executions of Lambda; 4 stacks at once need about 16"
     assert told.of("functions") == [f"! {needed}"]
-    where = "environments/dev.yaml:2:1: warning[few-concurrent-executions] FL646"
+    where = "environments/dev.yaml:2:1: warning[few-concurrent-executions] FL638"
     assert f"{where}: {needed}" in told.findings
     assert f"`fleet deploy --env dev --concurrency {concurrency}`" in told.findings
     assert "--service-code lambda --quota-code L-B99A9384" in told.findings
