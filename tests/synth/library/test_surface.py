@@ -167,7 +167,8 @@ class TestAlarmActions:
         host = Host()
         host.support()
         function = caller(host.stack)
-        host.endpoint(alarm_actions=[actions.LambdaAction(function)]).grant_invoke(function)
+        called = {"critical": [actions.LambdaAction(function)], "warning": []}
+        host.endpoint(alarm_actions=called).grant_invoke(function)
         resources = host.template().to_json()["Resources"]
         assert len(in_dependency_order(resources)) == len(resources), "CloudFormation refuses circles"
 
