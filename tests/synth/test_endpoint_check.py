@@ -66,18 +66,23 @@ def test_its_token_stays_for_good(made: tuple[Template, Template]) -> None:
     )
 
 
-def test_its_own_deadline_comes_before_that_of_the_framework_and_of_cloudformation(
-    made: tuple[Template, Template],
+@pytest.mark.parametrize(
+    ("construct", "package"), [("EndpointCheck", "endpoint_check"), ("ScalingGuard", "scaling_guard")]
+)
+def test_the_deadline_of_a_wait_comes_before_that_of_the_framework_and_of_cloudformation(
+    made: tuple[Template, Template], construct: str, package: str
 ) -> None:
     foundation, _ = made
-    machine = only(foundation, "AWS::StepFunctions::StateMachine")["Properties"]
-    text = "".join(
-        part if isinstance(part, str) else "arn" for part in machine["DefinitionString"]["Fn::Join"][1]
-    )
+    machines = foundation.find_resources("AWS::StepFunctions::StateMachine")
+    (machine,) = [resource for name, resource in machines.items() if name.startswith(construct)]
+    parts = machine["Properties"]["DefinitionString"]["Fn::Join"][1]
+    text = "".join(part if isinstance(part, str) else "arn" for part in parts)
     (retry,) = json.loads(text)["States"]["framework-isComplete-task"]["Retry"]
     functions = foundation.find_resources("AWS::Lambda::Function").values()
     (look,) = [
-        each["Properties"] for each in functions if each["Properties"]["Handler"].endswith("is_complete")
+        function["Properties"]
+        for function in functions
+        if function["Properties"]["Handler"] == f"{package}.handler.is_complete"
     ]
     ours = int(look["Environment"]["Variables"]["SECONDS"]) + look["Timeout"]
     assert ours < retry["IntervalSeconds"] * retry["MaxAttempts"] < 3600

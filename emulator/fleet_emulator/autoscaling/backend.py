@@ -31,6 +31,7 @@ from fleet_emulator.autoscaling.variants import (
     ScaledVariant,
     least_capacity,
     require_variant,
+    service_role,
 )
 
 
@@ -80,7 +81,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
             dimension,
             least,
             most,
-            role_arn or self._service_role(namespace),
+            role_arn or service_role(namespace, self.partition, self.account_id),
             _merge_suspension(before, suspended_state),
         )
         if before is None:
@@ -281,16 +282,6 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
     @property
     def _sagemaker(self) -> Any:
         return sagemaker_backends[self.account_id][self.region_name]
-
-    def _service_role(self, namespace: str) -> Any:
-        """The service-linked role that AWS creates; only that of SageMaker is needed."""
-        if namespace != NAMESPACE:
-            return None
-        return (
-            f"arn:{self.partition}:iam::{self.account_id}:role/aws-service-role/"
-            "sagemaker.application-autoscaling.amazonaws.com/"
-            "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint"
-        )
 
 
 def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:

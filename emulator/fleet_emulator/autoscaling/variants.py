@@ -29,6 +29,16 @@ def resource_id_of(endpoint_name: str, variant_name: str) -> str:
     return f"endpoint/{endpoint_name}/variant/{variant_name}"
 
 
+def service_role(namespace: str, partition: str, account_id: str) -> Any:
+    """The ARN of the service-linked role that AWS creates; only that of SageMaker is needed, else None."""
+    if namespace != NAMESPACE:
+        return None
+    return (
+        f"arn:{partition}:iam::{account_id}:role/aws-service-role/sagemaker.application-autoscaling.amazonaws.com/"
+        "AWSServiceRoleForApplicationAutoScaling_SageMakerEndpoint"
+    )
+
+
 def require_variant(sagemaker: SageMakerModelBackend, resource_id: str) -> None:
     """Refuse a variant that is not served.
 

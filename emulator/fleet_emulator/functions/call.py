@@ -150,7 +150,7 @@ def _make_client(region: str, here: ProcessState, service: str, **options: Any) 
 
 @lru_cache(maxsize=4)
 def _session(region: str, keys: Keys) -> Session:
-    """One for many calls: each session reads botocore's description of a service anew."""
+    """One for many calls: each session reads botocore's description of a service again."""
     return local_session(region, keys)
 
 

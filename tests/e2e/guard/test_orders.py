@@ -249,7 +249,7 @@ def test_a_change_of_the_scaling_alone_and_its_rollback_end_with_one_policy(
         guarded.own = {OLD: ["Own-1"], NEW: ["Own-2"]}
         unchanged = partial(str, guarded.config(OLD))
         guarded.config = lambda _, unchanged=unchanged: unchanged()  # type: ignore[method-assign,misc]
-        guarded.move = lambda _: None  # type: ignore[method-assign]
+        guarded.move = lambda instance_type: None  # type: ignore[method-assign]
         as_it_was = guarded.registered()
         update = Update(guarded, stack_ids, Death(0, 0), repeats=True)
         update.run(failure, ORDERS[order])

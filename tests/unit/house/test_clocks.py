@@ -158,6 +158,7 @@ WALL = {
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/stacks/drift.py": "dates a detection, as CloudFormation does",
+    "emulator/fleet_emulator/stacks/existence.py": "dates what an early validation has found, as CloudFormation does",
     "emulator/fleet_emulator/signatures.py": "ends a signature, which is dated by wall clock, and notes its jumps by a steady one",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
@@ -168,6 +169,7 @@ WALL = {
     "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
     "fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
+    "lambda/scaling_guard/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
 }
 """Who reads the wall clock, and what for; anything that waits or grows old goes by a steady clock or by AWS's."""
