@@ -16,7 +16,7 @@ from fleet_emulator.stacks.existence import FAILED_VALIDATION, NameConflict, imp
 from fleet_emulator.stacks.stack import EmbeddedStack, Target
 from fleet_emulator.stacks.template import in_dependency_order, referred_attributes
 from fleet_emulator.types.catalog import recreates
-from fleet_emulator.types.existing import existing_resource
+from fleet_emulator.types.name_lookup import existing_resource
 from fleet_emulator.types.resource import Declaration, Resource
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"

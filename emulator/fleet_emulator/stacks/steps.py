@@ -14,7 +14,7 @@ from fleet_emulator import failures
 from fleet_emulator.stacks.stack import EmbeddedStack
 from fleet_emulator.state_lock import turn
 from fleet_emulator.types.catalog import hosted_type, recreates
-from fleet_emulator.types.existing import existing_resource
+from fleet_emulator.types.name_lookup import existing_resource
 from fleet_emulator.types.resource import Declaration, DeployedResource, UnfinishedError
 
 log = logging.getLogger("fleet_emulator")

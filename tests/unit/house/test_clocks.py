@@ -158,6 +158,7 @@ WALL = {
     "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/stacks/drift.py": "dates a detection, as CloudFormation does",
+    "emulator/fleet_emulator/stacks/existence.py": "dates what an early validation has found, as CloudFormation does",
     "emulator/fleet_emulator/signatures.py": "ends a signature, which is dated by wall clock, and notes its jumps by a steady one",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
