@@ -51,6 +51,9 @@ class StartingHost:
         """Return when the endpoint would have started."""
         threading.Event().wait(self.seconds)
 
+    def scale(self, name: str) -> None:
+        """Scale nothing."""
+
     def remove(self, name: str) -> None:
         """Stop nothing."""
 
