@@ -89,5 +89,5 @@ def _selection_reason(chosen: Ami, machine: Instance | None) -> list[str]:
     if machine.family in chosen.refuses:
         return [f"SageMaker refuses it for {machine.family} instances"]
     if machine.family in chosen.at_times:
-        return [f"SageMaker accepts it for {machine.family} instances, but not always"]
+        return [f"SageMaker accepts it on {machine.family} instances, but not at all times"]
     return [f"no source confirms that it runs on {machine.family} instances"]

@@ -122,7 +122,7 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(path, message, _leave(named))
     elif machine.family in chosen.at_times:
         message = (
-            f"SageMaker takes the host image {chosen.name} on {machine.family} instances,"
+            f"SageMaker accepts the host image {chosen.name} on {machine.family} instances,"
             " but not at all times"
         )
         hint = (

@@ -8,12 +8,12 @@ import pytest
 
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import ALLOWED, SPEC, FleetFolder
 from git_repository import GitRepository
 from selections import environments_read
 
 SIZE = 3 << 20
-OWN = SPEC.replace("../repo", "../../repo")
+OWN = SPEC.replace("../repo", "../../repo") + ALLOWED
 
 
 def lock(digest: str, *, size: int = SIZE, models: str = "[embed]", more: str = "") -> str:

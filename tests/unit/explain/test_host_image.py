@@ -26,7 +26,7 @@ def test_one_that_sagemaker_refuses_at_times_is_explained_so() -> None:
     spec = {"triton": "25.09", "instance": {"type": "ml.p4d.24xlarge"}}
     found = host_image(Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context())
     assert not found.certain
-    assert found.reason.endswith("SageMaker accepts it for p4d instances, but not always")
+    assert found.reason.endswith("SageMaker accepts it on p4d instances, but not at all times")
 
 
 def test_one_that_the_catalog_does_not_have_is_told_by_name() -> None:

@@ -186,7 +186,7 @@ class TestSchema:
         fleet.folder.write("policies/platform.yaml", lines)
         fleet.folder.environment(name="prod")
         assert fleet.codes() == []
-        assert set(fleet.codes(environment="prod")) == {"FL959", "FL990", "FL993"}
+        assert set(fleet.codes(environment="prod")) == {"FL959", "FL990", "FL993", "FL996"}
 
     def test_every_key_is_explained(self) -> None:
         schema = policy_schema()

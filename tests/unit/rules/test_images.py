@@ -63,7 +63,7 @@ class TestFamily:
         (problem,) = problems("FL222", "25.09", "ml.p4d.24xlarge", CUDA_13)
         assert not problem.certain
         assert problem.message == (
-            f"SageMaker takes the host image {CUDA_13} on p4d instances, but not at all times"
+            f"SageMaker accepts the host image {CUDA_13} on p4d instances, but not at all times"
         )
         assert problem.hint.startswith('if it answers "Invalid combination", deploy again later')
 
