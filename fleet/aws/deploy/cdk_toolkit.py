@@ -19,7 +19,10 @@ from fleet.core.files import owner_only
 from fleet.core.parallel import SECONDS_DEAF
 
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
-DEAD = "the process of the CDK's toolkit ended before the stack was deployed\n"
+DEAD = (
+    "the process of the CDK's toolkit ended before the stack was deployed;"
+    " what CloudFormation has begun continues without it\n"
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class CdkToolkit:
             ):
                 os.close(receiver)
                 for event in events:
-                    self._take(json.loads(event))
+                    self._take(event, errors)
                 process.wait()
         except CdkEndedError:
             os.close(receiver)
@@ -130,10 +133,19 @@ class CdkToolkit:
             with suppress(BrokenPipeError):
                 self._requests.close()
 
-    def _take(self, event: dict[str, str | bool]) -> None:
-        stack = str(event["stack"])
+    def _take(self, line: bytes, errors: IO[bytes]) -> None:
+        """Hand an event to its deploy; what is of none, or comes after its end, goes to the log of errors."""
+        try:
+            event = json.loads(line)
+            stack = event["stack"]
+        except (ValueError, TypeError, KeyError):
+            event, stack = {}, None
         with self._lock:
-            deploy = self._deploys[stack] if "failed" not in event else self._deploys.pop(stack)
+            deploy = self._deploys.get(stack) if "failed" not in event else self._deploys.pop(stack, None)
+        if deploy is None:
+            errors.write(line)
+            errors.flush()
+            return
         if "text" in event:
             deploy.write(f"{event['text']}\n")
         if "failed" in event:

@@ -41,18 +41,28 @@ class StackHost {
   }
 }
 
+// Whether agents of this Node.js read the proxy of the environment: since 22.21 and 24.5.
+function knowsProxies() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  return major === 22 ? minor >= 21 : major === 24 ? minor >= 5 : major > 24;
+}
+
 // What the CDK CLI takes from the environment, and its toolkit does not. The embedded AWS is reached directly.
 function agent() {
   if (process.env.AWS_ENDPOINT_URL?.startsWith("http:")) return undefined;
+  if ((process.env.HTTPS_PROXY || process.env.https_proxy) && !knowsProxies()) {
+    throw new Error(`Node.js ${process.versions.node} passes HTTPS_PROXY by: use 24.5 or newer, which \`make setup\` installs`);
+  }
   const bundle = process.env.AWS_CA_BUNDLE;
   const ca = bundle ? fs.readFileSync(bundle) : undefined;
   return new https.Agent({ keepAlive: true, proxyEnv: process.env, ca });
 }
 
-const httpOptions = { agent: agent() };
+let httpOptions;
 
 async function deploy({ assembly, stack, changeSet, imports }) {
   const ioHost = new StackHost(stack);
+  httpOptions ??= { agent: agent() };
   const toolkit = new Toolkit({ ioHost, color: false, sdkConfig: { httpOptions } });
   await toolkit.deploy(await toolkit.fromAssemblyDirectory(assembly), {
     stacks: {

@@ -43,19 +43,22 @@ CUSTOM = re.compile(
 """A function's message inside the text that CloudFormation and the CDK's framework put around it."""
 EXPIRED = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
-    r"|expired AWS credentials|To refresh this SSO session"
+    r"|expired AWS credentials|To refresh this SSO session|Your session has expired"
 )
 """What the CDK's toolkit 1.43 prints of credentials that have expired."""
 COLLISION = re.compile(
     r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
     r"|has change sets currently being created"
+    r"|Change set \S+ (?:is still being created|cannot be executed)"
 )
 """Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
-EXISTING = re.compile(r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set")
-"""What the toolkit prints of a change set with names that exist: with and without DescribeEvents."""
+EARLY_VALIDATION = re.compile(r"AWS::EarlyValidation::|Early validation failed for change set")
+"""What the toolkit prints of a change set that CloudFormation's validation refuses."""
+NAME_VALIDATION = "AWS::EarlyValidation::ResourceExistenceCheck"
+"""What it prints of names that exist if it may not read which."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
-"""CloudFormation's words for one of them."""
+"""CloudFormation's words for one of them; the toolkit breaks them into lines of 120 characters."""
 CANCELLED = "cancelled"
 """The end of CloudFormation's reason for a resource in progress when another one failed."""
 BEGUN = "User Initiated"
@@ -119,9 +122,13 @@ def deploy_failure(
         return CannotRunError(
             f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
         )
-    if EXISTING.search(output):  # before the events are read: nothing began, so there is none
+    if EARLY_VALIDATION.search(output):  # before the events are read: nothing began, so there is none
         remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
-        return FindingsError(_existing(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
+        conflicts = _name_conflicts(stack, output, f"nothing was changed; {remedy}; {where_logs}")
+        if conflicts:
+            return FindingsError(conflicts)
+        problem = f"CloudFormation refused the change set of {stack}, and nothing was changed:\n{lines}"
+        return CannotRunError(problem, where_logs)
     if PARAMETER in output:  # likewise: this deploy changed nothing
         return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
     left = (
@@ -191,12 +198,15 @@ def last_operation(
     return Operation(began=None, failures=tuple(failures))
 
 
-def _existing(stack: str, output: str, hint: str) -> list[Finding]:
-    """A finding for each name that exists, or one for all if the CLI could not list them."""
-    names = dict.fromkeys(EXISTING_NAME.findall(output))
-    whole = "resources that it would create exist already" if not names else ""
-    messages = [f"{kind} {name} exists already" for kind, name in names] or [whole]
-    return [Finding(code="FL614", message=f"{stack} cannot create: {each}", hint=hint) for each in messages]
+def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
+    """A finding for each name that exists, or one for all if the CDK could not list them."""
+    names = dict.fromkeys(EXISTING_NAME.findall(" ".join(output.split())))
+    messages = [f"{kind} {name} exists already" for kind, name in names]
+    if NAME_VALIDATION in output and not names:
+        messages = ["resources that it would create exist already"]
+    return [
+        Finding(code="FL614", message=f"{stack} cannot create: {message}", hint=hint) for message in messages
+    ]
 
 
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:

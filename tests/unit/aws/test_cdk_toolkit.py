@@ -21,6 +21,8 @@ from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
 
 CHANGE_SET = "fleet-1"
+LATE = ("late", "waits")
+"""The first one prints after its end, before which the second one does not end."""
 # In place of the CDK's toolkit: what it does with a stack follows from the stack's name.
 TOOLKIT = """\
 "use strict";
@@ -28,6 +30,8 @@ const fs = require("node:fs");
 const https = require("node:https");
 
 const begun = new Map();
+let spoken;
+const speech = new Promise((resolve) => { spoken = resolve; });
 const works = {
   async broken() {
     const error = new Error("broken failed: the change set has failed");
@@ -49,6 +53,16 @@ const works = {
     fs.renameSync("pids.part", "pids");
     setInterval(() => {}, 1000);
     await new Promise(() => {});
+  },
+  async late(host) {
+    process.stdout.write("not an event\\n");
+    setTimeout(async () => {
+      await host.notify({ level: "info", message: "after the end" });
+      spoken();
+    });
+  },
+  async waits() {
+    await speech;
   },
   async prints() {
     console.log("printed beside the events");
@@ -72,7 +86,8 @@ exports.Toolkit = class {
 
   async deploy(assembly, { stacks, deploymentMethod, parameters }) {
     const [stack] = stacks.patterns;
-    const asked = [assembly, stacks.strategy, stacks.expand, deploymentMethod.changeSetName, parameters, this.color];
+    const { changeSetName, importExistingResources } = deploymentMethod;
+    const asked = [assembly, stacks.strategy, stacks.expand, changeSetName, importExistingResources, parameters, this.color];
     await this.ioHost.notify({ level: "debug", message: "not shown" });
     await this.ioHost.notify({ level: "info", message: `${stack}: ${asked.join(" ")}` });
     await works[stack]?.(this.ioHost, this.sdkConfig.httpOptions);
@@ -118,9 +133,9 @@ def header(stack: str) -> str:
     return f"deploy of {stack} by the change set {CHANGE_SET}\n"
 
 
-def request(root: Path, stack: str) -> str:
+def request(root: Path, stack: str, imports: str = "false") -> str:
     """What the toolkit was asked for, as the stand-in prints it."""
-    return f"{stack}: {root / 'cdk.out'} one none {CHANGE_SET} existing false\n"
+    return f"{stack}: {root / 'cdk.out'} one none {CHANGE_SET} {imports} existing false\n"
 
 
 def test_a_stack_is_deployed_alone_by_its_own_change_set_with_the_values_of_its_parameters(
@@ -129,6 +144,23 @@ def test_a_stack_is_deployed_alone_by_its_own_change_set_with_the_values_of_its_
     run = deploy(cdk, root, "first")
     assert (run.exit_code, run.output) == (0, request(root, "first"))
     assert (root / "logs/first").read_text() == header("first") + run.output
+
+
+def test_a_stack_takes_over_what_exists_only_if_it_is_asked_to(cdk: Cdk, root: Path) -> None:
+    run = cdk.deploy(root / "cdk.out", "first", CHANGE_SET, imports=True)
+    assert run.output == request(root, "first", imports="true")
+
+
+def test_what_a_stack_prints_after_its_end_and_what_is_of_no_stack_ends_no_other_deploy(
+    cdk: Cdk, root: Path
+) -> None:
+    with ThreadPoolExecutor() as pool:
+        runs = dict(zip(LATE, pool.map(lambda stack: deploy(cdk, root, stack), LATE), strict=True))
+    cdk.finish()
+    assert {stack: run.exit_code for stack, run in runs.items()} == dict.fromkeys(LATE, 0)
+    assert "after the end" in (root / "cdk.log").read_text()
+    assert "not an event" in (root / "cdk.log").read_text()
+    assert all("after the end" not in run.output for run in runs.values())
 
 
 def test_stacks_that_are_deployed_at_one_time_share_a_process_and_no_log(cdk: Cdk, root: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -10,6 +13,12 @@ from fleet.aws.deploy.failures import deploy_failure, failed_resources
 from fleet.catalog.symptoms import symptoms
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError, one_failure
+
+
+FORMATTER = (
+    Path(__file__).resolve().parents[3]
+    / "node_modules/@aws-cdk/toolkit-lib/lib/api/diagnosing/diagnosis-formatting.js"
+)
 
 
 class Unasked:
@@ -27,6 +36,7 @@ class Unasked:
         "RequestExpired: Request has expired.",
         "CredentialsProviderError: The SSO session associated with this profile has expired."
         " To refresh this SSO session run aws sso login with the corresponding profile.",
+        "CredentialsProviderError: Your session has expired. Please reauthenticate.",
     ],
 )
 def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line: str) -> None:
@@ -47,6 +57,8 @@ def test_credentials_that_expire_within_a_deploy_are_named_with_the_remedy(line:
         "ChangeSetNotFoundException: ChangeSet [cdk-deploy-change-set] does not exist",
         "AlreadyExistsException: Stack [triton-fleet-dev-a] already exists and cannot be created again",
         "Stack with name a has change sets currently being created (x). Try again when it's finished.",
+        "Change set fleet-1 is still being created (CREATE_IN_PROGRESS). Try again when it's finished.",
+        "Change set fleet-1 cannot be executed (DELETE_COMPLETE)",
     ],
 )
 def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(line: str) -> None:
@@ -143,6 +155,51 @@ def test_names_that_exist_are_named_without_reading_events(output: str, messages
     for words, finding in zip(messages, failure.findings, strict=True):
         assert finding.message.startswith(f"s cannot create: {words} exist")
         assert "`fleet deploy --env dev --foundation --import-existing-resources`" in finding.hint
+
+
+def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:
+    names = [f"triton-fleet-dev-{'1234567890' * count}" for count in range(1, 6)]
+    printed = _printed_by_toolkit(
+        [
+            f"Resource of type 'AWS::ECR::Repository' with identifier '{name}' already exists."
+            for name in names
+        ]
+    )
+    assert any(f"'{name}'\n" in printed for name in names), "a line is broken before `already exists`"
+    failure = deploy_failure(cast("Any", Unasked()), "s", printed, "see a.log")
+    assert isinstance(failure, FindingsError)
+    assert [each.message for each in failure.findings] == [
+        f"s cannot create: AWS::ECR::Repository {name} exists already" for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["Required property [PolicyDocument] not found", "The bucket 'a' you tried to delete is not empty"],
+)
+def test_another_refusal_of_a_change_set_is_quoted_and_no_event_is_read(reason: str) -> None:
+    failure = deploy_failure(cast("Any", Unasked()), "s", _printed_by_toolkit([reason]), "see a.log")
+    assert isinstance(failure, CannotRunError)
+    assert failure.problem.startswith(
+        "CloudFormation refused the change set of s, and nothing was changed:\n"
+    )
+    assert reason in failure.problem
+
+
+def _printed_by_toolkit(reasons: list[str]) -> str:
+    """The refusals of a change set, as the CDK's toolkit prints them."""
+    program = (
+        "const { formatProblemDiagnosis } = require(process.argv[1]);"
+        "const problems = JSON.parse(process.argv[2]);"
+        "const detectedBy = { type: 'early-validation', changeSetName: 'fleet-1' };"
+        "console.log(formatProblemDiagnosis({ detectedBy, problems }));"
+    )
+    problems = [
+        {"message": reason, "logicalId": f"R{number}", "parentStackLogicalIds": []}
+        for number, reason in enumerate(reasons)
+    ]
+    command = ["node", "-e", program, str(FORMATTER), json.dumps(problems)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_resource_of_an_endpoint_that_exists_is_renamed_or_deleted() -> None:
