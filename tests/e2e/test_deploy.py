@@ -1,4 +1,4 @@
-"""`fleet deploy`, `fleet ls` and `fleet destroy` with the real CDK CLI, from an empty account to an empty one."""
+"""`fleet deploy`, `fleet ls` and `fleet destroy` with the real CDK, from an empty account to an empty one."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_deploy_runs_no_command_and_no_module_of_the_fleets_folder(account: De
 
 
 def test_no_change_set_of_a_deploy_has_a_name_that_one_of_another_clone_has(account: Deploys) -> None:
-    """The CDK CLI executes one by its name, and its own name is the same for all clones."""
+    """The CDK executes one by its name, and its own name is the same for all clones."""
     created = filter(action("CreateChangeSet"), account.proxy.requests)
     asked = [parse_qs(request.body.decode()) for request in created]
     names = {each["StackName"][0]: each["ChangeSetName"][0] for each in asked}

@@ -1,4 +1,4 @@
-"""Two clones of a fleet that deploy different commits of one endpoint at once, with the real CDK CLI."""
+"""Two clones of a fleet that deploy different commits of one endpoint at once, with the real CDK."""
 
 from __future__ import annotations
 

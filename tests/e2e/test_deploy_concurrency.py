@@ -1,4 +1,4 @@
-"""`fleet deploy` of several endpoints at one time, with the real CDK CLI: failures, interruption, quotas."""
+"""`fleet deploy` of several endpoints at one time, with the real CDK: failures, interruption, quotas."""
 
 from __future__ import annotations
 

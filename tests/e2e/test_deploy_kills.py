@@ -1,4 +1,4 @@
-"""`fleet deploy`, killed at random moments with the real CDK CLI, each time finished by the next one.
+"""`fleet deploy`, killed at random moments with the real CDK, each time finished by the next one.
 
 FLEET_KILLS is how many deploys are killed, FLEET_SEED makes the same moments again.
 """

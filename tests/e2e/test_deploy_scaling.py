@@ -1,4 +1,4 @@
-"""`fleet deploy` and `fleet destroy` with the real CDK CLI, where an endpoint scales and where AWS is not ready."""
+"""`fleet deploy` and `fleet destroy` with the real CDK, where an endpoint scales and where AWS is not ready."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Deploys:
         return done.stdout
 
     def deploy_stack(self, name: str) -> None:
-        """What `deploy` has the CDK CLI do for one stack, from an assembly that this process makes.
+        """What `deploy` has the CDK do for one stack, from an assembly that this process makes.
 
         Nothing is published. It takes a quarter of a deploy's processor time.
         """

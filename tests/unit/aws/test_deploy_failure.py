@@ -14,7 +14,6 @@ from fleet.catalog.symptoms import symptoms
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, Finding, FindingsError, one_failure
 
-
 FORMATTER = (
     Path(__file__).resolve().parents[3]
     / "node_modules/@aws-cdk/toolkit-lib/lib/api/diagnosing/diagnosis-formatting.js"
