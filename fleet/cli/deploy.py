@@ -52,10 +52,10 @@ def deploy(
             help="Deploy only what endpoints share, such as in a new environment without locks.",
         ),
     ] = False,
-    import_existing_resources: Annotated[
+    import_existing: Annotated[
         bool,
         typer.Option(
-            "--import-existing-resources",
+            "--import-existing",
             help="Let Foundation take over buckets and the repository that an earlier Foundation left.",
         ),
     ] = False,
@@ -124,7 +124,7 @@ def deploy(
                 fail_fast=fail_fast,
                 headroom=lambda endpoints: headroom(access, endpoints),
             ),
-            imports=import_existing_resources,
+            imports=import_existing,
         )
         try:
             work.run()

@@ -70,7 +70,7 @@ def test_a_foundation_over_what_an_earlier_one_has_kept_is_refused_with_the_name
     assert refused.returncode == 1, refused.stdout + refused.stderr
     assert f"FL614: {FOUNDATION} cannot create: AWS::S3::Bucket {BUCKET} exists already" in refused.stderr
     assert "FL601" not in refused.stderr
-    command = "fleet deploy --env dev --foundation --import-existing-resources"
+    command = "fleet deploy --env dev --foundation --import-existing"
     assert f"run `{command}` to take over" in refused.stderr
     said = account.fleet(*command.split()[1:])
     assert said.returncode == 0, said.stdout + said.stderr

@@ -30,7 +30,7 @@ PARAMETER = "Unable to fetch parameters [/triton-fleet/"
 FOUNDATION = (PARAMETER, "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
 TAKE_OVER = (
-    "run `fleet deploy --env {environment} --foundation --import-existing-resources` to take over what an"
+    "run `fleet deploy --env {environment} --foundation --import-existing` to take over what an"
     " earlier Foundation has left, or delete it"
 )
 DELETE_OR_RENAME = "rename the resource, or delete the one that exists"

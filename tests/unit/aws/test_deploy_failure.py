@@ -153,7 +153,7 @@ def test_names_that_exist_are_named_without_reading_events(output: str, messages
     assert {each.code for each in failure.findings} == {"FL614"}
     for words, finding in zip(messages, failure.findings, strict=True):
         assert finding.message.startswith(f"s cannot create: {words} exist")
-        assert "`fleet deploy --env dev --foundation --import-existing-resources`" in finding.hint
+        assert "`fleet deploy --env dev --foundation --import-existing`" in finding.hint
 
 
 def test_names_of_any_length_are_found_in_what_the_toolkit_prints() -> None:

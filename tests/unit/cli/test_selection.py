@@ -166,7 +166,9 @@ class TestDestroy:
 
         monkeypatch.setattr(destroy_command, "connect", lambda *_: None)
         monkeypatch.setattr(destroy_command, "plan_deletion", plan)
-        monkeypatch.setattr(destroy_command, "delete", lambda _, stack: deleted.append(stack.name))
+        monkeypatch.setattr(
+            destroy_command, "delete", lambda _, deletion, _notice: deleted.append(deletion.stack.name)
+        )
         yield deleted
 
     def test_all_that_is_selected_is_shown_before_one_question(

@@ -51,6 +51,7 @@ class TestFolders:
     @pytest.mark.parametrize("kind", ["link", "folder"])
     def test_a_folder_file_that_cannot_be_read_is_reported(self, folder: FleetFolder, kind: str) -> None:
         file = folder.root / "model_specs/_folder.yaml"
+        file.unlink()
         if kind == "link":
             file.symlink_to("nowhere.yaml")
         else:

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.null_values import takes_null
-from fleet_folder import FleetFolder
+from fleet_folder import ALLOWED, FleetFolder
 from layered_spec import spec
 
 
@@ -42,7 +42,7 @@ def test_null_over_nothing_takes_nothing_away(folder: FleetFolder, keys: str, pl
     if place == "spec":
         folder.spec(f"{keys}\n")
     elif place == "folder":
-        folder.write("model_specs/_folder.yaml", f"{keys}\n")
+        folder.write("model_specs/_folder.yaml", f"{ALLOWED}{keys}\n")
     else:
         folder.write("profiles/base.yaml", f"{keys}\n")
         folder.environment("defaults: {profile: base}\n")
