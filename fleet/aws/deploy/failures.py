@@ -13,7 +13,7 @@ from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
 from fleet.catalog.stack_statuses import StackState
-from fleet.catalog.symptoms import Where, known_remedy
+from fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ ALARM = "alarm"
 EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
 MODEL = "AWS::SageMaker::Model"
-NEW_ROLE = "Could not assume role "
-"""The begin of SageMaker's refusal; source: awslabs/predictive-maintenance-using-machine-learning issue 3."""
+NEW_ROLE = "FL662"
+"""The code of the symptom that SageMaker could not assume a role."""
+FAILED_RESOURCE = "FL601"
 PARAMETER = "Unable to fetch parameters [/triton-fleet/"
 FOUNDATION = (PARAMETER, "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
@@ -45,15 +46,17 @@ EXPIRED = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
     r"|expired AWS credentials|To refresh this SSO session"
 )
-"""What the CDK's toolkit 1.43 prints of credentials that have expired."""
+"""Messages of the CDK's toolkit 1.43 about credentials that have expired."""
 COLLISION = re.compile(
     r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
     r"|has change sets currently being created"
 )
 """Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
-EXISTING = re.compile(r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set")
-"""What the toolkit prints of a change set with names that exist: with and without DescribeEvents."""
+NAME_CONFLICT = re.compile(
+    r"AWS::EarlyValidation::ResourceExistenceCheck|Early validation failed for change set"
+)
+"""The toolkit's messages about a change set with names that exist: with and without DescribeEvents."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
 """CloudFormation's words for one of them."""
 CANCELLED = "cancelled"
@@ -76,6 +79,12 @@ class Failure:
     def own_reason(self) -> str:
         """The reason without the text that CloudFormation puts around a function's message."""
         return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
+
+    @property
+    def is_of_role(self) -> bool:
+        """Whether SageMaker could not assume a role."""
+        known = known_symptom(self.own_reason, Where.EVENT)
+        return known is not None and NEW_ROLE in known[0].codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +113,7 @@ def deploy_failure(
     Args:
         cloudformation: Reads the stack's events.
         stack: Its name.
-        output: What the CDK printed.
+        output: The CDK's.
         where_logs: Where a user finds all of it.
         created: Whether the stack did not exist before.
         since: The id of the last event before the deploy; what is older did not fail now.
@@ -119,17 +128,17 @@ def deploy_failure(
         return CannotRunError(
             f"{problem}:\n{lines}", f"wait until it has ended; if {DEPLOY_AGAIN}; {where_logs}"
         )
-    if EXISTING.search(output):  # before the events are read: nothing began, so there is none
+    if NAME_CONFLICT.search(output):  # before the events are read: nothing began, so there is none
         remedy = TAKE_OVER.format(environment=foundation_of) if foundation_of else DELETE_OR_RENAME
-        return FindingsError(_existing(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
+        return FindingsError(_name_conflicts(stack, output, f"nothing was changed; {remedy}; {where_logs}"))
     if PARAMETER in output:  # likewise: this deploy changed nothing
         return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
-    left = (
+    stack_after = (
         "nothing was deployed before; the stack was rolled back"
         if created
         else "what was served before is still served"
     )
-    hint = f"{left}; {where_logs}"
+    hint = f"{stack_after}; {where_logs}"
     findings = failed_resources(cloudformation, stack, stack, hint, since=since)
     if findings:
         return FindingsError(findings)
@@ -141,16 +150,19 @@ def is_of_new_role(cloudformation: CloudFormationClient, stack: str, failure: Fi
 
     IAM may show a new role to other services after some seconds.
     """
-    if not all(each.message.startswith(f"{MODEL} of {stack}: {NEW_ROLE}") for each in failure.findings):
+    if any(each.code != FAILED_RESOURCE for each in failure.findings):  # the events are of an earlier deploy
         return False
-    left = find_stack(cloudformation, stack)
-    return left is not None and left.state is StackState.NOT_CREATED
+    failures = last_operation(cloudformation, stack).failures
+    if not failures or not all(each.kind == MODEL and each.is_of_role for each in failures):
+        return False
+    stack_after = find_stack(cloudformation, stack)
+    return stack_after is not None and stack_after.state is StackState.NOT_CREATED
 
 
 def failed_resources(
     cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str, *, since: str | None = None
 ) -> list[Finding]:
-    """What failed in the stack's last operation, each once; `stack_id` also finds a deleted stack.
+    """The failures of the stack's last operation, each once; `stack_id` also finds a deleted stack.
 
     `since` is the id of an event: what is older is left out.
     """
@@ -191,11 +203,11 @@ def last_operation(
     return Operation(began=None, failures=tuple(failures))
 
 
-def _existing(stack: str, output: str, hint: str) -> list[Finding]:
-    """A finding for each name that exists, or one for all if the CLI could not list them."""
+def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
+    """A finding for each name that exists, or one for all if the CDK could not list them."""
     names = dict.fromkeys(EXISTING_NAME.findall(output))
-    whole = "resources that it would create exist already" if not names else ""
-    messages = [f"{kind} {name} exists already" for kind, name in names] or [whole]
+    summary = "resources that it would create exist already" if not names else ""
+    messages = [f"{kind} {name} exists already" for kind, name in names] or [summary]
     return [Finding(code="FL614", message=f"{stack} cannot create: {each}", hint=hint) for each in messages]
 
 
@@ -207,4 +219,6 @@ def _finding(failure: Failure, stack: str, hint: str) -> Finding:
         way_out = EMERGENCY
     if any(part in reason for part in FOUNDATION):
         way_out = OLDER
-    return Finding(code="FL601", message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}")
+    return Finding(
+        code=FAILED_RESOURCE, message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}"
+    )
