@@ -120,7 +120,7 @@ class Subject:
 
     @cached_property
     def lock(self) -> Lock | None:
-        """What its lock records; None where it has none that can be read."""
+        """The content of its lock; None where it has none that can be read."""
         try:
             return load_lock(self.lock_file)
         except FindingsError:  # reported where the endpoint is resolved
