@@ -10,7 +10,7 @@ from fleet.catalog.data_file import data_file
 
 @dataclass(frozen=True, kw_only=True)
 class WiderRange:
-    """What one source accepts of a property beyond CloudFormation's schema; `by` names it."""
+    """The values of a property that one source accepts beyond CloudFormation's schema; `by` names it."""
 
     least: int
     most: int

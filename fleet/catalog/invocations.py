@@ -1,4 +1,4 @@
-"""What one real-time call of an endpoint may carry, and how long its answer may take."""
+"""Limits of one real-time call of an endpoint: its body, and the time until its answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ class BodyLimit:
     bytes: int
     words: str
     name: str
-    source: str
 
 
 @cache
@@ -37,4 +36,4 @@ def seconds_to_answer(*, streams: bool) -> int:
 
 def _body_limit(source: str) -> BodyLimit:
     facts = data_file("invocations.yaml")["body"][source]
-    return BodyLimit(**{key: facts[key] for key in ("bytes", "words", "name", "source")})
+    return BodyLimit(**{key: facts[key] for key in ("bytes", "words", "name")})

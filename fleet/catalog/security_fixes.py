@@ -1,4 +1,4 @@
-"""Security fixes of Triton's SageMaker front end: what each is for, and which release has it first."""
+"""Security fixes of Triton's SageMaker front end: the first release and the containers of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet.catalog.data_file import data_file
 
 
 class FixSeverity(StrEnum):
-    """How bad a mistake is that a fix removes, the least bad first."""
+    """The severities of the mistake that a fix removes, the least bad first."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -25,48 +25,26 @@ class FixSeverity(StrEnum):
         return list(FixSeverity).index(self)
 
 
-class Reach(StrEnum):
-    """Who can use a mistake on SageMaker."""
-
-    CALLER = "caller"
-    CONTAINER = "container"
-
-
-class Rating(StrEnum):
-    """Where the severity is from: a bulletin that names the change, one that fits it, or this project."""
-
-    STATED = "stated"
-    INFERRED = "inferred"
-    OWN = "own"
-
-
 @dataclass(frozen=True, kw_only=True)
 class SecurityFix:
     """One fix, by its id.
 
     Attributes:
-        title: The mistake, as the second half of a sentence.
-        effect: What an attacker or an accident can do with it.
         pulls: Pull requests of triton-inference-server/server.
         first: The first release with the fix; None while no release has it.
         not_before: The release that may have it first, where `first` is None.
         since: The first release with the mistake; empty where all older ones have it.
         modes: Values of `mode` whose containers it concerns.
         flags: It concerns only containers with one of these flags; empty: all.
-        instead: What helps where no image has the fix.
+        instead: The measure where no image has the fix.
     """
 
     id: str
-    title: str
-    effect: str
     pulls: tuple[int, ...]
     first: str | None
     modes: tuple[str, ...]
-    reach: Reach
     severity: FixSeverity
-    rating: Rating
     instead: str
-    cves: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     since: str = ""
     not_before: str = ""
@@ -98,10 +76,14 @@ def missing_fixes(release: str, mode: str, flags: Collection[str]) -> list[Secur
 
 
 def _fix(name: str, facts: dict[str, Any]) -> SecurityFix:
-    lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
-    kinds = {
-        "reach": Reach(facts["reach"]),
-        "severity": FixSeverity(facts["severity"]),
-        "rating": Rating(facts["rating"]),
-    }
-    return SecurityFix(id=name, **{**facts, **lists, **kinds})
+    return SecurityFix(
+        id=name,
+        pulls=tuple(facts["pulls"]),
+        first=facts["first"],
+        modes=tuple(facts["modes"]),
+        severity=FixSeverity(facts["severity"]),
+        instead=facts["instead"],
+        flags=tuple(facts.get("flags", ())),
+        since=facts.get("since", ""),
+        not_before=facts.get("not_before", ""),
+    )

@@ -63,14 +63,17 @@ def symptoms() -> tuple[Symptom, ...]:
 
 
 def known_remedy(text: str, where: Where) -> str:
-    """The remedy for the symptom in a text that names most of the cause; empty if the text has no symptom."""
+    """The remedy for the symptom in a text; empty if the text has no symptom."""
+    known = known_symptom(text, where)
+    return "" if known is None else fill_template(known[0].remedy, known[1])
+
+
+def known_symptom(text: str, where: Where) -> tuple[Symptom, re.Match[str]] | None:
+    """The symptom in a text that names most of the cause, with its match; None if the text has no symptom."""
     plain = " ".join(text.split())
     found = [(each, each.pattern.search(plain)) for each in symptoms() if where in each.where]
     matches = [(each, match) for each, match in found if match is not None]
-    if not matches:
-        return ""
-    symptom, match = min(matches, key=lambda pair: pair[0].rank)
-    return fill_template(symptom.remedy, match)
+    return min(matches, key=lambda pair: pair[0].rank, default=None)
 
 
 def fill_template(template: str, match: re.Match[str]) -> str:

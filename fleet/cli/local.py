@@ -1,4 +1,4 @@
-"""`fleet local`: endpoints on this machine, deployed by the real CDK CLI and served by a real Triton."""
+"""`fleet local`: endpoints on this machine, deployed by the real CDK and served by a real Triton."""
 
 from __future__ import annotations
 

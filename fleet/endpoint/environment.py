@@ -1,4 +1,4 @@
-"""What is wrong with an environment as a whole, whichever of its endpoints are meant."""
+"""Findings about an environment as a whole, whichever of its endpoints are meant."""
 
 from __future__ import annotations
 
@@ -30,28 +30,27 @@ def environment_findings(project: Project) -> list[Finding]:
 
 
 def own_findings(environment: Environment, source: Source) -> list[Finding]:
-    """What is wrong with an environment by itself: an unknown region, too many tags."""
+    """The findings about an environment by itself: an unknown region, too many tags."""
     return [*_region(environment, source), *_tags(environment, source)]
 
 
 def environment_warnings(environment: Environment, source: Source) -> Iterator[Finding]:
-    """What is doubtful about an environment by itself: a repository whose jobs its roles may not trust."""
+    """The doubts about an environment by itself: a repository whose jobs its roles may not trust."""
     github = environment.access.github
-    if github is None:
+    if github is None or any(each.has_ids for each in github.repositories):
         return
     repository = github.repositories[0]
-    if not repository.has_ids:
-        message = (
-            f"the roles trust subjects that begin with `repo:{repository}:`; those of repositories that were"
-            f" created, renamed or transferred after {IDS_SINCE} have ids and do not match"
-        )
-        former = "" if github.former_repository else f", and keep `former_repository: {repository}`"
-        hint = (
-            f"write what `{ids_command(repository.names)}` prints{former} until"
-            f" `{prefix_command(repository.names)}` prints ids too"
-        )
-        mark = source.mark(("access", "github", "repository"))
-        yield replace(finding_at(mark, "FL574", message, hint), severity=Severity.WARNING)
+    message = (
+        f"the roles trust subjects that begin with `repo:{repository}:`; those of repositories that were"
+        f" created, renamed or transferred after {IDS_SINCE} have ids and do not match"
+    )
+    former = "" if github.former_repository else f", and keep `former_repository: {repository}`"
+    hint = (
+        f"write what `{ids_command(repository.names)}` prints{former} until"
+        f" `{prefix_command(repository.names)}` prints ids too"
+    )
+    mark = source.mark(("access", "github", "repository"))
+    yield replace(finding_at(mark, "FL574", message, hint), severity=Severity.WARNING)
 
 
 def _region(environment: Environment, source: Source) -> Iterator[Finding]:

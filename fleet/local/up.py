@@ -1,4 +1,4 @@
-"""`fleet local up`: the app deployed by the real CDK CLI to an embedded AWS, in a real deploy's order."""
+"""`fleet local up`: the app deployed by the real CDK to an embedded AWS, in a real deploy's order."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ KEY = "require.security_fixes"
 
 
 def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    """What the release of an endpoint lacks of the fixes that a statement requires."""
+    """The fixes that a statement requires and the release of an endpoint lacks."""
     required = statement.require.security_fixes if statement.require else None
     if required is None:
         return

@@ -36,7 +36,7 @@ class InstanceCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """What the most instances of an endpoint cost.
+    """The cost of the most instances of an endpoint.
 
     Attributes:
         cost: Of the instances whose price the catalog has.
@@ -120,7 +120,7 @@ class Subject:
 
     @cached_property
     def lock(self) -> Lock | None:
-        """What its lock records; None where it has none that can be read."""
+        """The content of its lock; None where it has none that can be read."""
         try:
             return load_lock(self.lock_file)
         except FindingsError:  # reported where the endpoint is resolved
@@ -138,7 +138,7 @@ class Subject:
         return image.facts.triton if image and image.facts else None
 
     def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:
-        """What decides the value at each path of the template, whatever the spec's keys are; each once."""
+        """The raw properties that decide the values at some paths of the template, each once."""
         found = (next(properties_at(self.loaded.spec, resource, path), None) for path in paths)
         return {each.path: each for each in found if each}.values()
 
@@ -151,7 +151,7 @@ class Subject:
 
     @cached_property
     def spending(self) -> Spending:
-        """What it costs at the most: each variant on the most expensive of its instance types."""
+        """Its cost at the most: each variant on the most expensive of its instance types."""
         variants = dict[str, list[Machine]]()
         for machine in self.machines:
             variants.setdefault(machine.variant, []).append(machine)

@@ -9,18 +9,12 @@ from pathlib import Path
 
 from fleet.catalog.instances import instance
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
 from fleet.report.cost import Cost, EndpointCost, fleet_cost
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.permission_changes import permission_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
-from fleet.report.traffic import (
-    InstanceLimit,
-    InstanceNeed,
-    Traffic,
-    instance_limit,
-    instance_need,
-    update_traffic,
-)
+from fleet.report.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
@@ -108,6 +102,7 @@ class EndpointChange:
         areas: The parts of the template that differ, in the words of the spec.
         traffic: What happens to calls; None where nothing is moved.
         need: Instances that AWS has to have.
+        is_scaled: Whether it scales when the update begins.
         limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
         certain_price: Whether a source states all prices for the region.
@@ -129,6 +124,7 @@ class EndpointChange:
     areas: tuple[str, ...]
     traffic: Traffic | None
     need: InstanceNeed | None
+    is_scaled: bool
     limits: tuple[InstanceLimit | None, InstanceLimit | None]
     least: CostChange
     most: CostChange
@@ -183,6 +179,7 @@ def endpoint_change(name: str, before: Revision | None, after: Revision | None) 
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
+        is_scaled=old_spec is not None and old_spec.scaling is not None,
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=CostChange(before=_cost(before, least=True), after=_cost(after, least=True)),
         most=CostChange(before=_cost(before, least=False), after=_cost(after, least=False)),

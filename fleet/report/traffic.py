@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fleet.endpoint.context.capacity import capacity, instance_types, least_instances, most_instances
+from fleet.endpoint.context.capacity import capacity, least_instances, most_instances
 from fleet.endpoint.context.rollout import rollback_alarms, seconds, steps, waits
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import Rollout, Strategy
@@ -41,26 +41,6 @@ class InstanceNeed:
     type: str
     beside: int
     most: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstanceLimit:
-    """The most instances that an endpoint may come to, and the types that they may be of.
-
-    SageMaker checks the quotas of all types of instance pools; each is taken to need all instances.
-    """
-
-    types: tuple[str, ...]
-    most: int
-
-    def counts(self, instance_type: str | None) -> bool:
-        """Whether they count against the quota of a type; None stands for that of all types."""
-        return instance_type in (None, *self.types)
-
-
-def instance_limit(spec: EndpointSpec | None) -> InstanceLimit | None:
-    """The most instances of a spec; None without one."""
-    return None if spec is None else InstanceLimit(types=instance_types(spec), most=most_instances(spec)[0])
 
 
 def update_traffic(spec: EndpointSpec) -> Traffic:

@@ -117,8 +117,11 @@ def detail_lists(each: EndpointChange) -> Iterator[tuple[str, Sequence[str]]]:
         times += [f"at most {shown_seconds(longest)}"] if longest else []
         if times:
             yield "rollout", ["; ".join(times)]
-    if any(one.type == GUARD and "InstanceType" in one.properties for one in each.resources):
+    guarded = {name for one in each.resources if one.type == GUARD for name in one.properties}
+    if each.is_scaled and "InstanceType" in guarded:
         yield "scaling", ["deregistered for the update, and restored after it"]
+    elif each.is_scaled and "EndpointConfigName" in guarded:
+        yield "scaling", ["suspended during the update, resumed after it"]
     if each.effect is UpdateEffect.REMOVED:
         yield "IAM", ["the endpoint's role is deleted with it"]
     elif each.permissions:

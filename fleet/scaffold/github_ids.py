@@ -81,7 +81,7 @@ def _with_ids(answer: Mapping[str, object], asked: GitHubRepository) -> GitHubRe
 
 
 def _answer(path: str, seconds: float) -> Mapping[str, object]:
-    """What GitHub answers to one reading request, as the user who is logged in to `gh`.
+    """The answer of GitHub to one reading request, as the user who is logged in to `gh`.
 
     It runs in the root directory, so that no folder and no clone matters to it.
 
@@ -91,10 +91,11 @@ def _answer(path: str, seconds: float) -> Mapping[str, object]:
     program = shutil.which("gh")
     if program is None:
         raise CannotRunError("gh, GitHub's command line, is not installed", "https://cli.github.com")
+    by_hand = f"run `gh api {path}` to see why"
     command = [program, "api", "--hostname", "github.com", "--method", "GET", path]
     with TemporaryFile() as stdout, TemporaryFile() as stderr:
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command,
                 cwd="/",
                 env={**os.environ, **_QUIET},
@@ -105,17 +106,18 @@ def _answer(path: str, seconds: float) -> Mapping[str, object]:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CannotRunError(f"`gh api {path}` did not answer: {error}", "run it by hand") from error
+            raise CannotRunError(f"`gh api {path}` did not answer: {error}", by_hand) from error
         stdout.seek(0)
         stderr.seek(0)
         text, complaint = stdout.read(MAX_BYTES + 1), stderr.read(400).decode("utf-8", "replace")
-    if done.returncode:
-        reason = complaint.strip() or f"exit code {done.returncode}"
-        raise CannotRunError(f"`gh api {path}` failed: {reason}", "gh auth login")
+    if process.returncode:
+        reason = complaint.strip() or f"exit code {process.returncode}"
+        remedy = f"{by_hand}; if you are not logged in, `gh auth login`"
+        raise CannotRunError(f"`gh api {path}` failed: {reason}", remedy)
     try:
         answer = json.loads(text) if len(text) <= MAX_BYTES else None
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
-        raise CannotRunError(f"`gh api {path}` printed no JSON object", "run it by hand")
+        raise CannotRunError(f"`gh api {path}` printed no JSON object", by_hand)
     return answer

@@ -121,7 +121,7 @@ class GitHubAccess(Document):
 
     @field_validator("former_repository")
     @classmethod
-    def _is_the_same_repository(cls, former: str | None, info: ValidationInfo) -> str | None:
+    def _require_same_repository(cls, former: str | None, info: ValidationInfo) -> str | None:
         if former is None or "repository" not in info.data:
             return former
         before, now = GitHubRepository.parse(former), GitHubRepository.parse(info.data["repository"])

@@ -113,7 +113,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
     found = plan_deletion(access, "planned")
     assert found is not None
     assert (found.stack.status, found.resources, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
-    destroy(access, found)
+    destroy(access, found, lambda _: None)
     assert "planned" not in endpoint_stacks(cloudformation, PLACE)
 
 
@@ -125,7 +125,7 @@ def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: S
     assert found is not None
     assert found.resources == [("AWS::S3::Bucket", "holds-something")]
     with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
-        destroy(access, found)
+        destroy(access, found, lambda _: None)
 
 
 def test_an_endpoint_of_which_there_never_was_anything_is_unknown(access: Access, stacks: Stacks) -> None:

@@ -32,6 +32,7 @@ def change(
         "areas": ("scaling",),
         "traffic": None,
         "need": None,
+        "is_scaled": False,
         "limits": (None, None),
         "least": cost("1", "1"),
         "most": cost("4", "20"),

@@ -81,7 +81,7 @@ class ScalingActivities:
             activity.refuse(reason_of(error))
 
     def answers(self, *filters: str | None) -> list[dict[str, Any]]:
-        """What DescribeScalingActivities shows, the newest first.
+        """The answer of DescribeScalingActivities, the newest first.
 
         `filters` are a namespace, a resource and a dimension; None finds each.
         """

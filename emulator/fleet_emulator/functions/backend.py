@@ -9,7 +9,7 @@ from moto.awslambda.models import LambdaBackend
 from fleet_emulator.functions import responses
 
 DEFAULT_CONCURRENT_EXECUTIONS = 1000
-"""What AWS gives an account that is not new. Source: Lambda developer guide, gettingstarted-limits.html."""
+"""The quota of an account that is not new. Source: Lambda developer guide, gettingstarted-limits.html."""
 
 
 class EmbeddedLambda(LambdaBackend):

@@ -45,7 +45,7 @@ class VariantInstances:
 
 
 def first_instances(config: FakeEndpointConfig) -> list[VariantInstances]:
-    """What a new endpoint starts."""
+    """The instances that a new endpoint starts."""
     return [VariantInstances(_first_count(each), _types(each)) for each in _variants(config)]
 
 
@@ -55,7 +55,7 @@ def second_instances(
     retention: Retention,
     deployment: DeploymentConfig | None,
 ) -> list[VariantInstances]:
-    """What an update starts beside the running instances: a fleet, or the largest batch of a rolling update.
+    """The instances that an update starts beside the running ones: a fleet, or the largest rolling batch.
 
     That this counts against the quota beside what runs is inferred.
     """
@@ -89,7 +89,7 @@ def require_quotas(sagemaker: EmbeddedSageMaker, started: Sequence[VariantInstan
 
 
 def _running_instances(sagemaker: EmbeddedSageMaker) -> Iterator[VariantInstances]:
-    """What the endpoints of the account run."""
+    """The instances of the account's endpoints."""
     for endpoint in sagemaker.endpoints.values():
         if endpoint.endpoint_status == "Failed":
             continue

@@ -33,7 +33,7 @@ class NameConflict:
     time: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def as_event(self, stack_id: str) -> dict[str, Any]:
-        """What DescribeEvents shows of it.
+        """The event of it in DescribeEvents.
 
         Source of the texts: github.com/aws-cloudformation/rain pull request 744.
         """

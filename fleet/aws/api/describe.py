@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 UNDER_WAY = ("Creating", "Updating", "SystemUpdating", "RollingBack")
 """Statuses of an endpoint that changes and stays. Source: SageMaker API reference, DescribeEndpoint."""
-CHANGING = (*UNDER_WAY, "Deleting")
+STATUSES_IN_PROGRESS = (*UNDER_WAY, "Deleting")
 """Statuses in which SageMaker refuses every change. Source: SageMaker API reference, EndpointSummary."""
 
 OF_VARIANTS: Any = {
     "ServiceNamespace": "sagemaker",
     "ScalableDimension": "sagemaker:variant:DesiredInstanceCount",
 }
-"""What the scalable targets of variants have in common in Application Auto Scaling."""
+"""The part that the scalable targets of variants have in common in Application Auto Scaling."""
 
 
 def scalable_id(endpoint: str, variant: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 DELETED: Final = "DELETE_COMPLETE"
 NOTHING_OF_IT = (StackState.PLANNED, StackState.NOT_CREATED)
 """States of a stack that has no resources."""
-PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""Seconds between checks of an operation; the last one repeats."""
+_PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
+"""Seconds; the last one repeats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,11 @@ class LiveStack:
         return f"the stack {self.name} is in {self.status}{because}"
 
 
+def pauses() -> Iterator[float]:
+    """Seconds between checks of an operation, which grow and have no end."""
+    return chain(_PAUSES, repeat(_PAUSES[-1]))
+
+
 def find_stack(cloudformation: CloudFormationClient, name: str) -> LiveStack | None:
     """The stack with a name or an id; an id also finds a deleted stack. None if it does not exist."""
     try:
@@ -71,15 +77,15 @@ def all_stacks(cloudformation: CloudFormationClient) -> Iterator[LiveStack]:
 
 
 def stack_resources(
-    cloudformation: CloudFormationClient, stack: LiveStack, type: str
+    cloudformation: CloudFormationClient, stack: LiveStack, type: str | None = None
 ) -> list[StackResourceSummaryTypeDef]:
-    """The resources of a type that a stack has."""
+    """The resources that a stack has; with `type` those of that type."""
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     return [
         each
         for page in pages
         for each in page["StackResourceSummaries"]
-        if each["ResourceType"] == type
+        if type in (None, each["ResourceType"])
         and each["ResourceStatus"] != DELETED
         and each.get("PhysicalResourceId")
     ]
@@ -87,10 +93,9 @@ def stack_resources(
 
 def settled_stack(cloudformation: CloudFormationClient, stack: LiveStack) -> LiveStack | None:
     """Wait until the stack's operation has ended; return the stack, or None if it was deleted."""
-    pause, now = threading.Event(), find_stack(cloudformation, stack.id)
-    pauses = iter(PAUSES)
+    pause, seconds, now = threading.Event(), pauses(), find_stack(cloudformation, stack.id)
     while now is not None and now.state is StackState.UNDER_WAY:
-        pause.wait(next(pauses, PAUSES[-1]))
+        pause.wait(next(seconds))
         now = find_stack(cloudformation, stack.id)
     return None if now is None or now.state is StackState.GONE else now
 

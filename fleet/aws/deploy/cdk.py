@@ -95,7 +95,7 @@ class Cdk:
             log.write(f"$ cdk {' '.join(arguments)}\n")
             log.flush()
             start = log.tell()
-            running = self._processes.running(command, stdout=log.fileno(), stderr=subprocess.STDOUT)
+            running = self._processes.process(command, stdout=log.fileno(), stderr=subprocess.STDOUT)
             with running as process:
                 exit_code = process.wait()
         if self._processes.ended:

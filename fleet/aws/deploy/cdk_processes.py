@@ -35,7 +35,7 @@ class CdkProcesses:
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextmanager
-    def running(self, command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    def process(self, command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
         """Start a command; its process group has ended, or is not to be ended any more, when this is left.
 
         Args:

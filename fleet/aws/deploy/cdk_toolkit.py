@@ -19,7 +19,7 @@ from fleet.core.files import owner_only
 from fleet.core.parallel import SECONDS_DEAF
 
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
-DEAD = (
+PROCESS_ENDED = (
     "the process of the CDK's toolkit ended before the stack was deployed;"
     " what CloudFormation has begun continues without it\n"
 )
@@ -109,7 +109,7 @@ class CdkToolkit:
         try:
             with (
                 open(self._errors, "ab", opener=owner_only) as errors,
-                self._processes.running(
+                self._processes.process(
                     command, pass_fds=[receiver], stdout=subprocess.PIPE, stderr=errors
                 ) as process,
                 cast(IO[bytes], process.stdout) as events,
@@ -125,7 +125,7 @@ class CdkToolkit:
                 self._close()
                 self._requests, deploys, self._deploys = None, self._deploys, {}
             for deploy in deploys.values():
-                deploy.write(DEAD)
+                deploy.write(PROCESS_ENDED)
                 deploy.failed.set_result(True)
 
     def _close(self) -> None:

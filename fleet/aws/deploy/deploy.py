@@ -178,27 +178,28 @@ class Deploy:
         if is_unchanged(self._access, self._assembly, self._fleet.place.stack):
             step.note = NOTHING
         else:
-            self._stack(self._cdk, self._fleet.place.stack, step, imports=self._imports)
+            self._stack(self._cdk, step, None)
 
-    def _stack(
-        self, cdk: Cdk, name: str, step: Step, further: str = "", endpoint: str = "", *, imports: bool = False
-    ) -> None:
-        """Deploy one stack without confirmation: the change was reviewed.
+    def _stack(self, cdk: Cdk, step: Step, endpoint: ResolvedEndpoint | None) -> None:
+        """Deploy an endpoint's stack, or Foundation for None, without confirmation: the change was reviewed.
 
-        `further` is where a failure is explained, beyond the CLI's log. `endpoint` is what SageMaker has to
-        have finished with before. `imports`: resources that exist under declared names become the stack's.
+        SageMaker has to have finished with the endpoint before.
         """
-        cloudformation = self._access.client("cloudformation")
+        cloudformation, place = self._access.client("cloudformation"), self._fleet.place
+        name = place.stack if endpoint is None else endpoint.stack
         before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
-        if endpoint:
-            await_endpoint(self._access, endpoint, self._steps.say)
+        if endpoint is not None:
+            await_endpoint(self._access, endpoint.name, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
-        run = cdk.deploy(self._assembly, name, change_set, imports=imports)
+        run = cdk.deploy(self._assembly, name, change_set, imports=self._imports and endpoint is None)
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
-            where = f"{cdk.where_logs}{further}"
-            shared = "" if endpoint else self._fleet.place.environment
+            # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
+            doctored = "" if endpoint is None or place.environment == LOCAL else endpoint.name
+            doctor = f"; run `fleet doctor {doctored} --env {place.environment}`" if doctored else ""
+            where = f"{cdk.where_logs}{doctor}"
+            shared = place.environment if endpoint is None else ""
             failure = deploy_failure(
                 cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
             )
@@ -214,19 +215,17 @@ class Deploy:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
 
     def _deploy_endpoint(self, name: str) -> None:
-        endpoint, environment = self._endpoints[name], self._fleet.place.environment
+        endpoint = self._endpoints[name]
         title, (log, where) = _title(endpoint.stack), self._log_of(name)
         cdk = self._cdk.with_log(log, where)
-        # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
-        doctor = "" if environment == LOCAL else f"; run `fleet doctor {name} --env {environment}`"
         with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
             try:
-                self._stack(cdk, endpoint.stack, step, doctor, name)
+                self._stack(cdk, step, endpoint)
             except FindingsError as error:
                 if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
                     raise
                 self._steps.say(f"{name}: SageMaker could not assume the new role yet: deploying once more")
-                self._stack(cdk, endpoint.stack, step, doctor, name)
+                self._stack(cdk, step, endpoint)
             self._finish(endpoint)
 
     def _finish(self, endpoint: ResolvedEndpoint) -> None:

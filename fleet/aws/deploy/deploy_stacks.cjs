@@ -35,7 +35,7 @@ class StackHost {
 
   async requestResponse({ code, message, defaultResponse }) {
     if (typeof defaultResponse !== "boolean") {
-      throw new Error(`${message}: nobody can answer`);
+      throw new Error(`cannot answer '${message}': use credentials that ask for no code, such as those of \`aws sso login\``);
     }
     return code === REVIEWED;
   }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fleet.aws.access import Access
-from fleet.aws.api.stack import LiveStack, settled_stack
+from fleet.aws.api.stack import LiveStack, settled_stack, stack_resources
 from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failures import failed_resources
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
@@ -37,17 +37,14 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
         if name not in stacks and not _has_artifacts(access, name):
             raise unknown_stack(access.place, name, stacks)
         return None
-    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     resources = [
-        (each["ResourceType"], each.get("PhysicalResourceId", ""))
-        for page in pages
-        for each in page["StackResourceSummaries"]
+        (each["ResourceType"], each["PhysicalResourceId"]) for each in stack_resources(cloudformation, stack)
     ]
     live = live_endpoint(access.client("sagemaker"), name)
     return Deletion(stack=stack, resources=resources, endpoint=live)
 
 
-def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None] = lambda _: None) -> None:
+def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None]) -> None:
     """Delete a stack and wait until it is gone; before, wait until SageMaker can delete its endpoint.
 
     `notice` is called with what is waited for.

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from fleet.aws.access import Access
 from fleet.aws.api.clock import answered_at
-from fleet.aws.api.describe import CHANGING, described_endpoint
-from fleet.aws.api.stack import PAUSES
+from fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
+from fleet.aws.api.stack import pauses
 from fleet.findings import CannotRunError
 
 MAX_WAIT = timedelta(hours=1)
@@ -26,9 +26,11 @@ def await_endpoint(access: Access, name: str, notice: Callable[[str], None]) -> 
         ClientError: access is denied.
     """
     sagemaker = access.client("sagemaker")
-    pause, pauses, shown = threading.Event(), iter(PAUSES), ""
+    pause, seconds, shown = threading.Event(), pauses(), ""
     found = begin = described_endpoint(sagemaker, name)
-    while found is not None and begin is not None and (status := found["EndpointStatus"]) in CHANGING:
+    if begin is None:
+        return
+    while found is not None and (status := found["EndpointStatus"]) in STATUSES_IN_PROGRESS:
         if answered_at(found) - answered_at(begin) >= MAX_WAIT:
             raise CannotRunError(
                 f"the endpoint {name} is still {status} after {_minutes(MAX_WAIT)} minutes, and SageMaker"
@@ -39,7 +41,7 @@ def await_endpoint(access: Access, name: str, notice: Callable[[str], None]) -> 
             limit = f"at most {_minutes(MAX_WAIT)} minutes"
             notice(f"the endpoint {name} is {status}: waiting until SageMaker has finished, {limit}")
             shown = status
-        pause.wait(next(pauses, PAUSES[-1]))
+        pause.wait(next(seconds))
         found = described_endpoint(sagemaker, name)
 
 

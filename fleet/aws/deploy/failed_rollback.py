@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import CHANGING, described_endpoint
-from fleet.aws.api.stack import PAUSES, LiveStack, last_event, settled_stack
+from fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
+from fleet.aws.api.stack import LiveStack, last_event, pauses, settled_stack
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.catalog.stack_statuses import StackState
@@ -97,7 +97,7 @@ class FailedRollback:
             )
         if self.endpoint is None:
             return f"remove the cause that the reason names, then {by_hand}"
-        if self.endpoint.status in CHANGING:
+        if self.endpoint.status in STATUSES_IN_PROGRESS:
             return f"deploy again: it waits until {self.endpoint.name} is {IN_SERVICE}, then compares again"
         back = "update the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
@@ -174,7 +174,7 @@ def continue_rollback(access: Access, stopped: FailedRollback) -> LiveStack:
 
 def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) -> LiveStack | None:
     """The stack after the operation that began after an event; DescribeStacks may report its start late."""
-    pause, pauses = threading.Event(), iter(PAUSES)
+    pause, seconds = threading.Event(), pauses()
     while True:
         now = settled_stack(cloudformation, stack)
         if now is None or now.state is not StackState.STOPPED:
@@ -182,7 +182,7 @@ def _over(cloudformation: CloudFormationClient, stack: LiveStack, since: str) ->
         newest = cloudformation.describe_stack_events(StackName=stack.id)["StackEvents"][0]
         if newest["EventId"] != since and newest.get("ResourceStatus") == STOPPED:
             return now
-        pause.wait(next(pauses, PAUSES[-1]))
+        pause.wait(next(seconds))
 
 
 def _endpoint(

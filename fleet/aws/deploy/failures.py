@@ -13,7 +13,7 @@ from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
 from fleet.catalog.stack_statuses import StackState
-from fleet.catalog.symptoms import Where, known_remedy
+from fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from fleet.findings import CannotRunError, Finding, FindingsError
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ ALARM = "alarm"
 EMERGENCY = "to deploy despite the alarms in an emergency: `rollout: {..., rollback_on: []}`; "
 ENDPOINT = "AWS::SageMaker::Endpoint"
 MODEL = "AWS::SageMaker::Model"
-NEW_ROLE = "Could not assume role "
-"""The begin of SageMaker's refusal; source: awslabs/predictive-maintenance-using-machine-learning issue 3."""
+NEW_ROLE = "FL662"
+"""The code of the symptom that SageMaker could not assume a role."""
+FAILED_RESOURCE = "FL601"
 PARAMETER = "Unable to fetch parameters [/triton-fleet/"
 FOUNDATION = (PARAMETER, "Function not found: ")
 """CloudFormation's messages for a missing part of Foundation."""
@@ -45,7 +46,7 @@ EXPIRED = re.compile(
     r"ExpiredToken|RequestExpired|security token included in the request is expired"
     r"|expired AWS credentials|To refresh this SSO session|Your session has expired"
 )
-"""What the CDK's toolkit 1.43 prints of credentials that have expired."""
+"""Messages of the CDK's toolkit 1.43 about credentials that have expired."""
 COLLISION = re.compile(
     r"InvalidChangeSetStatus|ChangeSetNotFound|OperationInProgressException"
     r"|is in \w+_IN_PROGRESS state and can ?not be|already exists and cannot be created again"
@@ -54,9 +55,9 @@ COLLISION = re.compile(
 )
 """Messages of CloudFormation and of the CDK's toolkit 1.43 if another deploy changes the stack meanwhile."""
 EARLY_VALIDATION = re.compile(r"AWS::EarlyValidation::|Early validation failed for change set")
-"""What the toolkit prints of a change set that CloudFormation's validation refuses."""
+"""The toolkit's messages about a change set that CloudFormation's validation refuses."""
 NAME_VALIDATION = "AWS::EarlyValidation::ResourceExistenceCheck"
-"""What it prints of names that exist if it may not read which."""
+"""Its message about names that exist if it may not read which."""
 EXISTING_NAME = re.compile(r"Resource of type '([\w:]+)' with identifier '([^']+)' already exists")
 """CloudFormation's words for one of them; the toolkit breaks them into lines of 120 characters."""
 CANCELLED = "cancelled"
@@ -79,6 +80,12 @@ class Failure:
     def own_reason(self) -> str:
         """The reason without the text that CloudFormation puts around a function's message."""
         return CUSTOM.sub(lambda found: found[1].strip(), self.reason).strip()
+
+    @property
+    def is_of_role(self) -> bool:
+        """Whether SageMaker could not assume a role."""
+        known = known_symptom(self.own_reason, Where.EVENT)
+        return known is not None and NEW_ROLE in known[0].codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +114,7 @@ def deploy_failure(
     Args:
         cloudformation: Reads the stack's events.
         stack: Its name.
-        output: What the CDK printed.
+        output: The CDK's.
         where_logs: Where a user finds all of it.
         created: Whether the stack did not exist before.
         since: The id of the last event before the deploy; what is older did not fail now.
@@ -131,12 +138,12 @@ def deploy_failure(
         return CannotRunError(problem, where_logs)
     if PARAMETER in output:  # likewise: this deploy changed nothing
         return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
-    left = (
+    stack_after = (
         "nothing was deployed before; the stack was rolled back"
         if created
         else "what was served before is still served"
     )
-    hint = f"{left}; {where_logs}"
+    hint = f"{stack_after}; {where_logs}"
     findings = failed_resources(cloudformation, stack, stack, hint, since=since)
     if findings:
         return FindingsError(findings)
@@ -148,16 +155,19 @@ def is_of_new_role(cloudformation: CloudFormationClient, stack: str, failure: Fi
 
     IAM may show a new role to other services after some seconds.
     """
-    if not all(each.message.startswith(f"{MODEL} of {stack}: {NEW_ROLE}") for each in failure.findings):
+    if any(each.code != FAILED_RESOURCE for each in failure.findings):  # the events are of an earlier deploy
         return False
-    left = find_stack(cloudformation, stack)
-    return left is not None and left.state is StackState.NOT_CREATED
+    failures = last_operation(cloudformation, stack).failures
+    if not failures or not all(each.kind == MODEL and each.is_of_role for each in failures):
+        return False
+    stack_after = find_stack(cloudformation, stack)
+    return stack_after is not None and stack_after.state is StackState.NOT_CREATED
 
 
 def failed_resources(
     cloudformation: CloudFormationClient, stack_id: str, stack: str, hint: str, *, since: str | None = None
 ) -> list[Finding]:
-    """What failed in the stack's last operation, each once; `stack_id` also finds a deleted stack.
+    """The failures of the stack's last operation, each once; `stack_id` also finds a deleted stack.
 
     `since` is the id of an event: what is older is left out.
     """
@@ -217,4 +227,6 @@ def _finding(failure: Failure, stack: str, hint: str) -> Finding:
         way_out = EMERGENCY
     if any(part in reason for part in FOUNDATION):
         way_out = OLDER
-    return Finding(code="FL601", message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}")
+    return Finding(
+        code=FAILED_RESOURCE, message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}"
+    )

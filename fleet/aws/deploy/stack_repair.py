@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import CHANGING
+from fleet.aws.api.describe import STATUSES_IN_PROGRESS
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack, settled_stack
 from fleet.aws.deploy.endpoint_wait import await_endpoint
@@ -61,7 +61,7 @@ def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:
 def _settled_rollback(access: Access, stack: LiveStack, notice: Notice) -> FailedRollback:
     """Where a rollback stopped, when SageMaker has finished with its endpoint: what runs decides the rest."""
     stopped = failed_rollback(access, stack)
-    if stopped.endpoint is None or stopped.endpoint.status not in CHANGING:
+    if stopped.endpoint is None or stopped.endpoint.status not in STATUSES_IN_PROGRESS:
         return stopped
     await_endpoint(access, stopped.endpoint.name, notice)
     return failed_rollback(access, stack)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.aws.access import Access
-from fleet.aws.api.stack import LiveStack
+from fleet.aws.api.stack import LiveStack, stack_resources
 
 PARAMETER = re.compile(r"\{\{resolve:ssm:([^:}]+)(?::\d+)?\}\}")
 """A dynamic reference to the parameter store."""
@@ -71,12 +71,9 @@ def declared_stack(access: Access, stack: LiveStack) -> DeclaredStack:
     cloudformation = access.client("cloudformation")
     body: Any = cloudformation.get_template(StackName=stack.id, TemplateStage="Processed")["TemplateBody"]
     template = body if isinstance(body, dict) else json.loads(body)
-    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.id)
     ids = {
         each["LogicalResourceId"]: each["PhysicalResourceId"]
-        for page in pages
-        for each in page["StackResourceSummaries"]
-        if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
+        for each in stack_resources(cloudformation, stack)
     }
     values = _Values(access, stack, template, {**stack.parameters, **ids})
     return DeclaredStack(

@@ -9,12 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from fleet.aws.access import Access
-from fleet.aws.api.stack import PAUSES, LiveStack, settled_stack
+from fleet.aws.api.stack import LiveStack, pauses, settled_stack
 from fleet.aws.drift.comparison import Comparison
 from fleet.aws.drift.declaration import DeclaredStack
 from fleet.aws.drift.difference import ABSENT, DELETED, Difference
@@ -61,13 +60,12 @@ def detected(access: Access, stack: LiveStack, declared: DeclaredStack) -> Itera
 
 
 def _ended(cloudformation: CloudFormationClient, id: str) -> Mapping[str, Any]:
-    pause = threading.Event()
-    for seconds in chain(PAUSES, repeat(PAUSES[-1])):
+    pause, seconds = threading.Event(), pauses()
+    while True:
         status = cloudformation.describe_stack_drift_detection_status(StackDriftDetectionId=id)
         if status["DetectionStatus"] != "DETECTION_IN_PROGRESS":
             return status
-        pause.wait(seconds)
-    raise AssertionError
+        pause.wait(next(seconds))
 
 
 def _drifts(cloudformation: CloudFormationClient, stack: LiveStack) -> Iterator[StackResourceDriftTypeDef]:
@@ -125,10 +123,9 @@ def _restore(cloudformation: CloudFormationClient, stack: LiveStack) -> None:
 
 
 def _made(cloudformation: CloudFormationClient, name: str) -> Mapping[str, Any]:
-    pause = threading.Event()
-    for seconds in chain(PAUSES, repeat(PAUSES[-1])):
+    pause, seconds = threading.Event(), pauses()
+    while True:
         found = cloudformation.describe_change_set(ChangeSetName=name)
         if not found["Status"].endswith(("_PENDING", "_IN_PROGRESS")):
             return found
-        pause.wait(seconds)
-    raise AssertionError
+        pause.wait(next(seconds))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fleet.aws.access import Access
-from fleet.aws.api.describe import CHANGING, described_endpoint
+from fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.drift.comparison import Comparison
@@ -110,7 +110,7 @@ def _stack_drift(access: Access, endpoint: str | None, stack: LiveStack) -> Stac
             declared = declared_stack(access, stack)
             for each in declared.of_type(ENDPOINT):
                 live = described_endpoint(access.client("sagemaker"), each.name)
-                if live is not None and live["EndpointStatus"] in CHANGING:
+                if live is not None and live["EndpointStatus"] in STATUSES_IN_PROGRESS:
                     busy = f"the endpoint is {live['EndpointStatus']}"
                     return StackDrift(endpoint=endpoint, stack=stack, busy=busy)
             for comparisons in (

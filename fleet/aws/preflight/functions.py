@@ -8,7 +8,7 @@ from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 
-EXECUTIONS_A_STACK = 4
+EXECUTIONS_PER_STACK = 4
 """Two custom resources of a stack at a time; the CDK's function waits for ours in each.
 
 An estimate: no public source states how many CloudFormation starts at once (docs/unverified.md).
@@ -27,14 +27,14 @@ def functions(subject: Subject) -> Iterator[CheckResult]:
     if stacks < 2:
         return
     limits = subject.access.client("lambda").get_account_settings()["AccountLimit"]
-    free, needed = limits["UnreservedConcurrentExecutions"], stacks * EXECUTIONS_A_STACK
+    free, needed = limits["UnreservedConcurrentExecutions"], stacks * EXECUTIONS_PER_STACK
     text = f"{free} concurrent executions of Lambda; {stacks} stacks at once need about {needed}"
     if free >= needed:
         yield CheckResult(what="functions", text=text)
         return
-    fitting, (service, code) = max(1, free // EXECUTIONS_A_STACK), QUOTA
+    concurrency, (service, code) = max(1, free // EXECUTIONS_PER_STACK), QUOTA
     hint = (
-        f"`fleet deploy --env {subject.place.environment} --concurrency {fitting}`; or request more:"
+        f"`fleet deploy --env {subject.place.environment} --concurrency {concurrency}`; or request more:"
         f" `aws service-quotas request-service-quota-increase --region {subject.place.region}"
         f" --service-code {service} --quota-code {code} --desired-value 1000`"
     )

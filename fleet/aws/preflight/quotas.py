@@ -57,13 +57,13 @@ class QuotaUse:
         return [each for each in self.endpoints if not each.falls_back_to(self.type)]
 
     @cached_property
-    def most(self) -> Demand:
-        """What counts if SageMaker counts all instances of an endpoint for each of its pools."""
+    def max_demand(self) -> Demand:
+        """The instances that count if SageMaker counts all instances of an endpoint for each of its pools."""
         return demand(self.fleets, self.others, self.type)
 
     @cached_property
-    def certain(self) -> Demand:
-        """What counts without new instances of the endpoints that fall back to the type."""
+    def certain_demand(self) -> Demand:
+        """The instances that count without new instances of the endpoints that fall back to the type."""
         fallbacks = self.fallbacks
         fleets = [each for each in self.fleets if each not in fallbacks]
         return demand(fleets, self.others + sum(each.runs(self.type) for each in fallbacks), self.type)
@@ -71,7 +71,7 @@ class QuotaUse:
     @property
     def has_no_fallback(self) -> bool:
         """Whether the quota has no room for one instance that is started in a pool."""
-        return self.certain.deploy + 1 > self.quota.value
+        return self.certain_demand.deploy + 1 > self.quota.value
 
 
 def quotas(subject: Subject) -> Iterator[CheckResult]:
@@ -145,30 +145,30 @@ def _evaluate_quota(subject: Subject, use: QuotaUse) -> CheckResult:
 
 
 def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
-    value, most, certain = use.quota.value, use.most, use.certain
+    value, max_demand, certain_demand = use.quota.value, use.max_demand, use.certain_demand
     more = (
         "request more: `aws service-quotas request-service-quota-increase"
         f" --region {subject.place.region} --service-code {quota_service()} --quota-code {use.quota.code}"
-        f" --desired-value {max(most.update, most.deploy)}`"
+        f" --desired-value {max(max_demand.update, max_demand.deploy)}`"
     )
-    if use.direct and certain.rest > value:
+    if use.direct and certain_demand.rest > value:
         largest = max(use.direct, key=lambda each: each.most)
-        less = _lower(subject, largest, floor(value) - certain.rest + largest.most)
+        less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.most)
         return subject.of_spec(largest.endpoint, largest.key, "FL625", message, more + less)
-    if most.rest > value:
+    if max_demand.rest > value:
         largest = max(use.fallbacks, key=lambda each: each.most)
         message += f"; {NO_FALLBACK if use.has_no_fallback else UNKNOWN_SHARE}"
         path, hint = _pool(subject, use, largest).path, f"{more}; or leave the pool out"
         return subject.of_spec(largest.endpoint, path, "FL625", message, hint, warns=not use.has_no_fallback)
-    if max(most.deploy, most.update) <= value:
+    if max(max_demand.deploy, max_demand.update) <= value:
         return None
-    message += f"; beside the running instances the next deploy needs {most.deploy}"
-    is_certain = bool(use.direct) and max(certain.deploy, certain.update) > value
+    message += f"; beside the running instances the next deploy needs {max_demand.deploy}"
+    is_certain = bool(use.direct) and max(certain_demand.deploy, certain_demand.update) > value
     largest = max(use.direct if is_certain else use.fallbacks, key=lambda each: each.beside(each.most))
     batches = "; or replace instances in batches: `rollout: {strategy: rolling, step: ...}`"
     less = batches if largest.batch is None and largest.most > 1 else ""
     key = ("rollout", "strategy") if subject.specs[largest.endpoint].spec.rollout else largest.key
-    warns = certain.deploy <= value if is_certain else not use.has_no_fallback
+    warns = certain_demand.deploy <= value if is_certain else not use.has_no_fallback
     if not is_certain:
         key = _pool(subject, use, largest).path
         message += f"; {UNKNOWN_SHARE if warns else NO_FALLBACK}"
@@ -206,5 +206,5 @@ def _need(subject: Subject, use: QuotaUse, endpoint: Capacity) -> str:
 
 def _in_all(use: QuotaUse) -> str:
     others = f", {use.others} run for other endpoints" if use.others else ""
-    total = f": {use.most.rest} in total" if use.others or len(use.endpoints) > 1 else ""
-    return f"{others}{total}, {use.most.update} while one is updated"
+    total = f": {use.max_demand.rest} in total" if use.others or len(use.endpoints) > 1 else ""
+    return f"{others}{total}, {use.max_demand.update} while one is updated"

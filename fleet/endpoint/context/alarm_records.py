@@ -61,7 +61,7 @@ class AlarmRecord:
     datapoints: int = 3
     lasts: bool = False
 
-    def never(self, spec: EndpointSpec) -> float | None:
+    def unreachable_threshold(self, spec: EndpointSpec) -> float | None:
         """The threshold, in the key's unit, from which the alarm can never fire."""
         if self.measure == "model_latency":
             return 1000 * seconds_to_answer(streams=spec.container.streams)

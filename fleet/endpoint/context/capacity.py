@@ -1,4 +1,4 @@
-"""How many instances a fleet may come to: at rest, and while its endpoints are updated."""
+"""The instances that a fleet may come to: at rest, and while its endpoints are updated."""
 
 from __future__ import annotations
 
@@ -13,18 +13,33 @@ from fleet.spec.source import KeyPath
 
 
 @dataclass(frozen=True, kw_only=True)
-class Capacity:
-    """One endpoint's instances.
+class InstanceLimit:
+    """The most instances that an endpoint may come to.
 
     Instances of a variant with instance pools may be of any of their types, and SageMaker checks the quota of
     each when it creates or updates the endpoint. How many instances it counts is not documented: here all of
     them count against each quota.
 
     Attributes:
-        endpoint: Its name.
         types: The instance types that its new instances may be of: its spec's, then those of further pools.
-        first: With how many its spec begins.
-        most: How many it may come to.
+        most: Their number.
+    """
+
+    types: tuple[str, ...]
+    most: int
+
+    def counts(self, instance_type: str | None) -> bool:
+        """Whether its new instances count against the quota of a type; None stands for that of all types."""
+        return instance_type in (None, *self.types)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity(InstanceLimit):
+    """One endpoint's instances.
+
+    Attributes:
+        endpoint: Its name.
+        first: The number with which its spec begins.
         key: The key of the spec that sets `most`.
         scaled: An update starts as many new instances as run, whatever the spec begins with.
         batch: With a rolling rollout the share of instances that is replaced at a time, in percent; None
@@ -33,17 +48,11 @@ class Capacity:
     """
 
     endpoint: str
-    types: tuple[str, ...]
     first: int
-    most: int
     key: KeyPath
     scaled: bool
     batch: float | None
     running: Mapping[str, int]
-
-    def counts(self, instance_type: str | None) -> bool:
-        """Whether its new instances are of a type; None stands for all types."""
-        return instance_type in (None, *self.types)
 
     def falls_back_to(self, instance_type: str | None) -> bool:
         """Whether its instances are of a type only where AWS has no capacity for the types before it."""
@@ -107,6 +116,11 @@ def capacity(spec: EndpointSpec, running: Mapping[str, int]) -> Capacity:
     )
 
 
+def instance_limit(spec: EndpointSpec | None) -> InstanceLimit | None:
+    """The most instances of a spec; None without one."""
+    return None if spec is None else InstanceLimit(types=instance_types(spec), most=most_instances(spec)[0])
+
+
 def instance_types(spec: EndpointSpec) -> tuple[str, ...]:
     """The types that the instances of an endpoint may be of: its own, then those of further pools."""
     return tuple(dict.fromkeys(each.type for each in own_machines(spec)))
@@ -126,7 +140,7 @@ def most_instances(spec: EndpointSpec) -> tuple[int, KeyPath]:
 
 
 def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None = None) -> Demand:
-    """What counts against the quota of an instance type, or against that of all types together.
+    """The instances that count against the quota of an instance type, or against that of all types together.
 
     One second fleet exists at a time: `fleet deploy` starts more only as far as the quota has room.
     """

@@ -13,7 +13,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Oversize:
-    """What is wrong with the size of a request; `certain`: SageMaker refuses it by every source."""
+    """A mistake in the size of a request; `certain`: SageMaker refuses it by every source."""
 
     message: str
     hint: str
@@ -21,7 +21,7 @@ class Oversize:
 
 
 def oversize(request: str, size: int, *, is_least: bool = False) -> Oversize | None:
-    """What is wrong with a request of `size` bytes, or None where every source of AWS allows it.
+    """The mistake in the size of a request of `size` bytes, or None where every source of AWS allows it.
 
     Args:
         request: How the message names it, such as `the request`.

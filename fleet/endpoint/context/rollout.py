@@ -43,7 +43,7 @@ class RollbackAlarm:
         return all(
             self.threshold < most * _IN_METRIC[each.unit]
             for each in RECORDS
-            if each.measure == self.measure and (most := each.never(spec)) is not None
+            if each.measure == self.measure and (most := each.unreachable_threshold(spec)) is not None
         )
 
 

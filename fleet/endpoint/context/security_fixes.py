@@ -1,4 +1,4 @@
-"""The security fixes that an endpoint's Triton lacks, and what brings them."""
+"""The security fixes that an endpoint's Triton lacks, and the remedies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fix_ids(fixes: Sequence[SecurityFix]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SecurityGap:
-    """What one endpoint's release of Triton lacks.
+    """The fixes that one endpoint's release of Triton lacks.
 
     Attributes:
         release: The release in the container.
@@ -48,31 +48,31 @@ class SecurityGap:
     flags: frozenset[str]
 
     def remedy(self, fixes: Sequence[SecurityFix]) -> str:
-        """What brings some of the missing fixes: a release, an own image, else what helps without."""
+        """The remedy for some of the missing fixes: a release, an own image, else a measure without them."""
         ids = {each.id for each in fixes}
         lacked = {
             name: [each for each in missing_fixes(name, self.mode, self.flags) if each.id in ids]
             for name in self.candidates
         }
         best = min(lacked, key=lambda name: len(lacked[name]), default=None)
-        left, ways = list(fixes), list[str]()
+        remaining, ways = list(fixes), list[str]()
         if best is not None and len(lacked[best]) < len(fixes):
-            left = lacked[best]
-            part = "all of these fixes" if not left else f"all of them except {fix_ids(left)}"
+            remaining = lacked[best]
+            part = "all of these fixes" if not remaining else f"all of them except {fix_ids(remaining)}"
             ways.append(f'write `triton: "{best}"`, the first release with {part} for {self.place}')
-        if left:
-            pulls = count_of(sum(len(each.pulls) for each in left), "pull request").partition(" ")[2]
-            numbers = ", ".join(str(pull) for each in left for pull in each.pulls)
-            instead = " and ".join(dict.fromkeys(each.instead for each in left))
+        if remaining:
+            pulls = count_of(sum(len(each.pulls) for each in remaining), "pull request").partition(" ")[2]
+            numbers = ", ".join(str(pull) for each in remaining for pull in each.pulls)
+            instead = " and ".join(dict.fromkeys(each.instead for each in remaining))
             ways.append(
-                f"no image of SageMaker for {self.place} has {fix_ids(left)}: by `image`, build one with"
+                f"no image of SageMaker for {self.place} has {fix_ids(remaining)}: by `image`, build one with"
                 f" Triton's {pulls} {numbers}, or {instead}"
             )
         return "; ".join(ways)
 
 
 def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
-    """What the release of an endpoint lacks; None where it is unknown, or nobody calls it on SageMaker."""
+    """The fixes that the release of an endpoint lacks; None if unknown, or not called on SageMaker."""
     image, machine = endpoint.image, endpoint.machine
     if image is None or machine is None or endpoint.environment.environment == LOCAL:
         return None

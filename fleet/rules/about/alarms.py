@@ -58,7 +58,7 @@ def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     for _, held in _given_thresholds(endpoint):
         for each in held:
-            most = each.record.never(endpoint.spec)
+            most = each.record.unreachable_threshold(endpoint.spec)
             if most is not None and each.value >= most:
                 sign = SIGNS[each.record.unit]
                 message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"

@@ -16,7 +16,7 @@ import pytest
 
 from fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
 from fleet.aws.deploy.cdk_processes import CdkEndedError
-from fleet.aws.deploy.cdk_toolkit import DEAD
+from fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED
 from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
 
@@ -185,12 +185,15 @@ def test_a_stack_that_fails_says_all_reasons_and_stops_no_other(cdk: Cdk, root: 
 
 def test_a_process_that_dies_fails_its_stacks_and_the_next_stack_starts_another(cdk: Cdk, root: Path) -> None:
     run = deploy(cdk, root, "dies")
-    assert (run.exit_code, run.output) == (1, request(root, "dies") + DEAD)
+    assert (run.exit_code, run.output) == (1, request(root, "dies") + PROCESS_ENDED)
     assert deploy(cdk, root, "next").exit_code == 0
 
 
 def test_only_the_reviewed_change_is_confirmed_and_no_code_is_asked_for(cdk: Cdk, root: Path) -> None:
-    answers = "CDK_TOOLKIT_I5060: true\nCDK_TOOLKIT_I5050: false\nError: MFA token: nobody can answer\n"
+    answers = (
+        "CDK_TOOLKIT_I5060: true\nCDK_TOOLKIT_I5050: false\nError: cannot answer 'MFA token': use credentials"
+        " that ask for no code, such as those of `aws sso login`\n"
+    )
     assert deploy(cdk, root, "asks").output == request(root, "asks") + answers
 
 

@@ -83,10 +83,6 @@ def test_a_deploy_of_another_clone_at_the_same_time_is_named_with_the_remedy(lin
         ),
         ("host_image_refused_by_name", "Invalid combination: instance p4d and InferenceAmiVersion"),
         (
-            "endpoint_in_progress",
-            'Cannot update in-progress endpoint "arn:aws:sagemaker:us-west-2:1:endpoint/a".',
-        ),
-        (
             "role_not_assumed",
             "Could not assume role arn:aws:iam::1:role/a. Please ensure that the role exists",
         ),
@@ -102,6 +98,15 @@ def test_a_remedy_names_what_the_reason_names() -> None:
     called = "Failed for execute the inference request. Model 'tensorrt_llm' is not ready."
     (finding,) = failed_resources(cast("Any", FailedUpdate(called)), "arn", "triton-fleet-dev-a", "see a.log")
     assert finding.hint.startswith("add `--load-model=tensorrt_llm` to ")
+
+
+def test_the_remedy_for_an_endpoint_in_progress_is_a_command_to_paste() -> None:
+    refused = 'Cannot update in-progress endpoint "arn:aws-cn:sagemaker:cn-north-1:1:endpoint/a-b".'
+    (finding,) = failed_resources(
+        cast("Any", FailedUpdate(refused)), "arn", "triton-fleet-dev-a", "see a.log"
+    )
+    command = "`aws sagemaker wait endpoint-in-service --region cn-north-1 --endpoint-name a-b`"
+    assert command in finding.hint
 
 
 def test_a_deploy_that_failed_for_an_unknown_reason_has_no_remedy() -> None:

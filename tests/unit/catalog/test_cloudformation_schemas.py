@@ -13,6 +13,7 @@ from fleet.aws.drift import hosting, monitoring, roles, scaling
 from fleet.aws.running_configuration import CONFIGURATION
 from fleet.catalog.limits import limit
 from fleet.endpoint.context import rollout
+from fleet_folder import ROOT
 
 SCHEMAS = "cfnlint/data/schemas"
 COMPARED = (
@@ -45,15 +46,25 @@ def test_cloudformation_can_read_the_types_that_drift_compares_itself_except_inl
     assert "read" not in handlers(roles.POLICY)
 
 
-def test_the_time_outs_of_an_endpoint_are_those_of_its_schema(
-    handlers: Callable[[str], dict[str, Any]],
+@pytest.fixture(scope="module")
+def minutes(handlers: Callable[[str], dict[str, Any]]) -> dict[str, int]:
+    """How long CloudFormation waits for an endpoint, by operation."""
+    return {
+        name: each["timeoutInMinutes"]
+        for name, each in handlers(hosting.ENDPOINT).items()
+        if "timeoutInMinutes" in each
+    }
+
+
+def test_the_page_about_updates_has_the_time_outs_of_an_endpoint(minutes: dict[str, int]) -> None:
+    text = " ".join((ROOT / "docs/updates.md").read_text().split())
+    times = f"CloudFormation waits {minutes['create']} minutes for a new endpoint and {minutes['update']} minutes for an"
+    assert times in text
+
+
+def test_the_longest_start_and_the_longest_rollout_end_before_cloudformation_gives_up(
+    minutes: dict[str, int],
 ) -> None:
-    found = handlers(hosting.ENDPOINT)
-    assert limit("endpoint_create_minutes") == found["create"]["timeoutInMinutes"]
-    assert limit("endpoint_update_minutes") == found["update"]["timeoutInMinutes"]
-
-
-def test_the_longest_start_and_the_longest_rollout_end_before_cloudformation_gives_up() -> None:
     start = rollout.PROVISIONING_SECONDS + limit("download_seconds_max") + limit("startup_seconds_max")
-    assert start < limit("endpoint_create_minutes") * 60
-    assert limit("rollout_seconds_max") < limit("endpoint_update_minutes") * 60
+    assert start < minutes["create"] * 60
+    assert limit("rollout_seconds_max") < minutes["update"] * 60

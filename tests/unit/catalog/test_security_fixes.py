@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fleet.catalog.data_file import data_file
 from fleet.catalog.front_end import flags
 from fleet.catalog.images import releases
 from fleet.catalog.security_fixes import (
     FixSeverity,
-    Rating,
     SecurityFix,
     missing_fixes,
     security_fixes,
@@ -19,6 +20,7 @@ from fleet.spec.endpoint import Mode
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/images.md"
 RESTRICTED = ["--http-restricted-api"]
+FACTS = data_file("security_fixes.yaml")["fixes"]
 FIXES = {each.id: each for each in security_fixes()}
 
 
@@ -33,7 +35,13 @@ def test_a_fix_has_a_release_or_the_earliest_that_may_have_it(fix: SecurityFix) 
     assert set(fix.modes) <= {each.value for each in Mode}
     assert set(fix.flags) <= flags()
     assert fix.pulls
-    assert (fix.rating is Rating.OWN) == (not fix.cves)
+
+
+@pytest.mark.parametrize("facts", FACTS.values(), ids=FACTS)
+def test_a_severity_is_this_projects_own_only_without_a_cve(facts: dict[str, Any]) -> None:
+    assert facts["rating"] in {"stated", "inferred", "own"}
+    assert (facts["rating"] == "own") == ("cves" not in facts)
+    assert facts["reach"] in {"caller", "container"}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +93,7 @@ def test_the_worst_comes_first() -> None:
 @pytest.mark.parametrize("fix", security_fixes(), ids=lambda each: each.id)
 def test_the_page_about_images_lists_each_fix_as_the_catalog_has_it(fix: SecurityFix) -> None:
     (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{fix.id}` |"))
-    assert f"| {fix.severity}, {fix.rating} | {fix.release_text}" in row
+    facts = FACTS[fix.id]
+    assert f"| {fix.severity}, {facts['rating']} | {fix.release_text}" in row
     assert all(f"`{each}`" in row for each in (*fix.modes, *fix.flags))
-    assert row.endswith(f"| {fix.title}: {fix.effect} |")
+    assert row.endswith(f"| {facts['title']}: {facts['effect']} |")

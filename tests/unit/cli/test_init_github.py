@@ -138,7 +138,11 @@ class TestFiles:
         ("script", "reason"),
         [
             ("echo 'gh auth login' >&2; exit 4", "`gh api repos/example/fleet` failed: gh auth login"),
-            ("exit 1", "`gh api repos/example/fleet` failed: exit code 1"),
+            (
+                "exit 1",
+                "`gh api repos/example/fleet` failed: exit code 1 (run `gh api repos/example/fleet` to see why; if"
+                " you are not logged in, `gh auth login`)",
+            ),
             ("echo '[1]'", "`gh api repos/example/fleet` printed no JSON object"),
             ("printf '{'", "`gh api repos/example/fleet` printed no JSON object"),
         ],

@@ -114,8 +114,12 @@ class TestSubjectsWithoutIds:
         assert self.warnings(folder, GITHUB) == []
         assert self.warnings(folder, f"{GITHUB}    former_repository: example/fleet\n") == []
 
-    def test_the_ids_belong_into_the_key_that_comes_first(self, folder: FleetFolder) -> None:
+    def test_the_form_with_ids_ends_the_warning_in_either_key(self, folder: FleetFolder) -> None:
         written = "access: {github: {repository: example/fleet, former_repository: example@1/fleet@23}}\n"
+        assert self.warnings(folder, written) == []
+
+    def test_a_former_name_without_ids_does_not_end_it(self, folder: FleetFolder) -> None:
+        written = "access: {github: {repository: example/fleet, former_repository: old/fleet}}\n"
         (found,) = self.warnings(folder, written)
         assert "former_repository" not in found.hint
 
