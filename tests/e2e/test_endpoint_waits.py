@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,7 +13,7 @@ from endpoint_capacity import await_service
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.deploy import endpoint_wait
 from fleet.aws.deploy.destroy import destroy, plan_deletion
-from fleet.aws.deploy.endpoint_wait import await_endpoint
+from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.fleet_stacks import endpoint_stacks
@@ -99,6 +100,42 @@ def test_a_deletion_waits_until_the_endpoint_can_be_deleted(
     destroy(access, found, notices)
     assert [text.partition(":")[0] for text in notices] == ["the endpoint ends is Updating"]
     assert "ends" not in endpoint_stacks(access.client("cloudformation"), access.place)
+
+
+def test_a_deletion_shows_that_the_role_is_kept_where_sagemaker_cleans_up_with_it(
+    access: Access, stacks: Stacks, notices: Notices
+) -> None:
+    resources = endpoint("cleans")
+    resources["Endpoint"]["Metadata"] = {"CleanupLooks": 15}
+    assert stacks.create(f"{PLACE.stack}-cleans", resources) == "CREATE_COMPLETE"
+    found = plan_deletion(access, "cleans")
+    assert found is not None
+    destroy(access, found, notices)
+    assert notices == [
+        "the stack keeps the endpoint's role for five minutes after it: SageMaker cleans up with it"
+    ]
+
+
+def test_a_deploy_shows_what_its_scaling_guard_waits_for_once(
+    access: Access, stacks: Stacks, sagemaker: Any, host: RecordingHost
+) -> None:
+    deployed(stacks, "guarded")
+    scale(sagemaker, host, "guarded")
+    shown: list[str] = []
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
+    event = "s | 1/9 | 7:57:43 PM | UPDATE_{} | Custom::ScalingGuard | Update/Before (UpdateBefore70821B27)\n"
+    begun = event.format("IN_PROGRESS")
+    watch("s: creating CloudFormation changeset...\n")
+    assert shown == []
+    for _ in range(50):
+        watch(begun)
+    assert shown == ["the endpoint guarded is Updating: its scaling guard waits for it"]
+    host.may_scale.set()
+    await_service(sagemaker, "guarded")
+    watch = GuardWatch(access, cast(Any, SimpleNamespace(name="guarded")), shown.append)
+    watch(begun)
+    watch(begun + event.format("COMPLETE"))
+    assert len(shown) == 1
 
 
 def refused_update(stacks: Stacks, sagemaker: Any, host: RecordingHost, name: str) -> str:

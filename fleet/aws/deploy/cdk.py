@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
-from fleet.aws.deploy.cdk_toolkit import CdkToolkit
+from fleet.aws.deploy.cdk_toolkit import CdkToolkit, Watch
 from fleet.aws.deploy.tools import cdk_cli, cdk_toolkit, tool_path
 from fleet.core.files import owner_only, write_atomically
 from fleet.findings import CannotRunError
@@ -104,17 +104,28 @@ class Cdk:
             log.seek(start)
             return CdkRun(exit_code=exit_code, output=log.read())
 
-    def deploy(self, assembly: Path, stack: str, change_set: str, *, imports: bool = False) -> CdkRun:
+    def deploy(
+        self,
+        assembly: Path,
+        stack: str,
+        change_set: str,
+        *,
+        imports: bool = False,
+        watch: Watch = lambda _: None,
+    ) -> CdkRun:
         """Deploy one stack of an assembly by a change set of that name, without confirmation, and wait.
 
         `imports`: resources that exist under the names of the template become the stack's.
+        `watch` is called with the output so far, about every second.
 
         Raises:
             CdkEndedError: another thread has called `end`.
         """
         with open(self._log, "a", encoding="utf-8", opener=owner_only) as log:
             log.write(f"deploy of {stack} by the change set {change_set}\n")
-            failed, output = self._toolkit.deploy(assembly, stack, change_set, log, imports=imports)
+            failed, output = self._toolkit.deploy(
+                assembly, stack, change_set, log, imports=imports, watch=watch
+            )
         return CdkRun(exit_code=int(failed), output=output)
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from fleet.aws.deploy.tools import tool_path
 from fleet.core.files import owner_only
 from fleet.core.parallel import SECONDS_DEAF
 
+Watch = Callable[[str], None]
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
 PROCESS_ENDED = (
     "the process of the CDK's toolkit ended before the stack was deployed;"
@@ -61,11 +63,19 @@ class CdkToolkit:
         self._deploys: dict[str, StackDeploy] = {}
 
     def deploy(
-        self, assembly: Path, stack: str, change_set: str, log: IO[str], *, imports: bool = False
+        self,
+        assembly: Path,
+        stack: str,
+        change_set: str,
+        log: IO[str],
+        *,
+        imports: bool = False,
+        watch: Watch = lambda _: None,
     ) -> tuple[bool, str]:
         """Deploy a stack by a change set of that name; whether it failed, and the output.
 
         `imports`: resources that exist under the names of the template become the stack's.
+        `watch` is called with the output so far, about every second.
 
         Raises:
             CdkEndedError: another thread has ended the process.
@@ -85,6 +95,7 @@ class CdkToolkit:
             with suppress(TimeoutError):
                 failed = deploy.failed.result(SECONDS_DEAF)
                 break
+            watch("".join(deploy.output))
         if self._processes.ended:
             raise CdkEndedError
         return failed, "".join(deploy.output)

@@ -19,7 +19,7 @@ from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_s
 from fleet.aws.deploy.admission import Admission, Headroom
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.endpoint_wait import await_endpoint
+from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
@@ -192,7 +192,9 @@ class Deploy:
             await_endpoint(self._access, endpoint.name, self._steps.say)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
-        run = cdk.deploy(self._assembly, name, change_set, imports=self._imports and endpoint is None)
+        imports = self._imports and endpoint is None
+        watch = GuardWatch(self._access, endpoint, self._steps.say)
+        run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
             # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
 from fleet.aws.api.stack import LiveStack, settled_stack, stack_resources
@@ -13,6 +17,9 @@ from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.endpoint.object_keys import prefix_of
 from fleet.findings import CannotRunError, FindingsError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +63,8 @@ def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None]) -
     cloudformation, stack = access.client("cloudformation"), deletion.stack
     if deletion.endpoint is not None:
         await_endpoint(access, deletion.endpoint.name, notice)
+    if _keeps_role(cloudformation, stack):
+        notice("the stack keeps the endpoint's role for five minutes after it: SageMaker cleans up with it")
     cloudformation.delete_stack(StackName=stack.id)
     left = settled_stack(cloudformation, stack)
     if left is None:
@@ -65,6 +74,13 @@ def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None]) -
     if findings:
         raise FindingsError(findings)
     raise CannotRunError(f"the stack {left.name} is in {left.status}: {left.reason}", hint)
+
+
+def _keeps_role(cloudformation: CloudFormationClient, stack: LiveStack) -> bool:
+    """Whether the scaling guard waits after the endpoint; False if the template cannot be read."""
+    with suppress(ClientError):
+        return "CleanupLooks" in str(cloudformation.get_template(StackName=stack.id)["TemplateBody"])
+    return False
 
 
 def _has_artifacts(access: Access, name: str) -> bool:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+
+from botocore.exceptions import ClientError
 
 from fleet.aws.access import Access
 from fleet.aws.api.clock import answered_at
 from fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
 from fleet.aws.api.stack import pauses
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError
 
+GUARD_EVENT = re.compile(r"\| (\w+) \| Custom::ScalingGuard \| \S*Before ")
+"""An event of the step of the scaling guard that waits, as the CDK's toolkit 1.43 prints it."""
 MAX_WAIT = timedelta(hours=1)
 """An instance may take a quarter of an hour to start, and scaling may begin again."""
 
@@ -43,6 +50,36 @@ def await_endpoint(access: Access, name: str, notice: Callable[[str], None]) -> 
             shown = status
         pause.wait(next(seconds))
         found = described_endpoint(sagemaker, name)
+
+
+class GuardWatch:
+    """Shows for which statuses of an endpoint the scaling guard waits within a deploy of its stack.
+
+    The guard waits at most 50 minutes, in CloudFormation, which shows a resource in progress meanwhile.
+    """
+
+    def __init__(
+        self, access: Access, endpoint: ResolvedEndpoint | None, notice: Callable[[str], None]
+    ) -> None:
+        """Watch the deploy of an endpoint's stack; None for Foundation, which has no such step."""
+        self._sagemaker, self._notice = access.client("sagemaker"), notice
+        self._name = endpoint.name if endpoint is not None else ""
+        self._calls, self._shown = 0, ""
+
+    def __call__(self, output: str) -> None:
+        """Look at the CDK's output so far; ask for the endpoint at every twentieth call within the guard."""
+        events = GUARD_EVENT.findall(output)
+        if not events or not events[-1].endswith("_IN_PROGRESS"):
+            return
+        self._calls += 1
+        if self._calls % 20 != 1:
+            return
+        with suppress(ClientError):
+            found = described_endpoint(self._sagemaker, self._name)
+            status = found["EndpointStatus"] if found is not None else ""
+            if status in STATUSES_IN_PROGRESS and status != self._shown:
+                self._notice(f"the endpoint {self._name} is {status}: its scaling guard waits for it")
+                self._shown = status
 
 
 def _minutes(time: timedelta) -> int:
