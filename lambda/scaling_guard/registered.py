@@ -84,7 +84,7 @@ def activity_in_progress(autoscaling: Any, variant: Variant) -> str:
 
 
 def resource_id(variant: Variant) -> str:
-    """What Application Auto Scaling calls the variant."""
+    """The variant's name in Application Auto Scaling."""
     return f"endpoint/{variant.endpoint}/variant/{variant.name}"
 
 
@@ -115,6 +115,6 @@ def _tags(autoscaling: Any, target: Arguments) -> dict[str, str]:
 
 
 def _taken_by(autoscaling: Any, operation: str, described: Arguments, *, without: str = "") -> Arguments:
-    """What is described, less its read-only members: those that the call which makes it does not take."""
+    """The description without its read-only members: those that the call which makes it does not take."""
     taken = autoscaling.meta.service_model.operation_model(operation).input_shape.members
     return {name: value for name, value in described.items() if name in taken and name != without}

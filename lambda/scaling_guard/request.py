@@ -1,4 +1,4 @@
-"""What CloudFormation asks of the guard."""
+"""The request of CloudFormation to the guard."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from .retried import is_error, is_final, retried
 from .scaling import Arguments, Scaling
 
 _NOT_YET_SEEN = "ObjectNotFoundException"
-"""What a target may be for a moment after it was registered (source: API reference)."""
+"""The error of a target for a moment after it was registered (source: API reference)."""
 
 
 class Missing(NamedTuple):
-    """What is not registered again, a sentence on each.
+    """The parts that are not registered again, a sentence on each.
 
     Attributes:
         over: scheduled actions that are refused, as when their time has passed.

@@ -1,31 +1,34 @@
-"""The stack that asks: what its status says."""
+"""The stack that asks: its state, and a resource's name in it; other packages link to this file."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-
-from .errors import NotYet
-
-
-def stack_status(cloudformation: Any, stack_id: str, *, is_last: bool) -> str:
-    """The stack's status; empty, so that it is taken to go forward, if it could not be asked in time.
-
-    Raises:
-        NotYet: it cannot be asked at the moment.
-    """
-    try:
-        answer = cloudformation.describe_stacks(StackName=stack_id)
-    except (BotoCoreError, ClientError) as error:
-        told = f"the stack cannot be asked whether it rolls back: {error}"
-        if not is_last:
-            raise NotYet(told) from error
-        print(f"Given up: {told}")
-        return ""
-    return str(answer["Stacks"][0]["StackStatus"])
 
 
 def is_rollback(status: str) -> bool:
     """Whether a stack of this status rolls back, or cleans up after that."""
     return "ROLLBACK" in status
+
+
+def rolls_back(cloudformation: Any, stack_id: str) -> bool:
+    """Whether the stack rolls back; if it cannot be asked, it is taken not to."""
+    try:
+        return is_rollback(stack_status(cloudformation, stack_id))
+    except (BotoCoreError, ClientError) as error:
+        print(f"The stack cannot be asked whether it rolls back: {error}")
+        return False
+
+
+def stack_status(cloudformation: Any, stack_id: str) -> str:
+    """The stack's status."""
+    return str(cloudformation.describe_stacks(StackName=stack_id)["Stacks"][0]["StackStatus"])
+
+
+def physical_id(event: Mapping[str, Any]) -> str:
+    """One name for good: an update of the resource replaces nothing."""
+    if event["RequestType"] != "Create":
+        return str(event["PhysicalResourceId"])
+    return f"{event['StackId'].rpartition(':')[2]}/{event['LogicalResourceId']}"
