@@ -1,4 +1,4 @@
-"""What keeps scaling and updates of an endpoint apart, and lets a scaled variant change its instance type.
+"""The scaling guard, which keeps scaling and updates of an endpoint apart, and lets its instance type change.
 
 SageMaker refuses to change or delete an endpoint while instances come and go, and to update a variant's
 instance type while it is registered with Application Auto Scaling.

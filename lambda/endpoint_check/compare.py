@@ -43,7 +43,7 @@ def _tensor(wanted: Mapping[str, Any], got: Output) -> str | None:
 
 
 def _values(data: Any, wanted: Mapping[str, Any], got: Output, size: int) -> str | None:
-    """What is wrong with the first `size` values."""
+    """The first difference among the first `size` values, or None."""
     values: Sequence[Any] = flat(data) if isinstance(data, list) else [data]
     values = list(unpacked(got.datatype, packed(got.datatype, values)))
     if isinstance(data, list):
@@ -55,16 +55,16 @@ def _values(data: Any, wanted: Mapping[str, Any], got: Output, size: int) -> str
     tolerance, first, off = wanted.get("tolerance", 0), None, 0
     # An answer has up to 26 million values: they are neither kept nor, where they are equal, passed on.
     pairs = zip(values if isinstance(data, list) else repeat(values[0], size), got.values, strict=False)
-    for at, (value, there) in enumerate(pairs):
-        if value != there and not _is_near(value, there, tolerance):
-            first, off = first or (at, value, there), off + 1
+    for index, (expected, actual) in enumerate(pairs):
+        if expected != actual and not _is_near(expected, actual, tolerance):
+            first, off = first or (index, expected, actual), off + 1
     if first is None:
         return None
-    at, value, there = first
+    index, expected, actual = first
     within = "" if got.datatype in (BYTES, "BOOL") else f" (tolerance {tolerance:.9g})"
     return (
-        f"{_index(at, got.shape)} is {_told(there, got.datatype)}, expected {_told(value, got.datatype)}"
-        f"{within}; {off} of {size} values differ"
+        f"{_index(index, got.shape)} is {_told(actual, got.datatype)}, "
+        f"expected {_told(expected, got.datatype)}{within}; {off} of {size} values differ"
     )
 
 

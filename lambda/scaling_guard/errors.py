@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class GuardError(Exception):
-    """What is wrong with which endpoint, and what to do about it; each whole sentences."""
+    """A failure: what is wrong with which endpoint, and the remedy; each whole sentences."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what} {remedy}")

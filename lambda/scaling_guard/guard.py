@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import GuardError, NotYet
-from .registered import activity_in_progress, delete_policy, deregister, register, registered, suspend
+from .registered import (
+    activity_in_progress,
+    delete_policy,
+    deregister,
+    register,
+    registered,
+    resource_id,
+    suspend,
+)
 from .request import Request
 from .restore import restore
 from .saved import Saved
@@ -22,7 +30,9 @@ class Guard:
         autoscaling: A client of Application Auto Scaling.
         saved: Where the scaling is kept while it is aside.
         rolls_back: Whether the stack goes back to what it was.
+        is_replaced: Whether the request's resource gets another physical id, so that a clean-up comes.
         is_last: Whether the time for waiting is over.
+        minutes: How long that time is.
     """
 
     def __init__(
@@ -33,11 +43,14 @@ class Guard:
         saved: Saved,
         *,
         rolls_back: bool,
-        is_last: bool = False,
+        is_replaced: bool,
+        is_last: bool,
+        minutes: int,
     ) -> None:
         self._request, self._variant = request, request.variant
         self._sagemaker, self._autoscaling, self._saved = sagemaker, autoscaling, saved
-        self._rolls_back, self._is_last = rolls_back, is_last
+        self._rolls_back, self._is_replaced = rolls_back, is_replaced
+        self._is_last, self._minutes = is_last, minutes
 
     def align(self) -> str:
         """Put the scaling aside where an update of the endpoint is to come, and bring it back where none is.
@@ -46,17 +59,17 @@ class Guard:
             What was done, as a sentence.
 
         Raises:
-            NotYet: the endpoint or its scaling is under way.
+            NotYet: the endpoint or its scaling is under way, or AWS refused something for the moment.
             GuardError: that has not ended in time, the endpoint did not keep its new configuration, or not
                 everything could be brought back.
             ClientError: AWS refused a call.
         """
-        endpoint = Endpoint.described(self._sagemaker, self._variant.endpoint)
+        endpoint = Endpoint.read(self._sagemaker, self._variant.endpoint)
         if endpoint is None:
             return self._without_endpoint()
         types = instance_types(self._sagemaker, endpoint, self._variant.name)
         now = registered(self._autoscaling, self._variant)
-        if self._is_run_by(endpoint, types):
+        if self._is_run_by(endpoint, types) and not self._stays_aside:
             kept = self._saved.load()
             is_deregistered = kept is not None and kept.is_aside and now is None
             if is_deregistered and endpoint.is_under_way and not self._is_last:
@@ -74,7 +87,7 @@ class Guard:
             GuardError: not everything could be brought back.
             ClientError: AWS refused a call.
         """
-        if Endpoint.described(self._sagemaker, self._variant.endpoint) is None:
+        if Endpoint.read(self._sagemaker, self._variant.endpoint) is None:
             return self._without_endpoint()
         kept = self._saved.load()
         if kept is None or not kept.is_aside:
@@ -83,11 +96,22 @@ class Guard:
         now = self._back_on_target(kept, registered(self._autoscaling, self._variant))
         return self._restore(kept, now, skipped=frozenset())
 
+    @property
+    def _stays_aside(self) -> bool:
+        """Whether CloudFormation's own rollback of the endpoint is to come, even if it is back already.
+
+        The second step or the clean-up ends it; without a clean-up, no step before has succeeded.
+        """
+        is_first = self._request.step == "before"
+        return self._rolls_back and is_first and self._is_replaced and self._request.moves_endpoint
+
     def _is_run_by(self, endpoint: Endpoint, types: set[str]) -> bool:
         """Whether the endpoint runs what is wanted; stacks of earlier releases name a type alone."""
-        if self._request.config:
-            return endpoint.runs(self._request.config)
-        return types == {self._request.instance_type}
+        request = self._request
+        if request.config:
+            return endpoint.runs(request.config)
+        has_to_move = bool(request.former_config) and endpoint.runs(request.former_config)
+        return types == {request.instance_type} and not has_to_move
 
     def _put_aside(self, endpoint: Endpoint, types: set[str], now: Scaling | None) -> str:
         """Suspend the scaling, wait until nothing is under way, and deregister it for another type."""
@@ -98,18 +122,20 @@ class Guard:
                 self._saved.save(suspension)
                 kept = suspension
             if not now.is_suspended:
-                suspend(self._autoscaling, self._variant)
+                suspend(self._autoscaling, self._variant, {**now.state, **SUSPENDED})
         self._wait_until_quiet(kept, now)
         runs = f"{self._variant} runs on {' and '.join(sorted(types))}, in configuration {endpoint.config}"
         if kept is None or not kept.is_aside:
             return f"Nothing to do: {self._variant} has no scaling."
         if types == {next_type}:
+            if now is not None and self._rolls_back:
+                self._make_room(kept, now)
             did = f"{runs}: its scaling is suspended until its endpoint has changed."
         else:
             if now is not None:
                 kept = now.completed_by(kept)
                 # On the way back the clean-up may be what brings it back, which does not know what it was.
-                kept = self._turned(kept) if self._rolls_back else kept
+                kept = self._exchange_policies(kept) if self._rolls_back else kept
                 self._saved.save(kept)
                 deregister(self._autoscaling, self._variant)
             did = f"{runs}, not {next_type}: its scaling is deregistered, and saved in {self._saved}: {kept}."
@@ -117,7 +143,7 @@ class Guard:
             raise GuardError(
                 f"{runs}, not on {next_type} in configuration {self._request.config}: SageMaker did not keep"
                 " the update, or somebody changed the endpoint meanwhile.",
-                "See the output of `aws sagemaker describe-endpoint --endpoint-name "
+                f"See the output of `aws sagemaker describe-endpoint --region {self._region} --endpoint-name "
                 f"{self._variant.endpoint}`, remove the cause, and deploy again. The rollback of this stack "
                 "brings the scaling back.",
             )
@@ -132,11 +158,17 @@ class Guard:
     def _wait_until_quiet(self, kept: Scaling | None, now: Scaling | None) -> None:
         """Wait until the endpoint can be changed, and nothing is about to scale it."""
         # Asked again, as scaling may have begun before it was suspended.
-        endpoint = Endpoint.described(self._sagemaker, self._variant.endpoint)
+        endpoint = Endpoint.read(self._sagemaker, self._variant.endpoint)
         if endpoint is not None and endpoint.is_under_way:
             under_way = str(endpoint)
+            remedy = in_service(self._sagemaker, endpoint.name)
         elif now is not None and (activity := activity_in_progress(self._autoscaling, self._variant)):
             under_way = f"a scaling activity of {self._variant} is in progress: {activity}"
+            remedy = (
+                f"Wait until `aws application-autoscaling describe-scaling-activities --region {self._region}"
+                f" --service-namespace sagemaker --resource-id {resource_id(self._variant)}` shows none in "
+                "progress"
+            )
         else:
             return
         if not self._is_last:
@@ -144,10 +176,13 @@ class Guard:
         if kept is not None and now is not None and not self._rolls_back:
             self._back_on_target(kept, registered(self._autoscaling, self._variant))
         raise GuardError(
-            f"The update cannot begin: {under_way}, for longer than the guard may wait.",
-            f"Wait until `aws sagemaker wait endpoint-in-service --endpoint-name {self._variant.endpoint}`"
-            " ends, then deploy again.",
+            f"The update cannot begin: {under_way}, for more than {self._minutes} minutes.",
+            f"{remedy}, then deploy again.",
         )
+
+    @property
+    def _region(self) -> str:
+        return str(self._sagemaker.meta.region_name)
 
     def _without_endpoint(self) -> str:
         self._saved.forget()
@@ -163,19 +198,28 @@ class Guard:
             now = self._back_on_target(kept, now)
         if now is None:
             return f"Nothing to do: {self._variant} has no scaling."
+        kept = self._make_room(kept, now)
+        if kept is None:
+            return f"Nothing to do: {self._variant} runs what it has to, and no scaling is saved."
+        policies_to_create = frozenset() if self._rolls_back else self._request.new_policies
+        return self._restore(self._exchange_policies(kept), now, skipped=policies_to_create)
+
+    def _make_room(self, kept: Scaling | None, now: Scaling) -> Scaling | None:
+        """Delete the obsolete policies; the scaling to keep, with these among the replaced ones."""
         obsolete = self._request.obsolete_policies & now.policies.keys()
         if obsolete:
             kept = (kept or Scaling(target=now.target, is_aside=False)).with_replaced(obsolete, now.policies)
+        if kept is not None and kept.is_aside and self._rolls_back:
+            # The clean-up may be what brings it back, which does not know what it was.
+            kept = self._exchange_policies(kept)
+        if kept is not None and kept != self._saved.load():
             self._saved.save(kept)
-            for name in sorted(obsolete):
-                delete_policy(self._autoscaling, self._variant, name)
-        if kept is None:
-            return f"Nothing to do: {self._variant} runs what it has to, and no scaling is saved."
-        coming = frozenset() if self._rolls_back else self._request.new_policies
-        return self._restore(self._turned(kept), now, skipped=coming)
+        for name in sorted(obsolete):
+            delete_policy(self._autoscaling, self._variant, name)
+        return kept
 
-    def _turned(self, kept: Scaling) -> Scaling:
-        """What is kept, where policies change places: obsolete ones are replaced, and some come back.
+    def _exchange_policies(self, kept: Scaling) -> Scaling:
+        """The scaling to keep, where policies change places: obsolete ones are replaced, and some come back.
 
         Those come back that CloudFormation takes for existing: in a rollback all of the stack's.
         """
@@ -187,27 +231,37 @@ class Guard:
         if now is None:
             register(self._autoscaling, self._variant, kept.target)
             return Scaling(target=kept.target)
-        state = kept.target.get("SuspendedState", {})
-        if now.is_suspended and state != SUSPENDED:
-            suspend(self._autoscaling, self._variant, state)
+        if now.is_suspended and now.state != kept.state:
+            suspend(self._autoscaling, self._variant, kept.state)
         return now
 
     def _restore(self, kept: Scaling, now: Scaling, *, skipped: frozenset[str]) -> str:
         missing = restore(self._autoscaling, kept, now, skipped=skipped)
-        if missing.failed:
+        if missing.failed or missing.passing:
             what = " ".join(
                 [
                     f"The scaling of {self._variant} could not be fully restored.",
                     *missing.failed,
+                    *missing.passing,
                     *missing.over,
                 ]
             )
+            if not self._is_last and (self._rolls_back or not missing.failed):
+                raise NotYet(what)
             raise GuardError(what, f"It stays saved in {self._saved}: remove the cause, and deploy again.")
         if kept.replaced and not self._rolls_back:
             self._saved.save(Scaling(target=kept.target, replaced=kept.replaced, is_aside=False))
         else:
             self._saved.forget()
         return " ".join([f"The scaling of {self._variant} is as it was: {kept}.", *missing.over])
+
+
+def in_service(sagemaker: Any, endpoint: str) -> str:
+    """The remedy for an endpoint under way, up to "then"."""
+    return (
+        f"Wait until `aws sagemaker wait endpoint-in-service --region {sagemaker.meta.region_name}"
+        f" --endpoint-name {endpoint}` ends"
+    )
 
 
 def tidy(saved: Saved) -> str:

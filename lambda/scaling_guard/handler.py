@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from .errors import GuardError, NotYet
-from .guard import Guard, tidy
+from .guard import Guard, in_service, tidy
 from .request import Request, physical_id
+from .retried import is_final
 from .saved import Looks, Saved
-from .stack import rolls_back, stack_status
+from .stack import is_rollback, stack_status
 from .variant import Endpoint
 
 _MOST = 1500
 """Characters of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""
-_GOING = ("DELETE_", "ROLLBACK_")
+_DELETION_STATUSES = ("DELETE_", "ROLLBACK_")
 """How the status of a stack begins that is deleted, or whose creation is taken back."""
 
 Client = Callable[[str], Any]
@@ -31,8 +33,16 @@ def handler(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Say until when `is_complete` may wait; the environment has the seconds as SECONDS."""
-    return {"PhysicalResourceId": physical_id(event), "Deadline": time.time() + float(environ["SECONDS"])}
+    """Say until when `is_complete` may wait; the environment has the seconds as SECONDS.
+
+    The framework passes the answer on with the event, in which its physical id takes the place of the former.
+    """
+    name = physical_id(event)
+    return {
+        "PhysicalResourceId": name,
+        "IsReplaced": event["RequestType"] == "Update" and name != event["PhysicalResourceId"],
+        "Deadline": time.time() + float(environ["SECONDS"]),
+    }
 
 
 def is_complete(
@@ -48,16 +58,23 @@ def is_complete(
     Raises:
         GuardError: the scaling is not as it has to be, and the stack neither rolls back nor is deleted.
     """
-    is_last = time.time() >= event["Deadline"]
+    is_last, status = time.time() >= event["Deadline"], ""
     try:
-        did = _done(event, client, environ, is_last=is_last)
+        if event["RequestType"] == "Create":
+            did = _created(event, client, environ)
+        else:
+            status = _status(event, client, is_last=is_last)
+            did = _done(event, client, environ, status, is_last=is_last)
     except NotYet as error:
         print(f"Waiting: {error}")
         return {"IsComplete": False}
     except Exception as error:
+        if not is_last and _may_pass(error, status):
+            print(f"Waiting: a call to AWS failed: {type(error).__name__}: {error}")
+            return {"IsComplete": False}
         guard_error = error if isinstance(error, GuardError) else _unforeseen(error, event)
         is_deletion = event["RequestType"] == "Delete"
-        if not is_deletion and not rolls_back(client("cloudformation"), event["StackId"]):
+        if not is_deletion and not is_rollback(status):
             raise GuardError(guard_error.what[:_MOST], guard_error.remedy) from error
         reason = "the resource is deleted" if is_deletion else "the stack rolls back"
         did = f"Reported only, because {reason}: {guard_error.what}"
@@ -65,15 +82,36 @@ def is_complete(
     return {"IsComplete": True, "Data": {"Did": did[:_MOST]}}
 
 
-def _done(event: Mapping[str, Any], client: Client, environ: Mapping[str, str], *, is_last: bool) -> str:
+def _status(event: Mapping[str, Any], client: Client, *, is_last: bool) -> str:
+    """The stack's status; empty, so that it is taken to go forward, if it could not be asked in time."""
+    try:
+        return stack_status(client("cloudformation"), event["StackId"])
+    except (BotoCoreError, ClientError) as error:
+        told = f"the stack cannot be asked whether it rolls back: {error}"
+        if not is_last:
+            raise NotYet(told) from error
+        print(f"Given up: {told}")
+        return ""
+
+
+def _may_pass(error: Exception, status: str) -> bool:
+    """Whether a later look may succeed; a rollback also waits for permissions, as nothing comes after it."""
+    return isinstance(error, BotoCoreError | ClientError) and (is_rollback(status) or not is_final(error))
+
+
+def _created(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) -> str:
     request = Request.of(event)
+    Saved(client("s3"), environ["BUCKET"], request.variant).forget()
+    if request.cleanup_looks:
+        Looks(client("s3"), environ["BUCKET"], request.variant).forget()
+    return f"Nothing to do: {request.variant} is new to this stack."
+
+
+def _done(
+    event: Mapping[str, Any], client: Client, environ: Mapping[str, str], status: str, *, is_last: bool
+) -> str:
+    request, minutes = Request.of(event), int(environ["SECONDS"]) // 60
     saved = Saved(client("s3"), environ["BUCKET"], request.variant)
-    if event["RequestType"] == "Create":
-        saved.forget()
-        if request.cleanup_looks:
-            Looks(client("s3"), environ["BUCKET"], request.variant).forget()
-        return f"Nothing to do: {request.variant} is new to this stack."
-    status = stack_status(client("cloudformation"), event["StackId"])
     is_deletion = event["RequestType"] == "Delete"
     if is_deletion and _is_ordinary_clean_up(status) and not request.cleanup_looks:
         return tidy(saved)
@@ -82,25 +120,33 @@ def _done(event: Mapping[str, Any], client: Client, environ: Mapping[str, str], 
         client("sagemaker"),
         client("application-autoscaling"),
         saved,
-        rolls_back="ROLLBACK" in status,
+        rolls_back=is_rollback(status),
+        is_replaced=bool(event.get("IsReplaced")),
         is_last=is_last,
+        minutes=minutes,
     )
     if not is_deletion:
         return guard.align()
-    endpoint = Endpoint.described(client("sagemaker"), request.variant.endpoint)
-    if endpoint is not None and status.startswith(_GOING):
+    endpoint = Endpoint.read(client("sagemaker"), request.variant.endpoint)
+    if endpoint is not None and status.startswith(_DELETION_STATUSES):
         # CloudFormation deletes the endpoint next, which SageMaker refuses while it is under way.
         if endpoint.is_under_way and not is_last:
             raise NotYet(f"{endpoint}, and can be deleted when it is not")
+        if endpoint.is_under_way:
+            return (
+                f"{endpoint}, for more than {minutes} minutes: SageMaker will refuse to delete it, and the "
+                f"deletion of the stack will fail. {in_service(client('sagemaker'), endpoint.name)}, then "
+                "delete the stack again."
+            )
         return "Nothing to do: the scaling is deleted with its endpoint."
     if endpoint is None:
         saved.forget()
         return _cleaned_up(request, Looks(client("s3"), environ["BUCKET"], request.variant), is_last=is_last)
-    return guard.finish() if "ROLLBACK" in status else tidy(saved)
+    return guard.finish() if is_rollback(status) else tidy(saved)
 
 
 def _is_ordinary_clean_up(status: str) -> bool:
-    return status.startswith("UPDATE_") and "ROLLBACK" not in status
+    return status.startswith("UPDATE_") and not is_rollback(status)
 
 
 def _cleaned_up(request: Request, looks: Looks, *, is_last: bool) -> str:
@@ -118,9 +164,10 @@ def _cleaned_up(request: Request, looks: Looks, *, is_last: bool) -> str:
 
 def _unforeseen(error: Exception, event: Mapping[str, Any]) -> GuardError:
     properties = event["ResourceProperties"]
+    goal = properties.get("EndpointConfigName") or properties.get("InstanceType")
     return GuardError(
         f"The scaling of endpoint {properties.get('EndpointName')} could not be adapted to "
-        f"{properties.get('InstanceType')}: {type(error).__name__}: {error}.",
-        "It is still registered, or saved below scaling-guard/ in the artifact bucket, or both: remove the "
-        "cause and deploy again.",
+        f"{goal}: {type(error).__name__}: {error}.",
+        "It is still registered, perhaps suspended, or saved below scaling-guard/ in the artifact bucket, or "
+        "both: remove the cause and deploy again.",
     )

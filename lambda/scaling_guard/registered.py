@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from .retried import is_error, retried
-from .scaling import SUSPENDED, Arguments, Scaling
+from .scaling import Arguments, Scaling
 from .variant import Variant
 
 DIMENSION = {"ServiceNamespace": "sagemaker", "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
@@ -18,7 +18,7 @@ _DESCRIBE = {
 }
 _IN_PROGRESS = ("Pending", "InProgress")
 """Source: Application Auto Scaling API reference, ScalingActivity, StatusCode."""
-_MOST_ACTIVITIES = 10
+_MAX_ACTIVITIES = 10
 """How many of the newest are looked at: a variant has one in progress at a time."""
 
 
@@ -49,7 +49,7 @@ def register(autoscaling: Any, variant: Variant, target: Arguments) -> None:
     print(f"Registered {resource_id(variant)}")
 
 
-def suspend(autoscaling: Any, variant: Variant, state: Arguments = SUSPENDED) -> None:
+def suspend(autoscaling: Any, variant: Variant, state: Arguments) -> None:
     """Give a registered variant this SuspendedState; an activity in progress is not affected by it."""
     retried(
         autoscaling.register_scalable_target,
@@ -57,7 +57,7 @@ def suspend(autoscaling: Any, variant: Variant, state: Arguments = SUSPENDED) ->
         **DIMENSION,
         SuspendedState=state,
     )
-    print(f"Suspended scaling of {resource_id(variant)}: {state}")
+    print(f"Set what is suspended of {resource_id(variant)}: {state}")
 
 
 def deregister(autoscaling: Any, variant: Variant) -> None:
@@ -75,7 +75,7 @@ def delete_policy(autoscaling: Any, variant: Variant, name: str) -> None:
 def activity_in_progress(autoscaling: Any, variant: Variant) -> str:
     """The description of the variant's scaling activity that is in progress; empty without one."""
     answer = autoscaling.describe_scaling_activities(
-        ResourceId=resource_id(variant), **DIMENSION, MaxResults=_MOST_ACTIVITIES
+        ResourceId=resource_id(variant), **DIMENSION, MaxResults=_MAX_ACTIVITIES
     )
     for activity in answer["ScalingActivities"]:
         if activity["StatusCode"] in _IN_PROGRESS:
@@ -84,7 +84,7 @@ def activity_in_progress(autoscaling: Any, variant: Variant) -> str:
 
 
 def resource_id(variant: Variant) -> str:
-    """What Application Auto Scaling calls the variant."""
+    """The variant's name in Application Auto Scaling."""
     return f"endpoint/{variant.endpoint}/variant/{variant.name}"
 
 
@@ -104,12 +104,17 @@ def _described(autoscaling: Any, kind: str, **filters: Any) -> list[Arguments]:
 
 
 def _tags(autoscaling: Any, target: Arguments) -> dict[str, str]:
-    """The target's tags; a target from before there were tags has no ARN."""
+    """The target's tags that a call may give; a target from before there were tags has no ARN.
+
+    AWS refuses keys that begin with `aws:`, such as those that CloudFormation puts (source: Application Auto
+    Scaling user guide, tag restrictions).
+    """
     arn = target.get("ScalableTargetARN")
-    return autoscaling.list_tags_for_resource(ResourceARN=arn)["Tags"] if arn else {}
+    tags = autoscaling.list_tags_for_resource(ResourceARN=arn)["Tags"] if arn else {}
+    return {key: value for key, value in tags.items() if not key.lower().startswith("aws:")}
 
 
 def _taken_by(autoscaling: Any, operation: str, described: Arguments, *, without: str = "") -> Arguments:
-    """What is described, less its read-only members: those that the call which makes it does not take."""
+    """The description without its read-only members: those that the call which makes it does not take."""
     taken = autoscaling.meta.service_model.operation_model(operation).input_shape.members
     return {name: value for name, value in described.items() if name in taken and name != without}

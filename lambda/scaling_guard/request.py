@@ -1,4 +1,4 @@
-"""What CloudFormation asks of the guard."""
+"""The request of CloudFormation to the guard."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Request:
         config: the endpoint configuration that it has to run; empty in stacks of earlier releases.
         policies: names of the scaling policies that the stack has when the update is over.
         former_policies: those that it had before.
+        former_config: the configuration that it had to run before; empty like `config`.
+        former_type: the instance type before.
         cleanup_looks: how many looks the deletion of the stack waits when the endpoint is gone.
     """
 
@@ -35,13 +37,15 @@ class Request:
     config: str
     policies: frozenset[str]
     former_policies: frozenset[str]
+    former_config: str
+    former_type: str
     cleanup_looks: int
 
     @classmethod
     def of(cls, event: Mapping[str, Any]) -> Self:
         """The request of an event; properties that every template has are a KeyError when they are absent."""
         properties = event["ResourceProperties"]
-        old_properties = event.get("OldResourceProperties")
+        old_properties = event.get("OldResourceProperties") or {}
         return cls(
             variant=Variant(properties["EndpointName"], properties["VariantName"]),
             instance_type=properties["InstanceType"],
@@ -49,8 +53,16 @@ class Request:
             config=properties.get("EndpointConfigName", ""),
             policies=_policies(properties),
             former_policies=_policies(old_properties) if old_properties else frozenset(),
+            former_config=old_properties.get("EndpointConfigName", ""),
+            former_type=old_properties.get("InstanceType", ""),
             cleanup_looks=int(properties.get("CleanupLooks", 0)),
         )
+
+    @property
+    def moves_endpoint(self) -> bool:
+        """Whether the endpoint gets another configuration than it had."""
+        goal = self.config or self.instance_type
+        return goal != (self.former_config or self.former_type)
 
     @property
     def obsolete_policies(self) -> frozenset[str]:

@@ -8,23 +8,25 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from .retried import is_error, retried
+from .retried import is_error, is_final, retried
 from .scaling import Arguments, Scaling
 
 _NOT_YET_SEEN = "ObjectNotFoundException"
-"""What a target may be for a moment after it was registered (source: API reference)."""
+"""The error of a target for a moment after it was registered (source: API reference)."""
 
 
 class Missing(NamedTuple):
-    """What is not registered again, a sentence on each.
+    """The parts that are not registered again, a sentence on each.
 
     Attributes:
         over: scheduled actions that are refused, as when their time has passed.
-        failed: everything else.
+        failed: what else is refused.
+        passing: what AWS may take a little later.
     """
 
     over: list[str]
     failed: list[str]
+    passing: list[str]
 
 
 def restore(
@@ -34,13 +36,15 @@ def restore(
 
     What somebody has made since stays as it is.
     """
-    missing = Missing([], [])
+    missing = Missing([], [], [])
     for name in sorted(saved.policies.keys() - now.policies.keys() - skipped):
         if error := _refusal(autoscaling.put_scaling_policy, saved.policies[name]):
-            missing.failed.append(f"Policy {name} could not be restored: {error}.")
+            kind = missing.failed if is_final(error) else missing.passing
+            kind.append(f"Policy {name} could not be restored: {error}.")
     for name in sorted(saved.actions.keys() - now.actions.keys()):
         if error := _refused_action(autoscaling.put_scheduled_action, saved.actions[name]):
-            kind = missing.over if is_error(error, "ValidationException") else missing.failed
+            is_over = is_error(error, "ValidationException")
+            kind = missing.over if is_over else missing.failed if is_final(error) else missing.passing
             kind.append(f"Scheduled action {name} could not be restored: {error}.")
     return missing
 

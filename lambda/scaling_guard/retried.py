@@ -12,6 +12,14 @@ SECONDS = (1, 2, 4, 8)
 """The pauses before each further try; boto3 does not repeat these calls by itself."""
 
 
+_FINAL = ("AccessDenied", "AccessDeniedException", "ValidationException")
+
+
+def is_final(error: Exception) -> bool:
+    """Whether AWS gives this answer again until somebody changes a permission, or what is asked."""
+    return isinstance(error, ClientError) and is_error(error, *_FINAL)
+
+
 def is_error(error: ClientError, *codes: str) -> bool:
     """Whether AWS gave one of these codes."""
     return error.response["Error"]["Code"] in codes

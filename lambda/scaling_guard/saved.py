@@ -8,40 +8,60 @@ from .scaling import Scaling
 from .variant import Variant
 
 
-class Saved:
-    """One object: s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.json; S3 has no older version of what is put."""
+class _StoredObject:
+    """One object in S3, which has no older version of what is put."""
 
-    def __init__(self, s3: Any, bucket: str, variant: Variant) -> None:
-        self._s3 = s3
-        self._bucket = bucket
-        self._key = f"scaling-guard/{variant.endpoint}/{variant.name}.json"
+    def __init__(self, s3: Any, bucket: str, key: str) -> None:
+        self._s3, self._place = s3, {"Bucket": bucket, "Key": key}
 
     def __str__(self) -> str:
-        return f"s3://{self._bucket}/{self._key}"
+        return "s3://{Bucket}/{Key}".format_map(self._place)
 
-    def load(self) -> Scaling | None:
-        """What is saved, or None."""
+    def read(self) -> bytes | None:
+        """Its content, or None if it does not exist."""
+        return bytes(self._s3.get_object(**self._place)["Body"].read()) if self._exists() else None
+
+    def write(self, content: bytes, content_type: str) -> None:
+        """Replace it."""
+        self._s3.put_object(**self._place, Body=content, ContentType=content_type)
+
+    def delete(self) -> bool:
+        """Delete it if it exists; whether it did."""
         if not self._exists():
-            return None
-        answer = self._s3.get_object(Bucket=self._bucket, Key=self._key)
-        return Scaling.from_json(answer["Body"].read())
-
-    def save(self, scaling: Scaling) -> None:
-        """Replace what is saved."""
-        body = scaling.to_json().encode()
-        self._s3.put_object(Bucket=self._bucket, Key=self._key, Body=body, ContentType="application/json")
-        print(f"Saved in {self}: {scaling}")
-
-    def forget(self) -> None:
-        """Delete what is saved, if anything is."""
-        if self._exists():
-            self._s3.delete_object(Bucket=self._bucket, Key=self._key)
-            print(f"Deleted {self}")
+            return False
+        self._s3.delete_object(**self._place)
+        return True
 
     def _exists(self) -> bool:
         """Asked by listing: GetObject of an absent key is "access denied" to who may not list all keys."""
-        found = self._s3.list_objects_v2(Bucket=self._bucket, Prefix=self._key, MaxKeys=1)
-        return any(each["Key"] == self._key for each in found.get("Contents", []))
+        bucket, key = self._place["Bucket"], self._place["Key"]
+        found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+        return any(each["Key"] == key for each in found.get("Contents", []))
+
+
+class Saved:
+    """The scaling in s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.json."""
+
+    def __init__(self, s3: Any, bucket: str, variant: Variant) -> None:
+        self._object = _StoredObject(s3, bucket, f"scaling-guard/{variant.endpoint}/{variant.name}.json")
+
+    def __str__(self) -> str:
+        return str(self._object)
+
+    def load(self) -> Scaling | None:
+        """The scaling that is saved, or None."""
+        content = self._object.read()
+        return None if content is None else Scaling.from_json(content)
+
+    def save(self, scaling: Scaling) -> None:
+        """Replace the scaling that is saved."""
+        self._object.write(scaling.to_json().encode(), "application/json")
+        print(f"Saved in {self}: {scaling}")
+
+    def forget(self) -> None:
+        """Delete the scaling that is saved, if one is."""
+        if self._object.delete():
+            print(f"Deleted {self}")
 
 
 class Looks:
@@ -51,17 +71,14 @@ class Looks:
     """
 
     def __init__(self, s3: Any, bucket: str, variant: Variant) -> None:
-        self._s3 = s3
-        self._object = {"Bucket": bucket, "Key": f"scaling-guard/{variant.endpoint}/{variant.name}.looks"}
+        self._object = _StoredObject(s3, bucket, f"scaling-guard/{variant.endpoint}/{variant.name}.looks")
 
     def count(self) -> int:
         """How many there are with this one."""
-        bucket, key = self._object["Bucket"], self._object["Key"]
-        is_counted = "Contents" in self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
-        count = 1 + (int(self._s3.get_object(**self._object)["Body"].read()) if is_counted else 0)
-        self._s3.put_object(**self._object, Body=str(count).encode(), ContentType="text/plain")
+        count = 1 + int(self._object.read() or 0)
+        self._object.write(str(count).encode(), "text/plain")
         return count
 
     def forget(self) -> None:
         """Delete the count."""
-        self._s3.delete_object(**self._object)
+        self._object.delete()

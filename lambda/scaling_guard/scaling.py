@@ -10,12 +10,12 @@ from typing import Any, Self
 
 Arguments = dict[str, Any]
 
-SUSPENDED = {
-    "DynamicScalingInSuspended": True,
-    "DynamicScalingOutSuspended": True,
-    "ScheduledScalingSuspended": True,
-}
-"""The SuspendedState of a target that nothing scales."""
+SUSPENDED = {"DynamicScalingInSuspended": True, "DynamicScalingOutSuspended": True}
+"""The members of SuspendedState that the guard sets.
+
+Scheduled actions go on: Application Auto Scaling never makes up for one that fell due while it was suspended
+(source: its user guide, "Suspend and resume scaling"), and the range of the night would stay for the day.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,16 +38,20 @@ class Scaling:
 
     @property
     def is_suspended(self) -> bool:
-        """Whether nothing scales the target."""
-        return bool(self.target.get("SuspendedState") == SUSPENDED)
+        """Whether no policy scales the target."""
+        return self.state.items() >= SUSPENDED.items()
+
+    @property
+    def state(self) -> Arguments:
+        """The target's SuspendedState."""
+        return dict(self.target.get("SuspendedState", {}))
 
     def suspension(self, kept: Self | None) -> Self:
-        """What is to be kept while this one, which is registered, is suspended: the state that it had."""
+        """The scaling to keep while this one is suspended: with the state that it had."""
         if kept is None:
             return type(self)(target=self.target)
         source = kept if self.is_suspended and kept.is_aside else self
-        state = {"SuspendedState": source.target.get("SuspendedState", {})}
-        return replace(kept, target={**self.target, **state}, is_aside=True)
+        return replace(kept, target={**self.target, "SuspendedState": source.state}, is_aside=True)
 
     def completed_by(self, kept: Self) -> Self:
         """Its policies and actions with those that only the kept one has, and the kept one's target."""
@@ -75,7 +79,7 @@ class Scaling:
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
-        """What `to_json` wrote, also that of earlier releases."""
+        """The scaling that `to_json` wrote, also that of earlier releases."""
         return cls(**json.loads(text))
 
     def __str__(self) -> str:

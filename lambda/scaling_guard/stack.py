@@ -1,4 +1,4 @@
-"""The stack that asks: its state, and a resource's name in it."""
+"""The stack that asks: its state, and a resource's name in it; other packages link to this file."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 
+def is_rollback(status: str) -> bool:
+    """Whether a stack of this status rolls back, or cleans up after that."""
+    return "ROLLBACK" in status
+
+
 def rolls_back(cloudformation: Any, stack_id: str) -> bool:
-    """Whether the stack rolls back, or cleans up after that; if it cannot be asked, it is taken not to."""
-    return "ROLLBACK" in stack_status(cloudformation, stack_id)
+    """Whether the stack rolls back; if it cannot be asked, it is taken not to."""
+    try:
+        return is_rollback(stack_status(cloudformation, stack_id))
+    except (BotoCoreError, ClientError) as error:
+        print(f"The stack cannot be asked whether it rolls back: {error}")
+        return False
 
 
 def stack_status(cloudformation: Any, stack_id: str) -> str:
-    """The stack's status; empty if it cannot be asked."""
-    try:
-        answer = cloudformation.describe_stacks(StackName=stack_id)
-    except (BotoCoreError, ClientError) as error:
-        print(f"The stack cannot be asked whether it rolls back: {error}")
-        return ""
-    return str(answer["Stacks"][0]["StackStatus"])
+    """The stack's status."""
+    return str(cloudformation.describe_stacks(StackName=stack_id)["Stacks"][0]["StackStatus"])
 
 
 def physical_id(event: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ class Endpoint:
     pending: str
 
     @classmethod
-    def described(cls, sagemaker: Any, name: str) -> Self | None:
+    def read(cls, sagemaker: Any, name: str) -> Self | None:
         """The endpoint, or None where it does not exist."""
         answer = _described(sagemaker.describe_endpoint, EndpointName=name)
         if answer is None:
@@ -68,7 +68,7 @@ class Endpoint:
 
 
 def instance_types(sagemaker: Any, endpoint: Endpoint, variant: str) -> set[str]:
-    """What the variant runs on; while an update is in progress, also what it is moved to."""
+    """The types that the variant runs on and, while an update is in progress, those that it is moved to."""
     configs = {endpoint.config, endpoint.pending or endpoint.config}
     return {instance_type(sagemaker, config, variant) for config in configs}
 
@@ -88,7 +88,7 @@ def instance_type(sagemaker: Any, config_name: str, variant_name: str) -> str:
 
 
 def _described(describe: Any, **name: str) -> dict[str, Any] | None:
-    """What is described; SageMaker says by words alone that there is no such thing."""
+    """The answer, or None: SageMaker says by words alone that there is no such thing."""
     try:
         found: dict[str, Any] = describe(**name)
     except ClientError as error:

@@ -6,6 +6,7 @@ scaling activity meets are CloudFormation's steps.
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from fleet_emulator.stacks.stack import EmbeddedStack
 from fleet_folder import SPEC
 from kills import SEED
 from place import PLACE, REGION
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.e2e.embedded_app.stacks import Stacks, absent_model
 from tests.synth.shipped_specs import assembly
 from updated_account import STACK, TARGET
 
@@ -72,8 +73,13 @@ class ScaledAccount:
     def sagemaker_variants(self) -> list[dict[str, Any]]:
         return list(self.sagemaker.describe_endpoint(EndpointName="sentences")["ProductionVariants"])
 
-    def deploy(self, *, between: Callable[[], None] = lambda: None, type: str = "") -> str:
-        """What `fleet deploy` does for a stack whose spec has changed; the stack's status afterwards."""
+    def deploy(
+        self, *, between: Callable[[], None] = lambda: None, type: str = "", broken: bool = False
+    ) -> str:
+        """The stack's status after what `fleet deploy` does for it when its spec has changed.
+
+        `broken`: a part fails when all the rest is done.
+        """
         before, count = self.runs
         target = (type or before, 3 - count)
         assert ready_stack(self.access, STACK, lambda _: True, self.notices.append) is not None
@@ -81,7 +87,7 @@ class ScaledAccount:
         between()
         self.stacks.api.update_stack(
             StackName=STACK,
-            TemplateBody=self._templates[target],
+            TemplateBody=with_broken(self._templates[target]) if broken else self._templates[target],
             Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         )
         status = self.stacks.settled(STACK)
@@ -110,6 +116,15 @@ class ScaledAccount:
         shutil.rmtree(made, ignore_errors=True)
         assembly(root, "dev", str(made))
         return (Path(made) / f"{STACK}.template.json").read_text()
+
+
+def with_broken(template: str) -> str:
+    """The template with a resource that fails after all others."""
+    content = json.loads(template)
+    broken = absent_model()
+    broken["DependsOn"] = list(content["Resources"])
+    content["Resources"]["Broken"] = broken
+    return json.dumps(content)
 
 
 def spec(deploys: Deploys, type: str, count: int) -> None:
@@ -189,16 +204,25 @@ def test_scaling_that_begins_at_any_step_of_an_update_does_not_stop_it(
     account.require_calm()
 
 
-@pytest.mark.parametrize("at", ["Endpoint UPDATE_FAILED", "before the continuation"])
-def test_scaling_that_meets_a_rollback_does_not_stop_the_next_deploy(account: ScaledAccount, at: str) -> None:
+def is_failure_of_endpoint(step: str) -> bool:
+    return step.startswith("Endpoint") and step.endswith(" UPDATE_FAILED")
+
+
+@pytest.mark.parametrize("at", ["when the endpoint fails", "before the continuation"])
+def test_scaling_that_meets_a_stopped_rollback_does_not_stop_the_next_deploy(
+    account: ScaledAccount, watched: list[str], at: str
+) -> None:
+    """The embedded SageMaker refuses the configuration in use, so CloudFormation's rollback stops."""
     account.deploys.host.failures["sentences"] = "no capacity"
 
     def begin(steps: list[str]) -> None:
-        if steps[-1].startswith("Endpoint") and steps[-1].endswith(at.rpartition(" ")[2]):
+        if is_failure_of_endpoint(steps[-1]):
             account.scale(2)
 
-    account_moments.append(begin)
-    assert account.deploy() in ("UPDATE_ROLLBACK_FAILED", "UPDATE_ROLLBACK_COMPLETE")
+    if at == "when the endpoint fails":
+        account_moments.append(begin)
+    assert account.deploy() == "UPDATE_ROLLBACK_FAILED"
+    assert any(map(is_failure_of_endpoint, watched))
     account_moments.clear()
     account.deploys.host.failures.clear()
     if at == "before the continuation":
@@ -207,7 +231,31 @@ def test_scaling_that_meets_a_rollback_does_not_stop_the_next_deploy(account: Sc
     account.require_calm()
 
 
-def test_scaling_that_meets_a_deletion_is_waited_for(account: ScaledAccount) -> None:
+@pytest.mark.parametrize("type", ["same", "other"])
+def test_scaling_that_meets_a_rollback_does_not_stop_it(account: ScaledAccount, type: str) -> None:
+    def begin(steps: list[str]) -> None:
+        if steps[-1] == "Broken CREATE_FAILED":
+            account.scale(2)
+
+    account_moments.append(begin)
+    other = TYPES[1 - TYPES.index(account.runs[0])] if type == "other" else ""
+    assert account.deploy(type=other, broken=True) == "UPDATE_ROLLBACK_COMPLETE"
+    account_moments.clear()
+    account.require_calm()
+    assert account.deploy() == "UPDATE_COMPLETE"
+    account.require_calm()
+
+
+@pytest.fixture
+def deployed_again(account: ScaledAccount) -> Iterator[ScaledAccount]:
+    """The account, whose endpoint a test deletes; other tests find it again."""
+    yield account
+    spec(account.deploys, *account.runs)
+    account.deploys.deploy()
+
+
+def test_scaling_that_meets_a_deletion_is_waited_for(deployed_again: ScaledAccount) -> None:
+    account = deployed_again
     account.notices.clear()
     account.scale(looks=3)
     found = plan_deletion(account.access, "sentences")

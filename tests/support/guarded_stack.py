@@ -10,6 +10,7 @@ from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import BUCKET, archive, function, upload, waiting_provider
 from tests.e2e.embedded_app.scaling import target
 from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from triton_endpoints.scaling_guard import SECONDS_TO_WAIT
 
 GUARD = "scaling-guard"
 TOKEN = f"arn:aws:lambda:us-east-1:123456789012:function:{GUARD}"
@@ -23,7 +24,7 @@ def deploy_guard(aws: EmbeddedAws) -> None:
         for item in (ROOT / "lambda/scaling_guard").glob("*.py")
     }
     code = upload(aws, "guard.zip", archive(sources))
-    environment = {"BUCKET": BUCKET, "SECONDS": "3000"}
+    environment = {"BUCKET": BUCKET, "SECONDS": str(SECONDS_TO_WAIT)}
     handlers = {
         name: function(code, f"scaling_guard.handler.{handler}", environment=environment)
         for name, handler in {"Handler": "handler", "Completer": "is_complete"}.items()

@@ -24,6 +24,13 @@ def stack_ids(running: tuple[EmbeddedAws, RecordingHost]) -> StackIds:
 
 
 @pytest.fixture
+def slow(host: RecordingHost) -> RecordingHost:
+    """Instances start when the test lets them."""
+    host.may_scale.clear()
+    return host
+
+
+@pytest.fixture
 def bare(account: Account, stack_ids: StackIds) -> Guarded:
     """An endpoint on OLD without scaling."""
     guarded = Guarded(account, f"guarded-{next(_numbers)}", stack_id=stack_ids.calm)

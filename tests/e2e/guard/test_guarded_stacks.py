@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 
 from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
+from fleet_emulator.stacks.stack import EmbeddedStack
 from guarded_stack import GuardedStack, deploy_guard
 from tests.e2e.embedded_app.host import RecordingHost
 
 OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
+MAX_LOOKS = 3000
+"""How often a test looks whether the guard has suspended the scaling, every 0.02 seconds."""
 _numbers = itertools.count()
 TWO = {"GpuUtilization": 60.0, "CpuUtilization": 70.0}
 
@@ -109,27 +114,63 @@ def test_a_stack_of_an_earlier_release_loses_a_policy_with_its_update(
     assert_scales(stack, {"GpuUtilization": 60.0})
 
 
-@pytest.mark.parametrize("broken", [False, True])
-def test_a_deploy_that_begins_while_the_endpoint_scales_ends_well(
-    with_guard: EmbeddedAws, host: RecordingHost, make: Callable[..., GuardedStack], broken: bool
-) -> None:
-    stack = make()
+@contextmanager
+def scaling(aws: EmbeddedAws, host: RecordingHost, stack: GuardedStack) -> Iterator[None]:
+    """Scale the endpoint until the guard has suspended the scaling; it has to by the end of the block."""
     host.may_scale.clear()
-    with_guard.scale(stack.name, 3, region="us-east-1")
-    pause = threading.Event()
+    aws.scale(stack.name, 3, region="us-east-1")
+    pause, suspensions = threading.Event(), list[bool]()
 
     def settle() -> None:
-        while not stack.suspended():
+        for _ in range(MAX_LOOKS):
+            if stack.suspended():
+                suspensions.append(True)
+                break
             pause.wait(0.02)
         host.may_scale.set()
         await_service(stack.sagemaker, stack.name)
 
-    settling = threading.Thread(target=settle)
+    settling = threading.Thread(target=settle, daemon=True)
     settling.start()
-    ended = stack.update(OLD, image="triton:25.05", broken=broken)
-    settling.join()
+    yield
+    settling.join(MAX_LOOKS * 0.02)
+    assert suspensions == [True]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_deploy_that_begins_while_the_endpoint_scales_is_updated_or_rolled_back_and_scales_as_before(
+    with_guard: EmbeddedAws, host: RecordingHost, make: Callable[..., GuardedStack], broken: bool
+) -> None:
+    stack = make()
+    with scaling(with_guard, host, stack):
+        ended = stack.update(OLD, image="triton:25.05", broken=broken)
     assert ended == f"UPDATE{'_ROLLBACK' if broken else ''}_COMPLETE"
     assert_scales(stack, {"GpuUtilization": 60.0})
+
+
+@pytest.mark.parametrize("type", [OLD, NEW])
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_a_rollback_that_begins_while_the_endpoint_scales_waits_for_it(
+    with_guard: EmbeddedAws,
+    host: RecordingHost,
+    make: Callable[..., GuardedStack],
+    monkeypatch: pytest.MonkeyPatch,
+    is_earlier: bool,
+    type: str,
+) -> None:
+    stack = make(targets=TWO, is_earlier=is_earlier)
+    tell, activities = EmbeddedStack.tell, ExitStack()
+
+    def step(self: EmbeddedStack, declared: Any, status: str, **told: Any) -> None:
+        tell(self, declared, status, **told)
+        if (declared.logical_id, status) == ("Broken", "CREATE_FAILED"):
+            activities.enter_context(scaling(with_guard, host, stack))
+
+    monkeypatch.setattr(EmbeddedStack, "tell", step)
+    with activities:
+        ended = stack.update(type, targets=TWO, image="triton:25.05", broken=True)
+    assert (ended, stack.type()) == ("UPDATE_ROLLBACK_COMPLETE", OLD)
+    assert_scales(stack, TWO, own=not is_earlier and type == OLD)
 
 
 def test_scaling_comes_back_when_the_new_instances_do_not_start(

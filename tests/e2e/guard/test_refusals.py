@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guarded_endpoint import NEW, OLD, Guarded, StackIds
+from guarded_endpoint import NEW, OLD, OTHER, Guarded, StackIds
 from scaling_guard.errors import GuardError
 
 
@@ -59,7 +59,7 @@ def test_a_refusal_of_aws_is_told_with_what_to_do(scaled: Guarded, operation: st
     with pytest.raises(GuardError) as failed:
         scaled.guard("before", NEW, scaled.account.refusing(operation, "AccessDeniedException"))
     for words in (
-        f"The scaling of endpoint {scaled.name} could not be adapted to {NEW}",
+        f"The scaling of endpoint {scaled.name} could not be adapted to {scaled.config(NEW)}:",
         f"An error occurred (AccessDeniedException) when calling the {operation} operation",
         "remove the cause and deploy again",
     ):
@@ -78,7 +78,8 @@ def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
     moved: Guarded, stack_ids: StackIds, operation: str, where: str
 ) -> None:
     moved.stack_id = stack_ids.rolling_back
-    did = moved.guard("after", NEW, moved.account.refusing(operation, "AccessDeniedException", where=where))
+    clients = moved.account.refusing(operation, "AccessDeniedException", where=where)
+    did = moved.answer_too_late(moved.event("after", NEW), clients)["Data"]["Did"]
     assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
     assert f"when calling the {operation} operation" in did
     assert moved.is_saved()
@@ -95,7 +96,50 @@ def test_in_a_stack_that_rolls_back_another_instance_type_is_no_failure(
 
 def test_a_stack_that_cannot_be_asked_is_taken_to_go_forward(moved: Guarded) -> None:
     with pytest.raises(GuardError, match="SageMaker did not keep the update"):
-        moved.guard("after", OLD, moved.account.refusing("DescribeStacks", "AccessDenied"))
+        clients = moved.account.refusing("DescribeStacks", "AccessDenied")
+        moved.answer_too_late(moved.event("after", OLD), clients)
+
+
+# --- calls that fail once
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "DescribeStacks",
+        "DescribeEndpoint",
+        "RegisterScalableTarget",
+        "PutScalingPolicy",
+        "PutScheduledAction",
+    ],
+)
+def test_a_call_that_fails_once_does_not_fail_the_update(
+    moved: Guarded, operation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits: list[None] = []
+    moved.meanwhile = lambda: waits.append(None)
+    clients = moved.account.refusing(operation, "ThrottlingException", message="Rate exceeded", times=1)
+    moved.guard("after", NEW, clients)
+    assert (sorted(moved.names()), moved.is_saved()) == (["Gpu", "Load", "launch", "night"], False)
+    assert len(waits) == 1
+    assert f"(ThrottlingException) when calling the {operation} operation" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("config", [OTHER, NEW])
+@pytest.mark.parametrize("operation", ["DescribeStacks", "DescribeEndpoint", "RegisterScalableTarget"])
+def test_calls_that_fail_once_in_a_rollback_do_not_leave_the_scaling_suspended(
+    scaled: Guarded, stack_ids: StackIds, operation: str, config: str
+) -> None:
+    as_it_was = scaled.registered()
+    scaled.guard("before", config)
+    scaled.stack_id = stack_ids.rolling_back
+    scaled.meanwhile = lambda: None
+    for event in (
+        scaled.event("before", OLD, former=config),
+        scaled.event("before", config, RequestType="Delete"),
+    ):
+        scaled.answer(event, scaled.account.refusing(operation, "InternalServiceException", times=1))
+    assert (scaled.registered(), scaled.is_saved()) == (as_it_was, False)
 
 
 # --- the ways of Application Auto Scaling
@@ -116,6 +160,6 @@ def test_an_update_of_the_same_target_by_others_is_waited_for_and_given_up_in_th
 ) -> None:
     clients = scaled.account.refusing("DeregisterScalableTarget", "ConcurrentUpdateException")
     with pytest.raises(GuardError, match="ConcurrentUpdateException"):
-        scaled.guard("before", NEW, clients)
+        scaled.answer_too_late(scaled.event("before", NEW), clients)
     assert pauses == [1, 2, 4, 8]
     assert scaled.is_registered()

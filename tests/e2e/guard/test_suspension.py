@@ -8,31 +8,18 @@ import pytest
 
 from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
-from guarded_endpoint import NEW, OLD, OTHER, SUSPENDED, TAGS, Clients, Guarded, StackIds
+from guarded_answers import answering
+from guarded_endpoint import NEW, OLD, OTHER, SUSPENDED, TAGS, Guarded, StackIds
 from scaling_guard.errors import GuardError
-from scaling_guard.scaling import SUSPENDED as ALL
+from scaling_guard.scaling import SUSPENDED as DYNAMIC
 from tests.e2e.embedded_app.host import RecordingHost
+
+ASIDE = {**SUSPENDED, **DYNAMIC}
+"""The SuspendedState of an endpoint that is to change: its scheduled actions go on."""
 
 
 def status(guarded: Guarded) -> str:
     return str(guarded.sagemaker.describe_endpoint(EndpointName=guarded.name)["EndpointStatus"])
-
-
-def answering(guarded: Guarded, operation: str, **answer: Any) -> Clients:
-    """Clients that see these members in the answers of one operation."""
-
-    def after(name: str, parsed: dict[str, Any]) -> None:
-        if name == operation:
-            (parsed["Stacks"][0] if operation == "DescribeStacks" else parsed).update(answer)
-
-    return guarded.account.clients(after=after)
-
-
-@pytest.fixture
-def slow(host: RecordingHost) -> RecordingHost:
-    """Instances start when the test lets them."""
-    host.may_scale.clear()
-    return host
 
 
 # --- another configuration
@@ -41,7 +28,7 @@ def slow(host: RecordingHost) -> RecordingHost:
 def test_scaling_is_suspended_for_another_configuration_and_resumed_as_it_was(scaled: Guarded) -> None:
     as_it_was = scaled.registered()
     assert "its scaling is suspended until its endpoint has changed" in scaled.guard("before", OTHER)
-    assert scaled.suspended() == ALL
+    assert scaled.suspended() == ASIDE
     assert sorted(scaled.names()) == ["Gpu", "Load", "launch", "night"]
     scaled.move(OTHER)
     scaled.guard("after", OTHER)
@@ -50,7 +37,7 @@ def test_scaling_is_suspended_for_another_configuration_and_resumed_as_it_was(sc
 
 
 def test_a_suspension_that_is_ended_by_hand_meanwhile_stays_so(scaled: Guarded) -> None:
-    by_hand = dict.fromkeys(ALL, False)
+    by_hand = dict.fromkeys(ASIDE, False)
     scaled.guard("before", OTHER)
     scaled.scaling.register_scalable_target(**scaled.target, SuspendedState=by_hand)
     scaled.move(OTHER)
@@ -81,6 +68,22 @@ def test_a_target_keeps_its_tags_when_it_is_registered_again(scaled: Guarded) ->
     assert scaled.registered()["Tags"] == [TAGS]
 
 
+def test_tags_that_aws_reserves_are_not_given_again(scaled: Guarded) -> None:
+    clients = answering(
+        scaled, "ListTagsForResource", Tags={**TAGS, "aws:cloudformation:stack-name": "any", "AWS:x": "any"}
+    )
+    scaled.answer(scaled.event("before", NEW), clients)
+    assert scaled.saved()["target"]["Tags"] == TAGS
+
+
+def test_a_suspension_of_everything_by_an_earlier_release_ends(scaled: Guarded) -> None:
+    scaled.guard("before", OTHER)
+    scaled.scaling.register_scalable_target(**scaled.target, SuspendedState=dict.fromkeys(ASIDE, True))
+    scaled.move(OTHER)
+    scaled.guard("after", OTHER)
+    assert scaled.suspended() == SUSPENDED
+
+
 def test_a_first_deploy_asks_nothing_of_sagemaker_and_waits_for_nothing(scaled: Guarded) -> None:
     asked: list[str] = []
     event = dict(scaled.event("before", OLD, RequestType="Create"))
@@ -105,7 +108,7 @@ def test_scaling_in_progress_is_waited_for_and_named_in_the_log(
 
     scaled.meanwhile = settle
     scaled.guard("before", OTHER)
-    assert seen == [("Updating", ALL)]
+    assert seen == [("Updating", ASIDE)]
     assert f"Waiting: endpoint {scaled.name} is Updating" in capsys.readouterr().out
     scaled.move(OTHER)
     scaled.guard("after", OTHER)
@@ -131,6 +134,17 @@ def test_an_activity_that_has_not_reached_the_endpoint_is_waited_for(
     assert f"Waiting: {words} instance count to 3." in capsys.readouterr().out
 
 
+def test_an_activity_that_is_too_long_ends_with_the_command_that_shows_it(scaled: Guarded) -> None:
+    pending = [{"ActivityId": "1", "StatusCode": "InProgress"}]
+    clients = answering(scaled, "DescribeScalingActivities", ScalingActivities=pending)
+    with pytest.raises(GuardError) as failed:
+        scaled.answer_too_late(scaled.event("before", OTHER), clients)
+    assert str(failed.value).endswith(
+        "Wait until `aws application-autoscaling describe-scaling-activities --region us-east-1 --service-namespace "
+        f"sagemaker --resource-id {scaled.target['ResourceId']}` shows none in progress, then deploy again."
+    )
+
+
 @pytest.mark.parametrize("state", ["Creating", "Updating", "SystemUpdating", "RollingBack", "Deleting"])
 def test_an_endpoint_under_way_is_waited_for_whether_it_is_scaled_or_not(bare: Guarded, state: str) -> None:
     clients = answering(bare, "DescribeEndpoint", EndpointStatus=state)
@@ -141,7 +155,7 @@ def test_an_endpoint_under_way_is_waited_for_whether_it_is_scaled_or_not(bare: G
 @pytest.mark.parametrize("state", ["Failed", "UpdateRollbackFailed", "OutOfService"])
 def test_an_endpoint_that_does_not_settle_is_not_waited_for(scaled: Guarded, state: str) -> None:
     scaled.answer(scaled.event("before", OTHER), answering(scaled, "DescribeEndpoint", EndpointStatus=state))
-    assert scaled.suspended() == ALL
+    assert scaled.suspended() == ASIDE
 
 
 def test_a_wait_that_is_too_long_ends_with_a_remedy_and_without_suspension(scaled: Guarded) -> None:
@@ -149,8 +163,9 @@ def test_a_wait_that_is_too_long_ends_with_a_remedy_and_without_suspension(scale
     with pytest.raises(GuardError) as failed:
         scaled.answer_too_late(scaled.event("before", OTHER), clients)
     assert str(failed.value) == (
-        f"The update cannot begin: endpoint {scaled.name} is SystemUpdating, for longer than the guard may wait. "
-        f"Wait until `aws sagemaker wait endpoint-in-service --endpoint-name {scaled.name}` ends, then deploy again."
+        f"The update cannot begin: endpoint {scaled.name} is SystemUpdating, for more than 50 minutes. "
+        f"Wait until `aws sagemaker wait endpoint-in-service --region us-east-1 --endpoint-name {scaled.name}` "
+        "ends, then deploy again."
     )
     assert scaled.suspended() == SUSPENDED
 
@@ -164,7 +179,7 @@ def test_in_a_rollback_a_wait_that_is_too_long_is_reported_only_and_the_clean_up
     clients = answering(scaled, "DescribeEndpoint", EndpointStatus="Updating")
     did = scaled.answer_too_late(scaled.event("before", OLD, former=OTHER), clients)["Data"]["Did"]
     assert did.startswith("Reported only, because the stack rolls back: The update cannot begin: endpoint ")
-    assert scaled.suspended() == ALL
+    assert scaled.suspended() == ASIDE
     scaled.move(OLD)
     scaled.guard("before", OTHER, RequestType="Delete")
     assert (scaled.suspended(), scaled.is_saved()) == (SUSPENDED, False)
@@ -212,58 +227,5 @@ def test_policies_of_an_earlier_release_make_room_and_a_rollback_brings_them_bac
     back = scaled.event("after", OLD)
     back = {**back, "ResourceProperties": earlier, "OldResourceProperties": back["ResourceProperties"]}
     assert scaled.answer(back)["PhysicalResourceId"].endswith(f"/After/{OLD}")
+    scaled.guard("after", OLD, RequestType="Delete")
     assert (scaled.registered(), scaled.is_saved()) == (as_it_was, False)
-
-
-# --- a stack that is deleted
-
-
-def test_the_endpoint_is_deleted_only_when_sagemaker_takes_that(
-    aws: EmbeddedAws, scaled: Guarded, slow: RecordingHost
-) -> None:
-    aws.scale(scaled.name, 4, region="us-east-1")
-
-    def settle() -> None:
-        slow.may_scale.set()
-        await_service(scaled.sagemaker, scaled.name)
-
-    scaled.meanwhile = settle
-    deleting = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
-    scaled.answer(scaled.event("after", OLD, RequestType="Delete"), deleting)
-    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
-
-
-@pytest.mark.parametrize("state", ["UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE"])
-def test_a_clean_up_waits_for_no_endpoint(scaled: Guarded, state: str) -> None:
-    def after(name: str, parsed: dict[str, Any]) -> None:
-        if name == "DescribeStacks":
-            parsed["Stacks"][0]["StackStatus"] = state
-        elif name == "DescribeEndpoint":
-            parsed["EndpointStatus"] = "Updating"
-
-    event = scaled.event("before", OLD, RequestType="Delete")
-    event["ResourceProperties"]["CleanupLooks"] = "15"
-    assert scaled.answer(event, scaled.account.clients(after=after))["IsComplete"]
-
-
-def test_the_role_is_kept_for_some_minutes_after_the_endpoint_is_gone(
-    scaled: Guarded, capsys: pytest.CaptureFixture[str]
-) -> None:
-    event = scaled.event("before", OLD, RequestType="Delete")
-    event["ResourceProperties"]["CleanupLooks"] = "3"
-    clients = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
-    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
-    waits: list[None] = []
-    scaled.meanwhile = lambda: waits.append(None)
-    for _ in range(2):  # another endpoint of the name is waited for as long
-        did = scaled.answer(event, clients)["Data"]["Did"]
-        assert did == f"Endpoint {scaled.name} is deleted, and its scaling with it."
-    assert len(waits) == 6
-    words = f"Waiting: SageMaker removes network interfaces and key grants of endpoint {scaled.name} with its role"
-    assert f"{words}; look 3 of 3" in capsys.readouterr().out
-    assert not scaled.is_saved()
-
-
-def test_an_endpoint_without_network_and_key_is_not_waited_for(scaled: Guarded) -> None:
-    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
-    assert scaled.answer(scaled.event("before", OLD, RequestType="Delete"))["IsComplete"]

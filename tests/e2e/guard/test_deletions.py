@@ -1,0 +1,80 @@
+"""The scaling guard when a stack is deleted, and in clean-ups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from endpoint_capacity import await_service
+from fleet_emulator.server import EmbeddedAws
+from guarded_answers import answering
+from guarded_endpoint import OLD, Guarded
+from tests.e2e.embedded_app.host import RecordingHost
+
+
+def test_the_endpoint_is_deleted_only_when_sagemaker_takes_that(
+    aws: EmbeddedAws, scaled: Guarded, slow: RecordingHost
+) -> None:
+    aws.scale(scaled.name, 4, region="us-east-1")
+
+    def settle() -> None:
+        slow.may_scale.set()
+        await_service(scaled.sagemaker, scaled.name)
+
+    scaled.meanwhile = settle
+    deleting = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
+    scaled.answer(scaled.event("after", OLD, RequestType="Delete"), deleting)
+    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
+
+
+def test_an_endpoint_that_is_under_way_for_too_long_is_reported_with_a_remedy(scaled: Guarded) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
+        if name == "DescribeStacks":
+            parsed["Stacks"][0]["StackStatus"] = "DELETE_IN_PROGRESS"
+        elif name == "DescribeEndpoint":
+            parsed["EndpointStatus"] = "Updating"
+
+    event = scaled.event("after", OLD, RequestType="Delete")
+    did = scaled.answer_too_late(event, scaled.account.clients(after=after))["Data"]["Did"]
+    assert did == (
+        f"endpoint {scaled.name} is Updating, for more than 50 minutes: SageMaker will refuse to delete it, and the "
+        "deletion of the stack will fail. Wait until `aws sagemaker wait endpoint-in-service --region us-east-1 "
+        f"--endpoint-name {scaled.name}` ends, then delete the stack again."
+    )
+
+
+@pytest.mark.parametrize("state", ["UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE"])
+def test_a_clean_up_waits_for_no_endpoint(scaled: Guarded, state: str) -> None:
+    def after(name: str, parsed: dict[str, Any]) -> None:
+        if name == "DescribeStacks":
+            parsed["Stacks"][0]["StackStatus"] = state
+        elif name == "DescribeEndpoint":
+            parsed["EndpointStatus"] = "Updating"
+
+    event = scaled.event("before", OLD, RequestType="Delete")
+    event["ResourceProperties"]["CleanupLooks"] = "15"
+    assert scaled.answer(event, scaled.account.clients(after=after))["IsComplete"]
+
+
+def test_the_role_is_kept_for_some_minutes_after_the_endpoint_is_gone(
+    scaled: Guarded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    event = scaled.event("before", OLD, RequestType="Delete")
+    event["ResourceProperties"]["CleanupLooks"] = "3"
+    clients = answering(scaled, "DescribeStacks", StackStatus="DELETE_IN_PROGRESS")
+    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
+    waits: list[None] = []
+    scaled.meanwhile = lambda: waits.append(None)
+    for _ in range(2):  # another endpoint of the name is waited for as long
+        did = scaled.answer(event, clients)["Data"]["Did"]
+        assert did == f"Endpoint {scaled.name} is deleted, and its scaling with it."
+    assert len(waits) == 6
+    words = f"Waiting: SageMaker removes network interfaces and key grants of endpoint {scaled.name} with its role"
+    assert f"{words}; look 3 of 3" in capsys.readouterr().out
+    assert not scaled.is_saved()
+
+
+def test_an_endpoint_without_network_and_key_is_not_waited_for(scaled: Guarded) -> None:
+    scaled.sagemaker.delete_endpoint(EndpointName=scaled.name)
+    assert scaled.answer(scaled.event("before", OLD, RequestType="Delete"))["IsComplete"]

@@ -1,0 +1,17 @@
+"""Answers of AWS to the scaling guard that a test changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guarded_endpoint import Clients, Guarded
+
+
+def answering(guarded: Guarded, operation: str, **answer: Any) -> Clients:
+    """Clients that see these members in the answers of one operation."""
+
+    def after(name: str, parsed: dict[str, Any]) -> None:
+        if name == operation:
+            (parsed["Stacks"][0] if operation == "DescribeStacks" else parsed).update(answer)
+
+    return guarded.account.clients(after=after)
