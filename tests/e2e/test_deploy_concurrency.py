@@ -81,8 +81,9 @@ def test_an_endpoint_that_fails_hides_no_other_and_is_shown_with_its_reason(acco
         assert first.startswith(f"deploy of {stack(name)} by the change set ")
 
 
-def test_the_next_deploy_does_the_rest_and_runs_the_cdk_cli_for_nothing_else(account: Deploys) -> None:
+def test_the_next_deploy_does_the_rest_and_deploys_nothing_else(account: Deploys) -> None:
     account.host.failures.clear()
+    allow(len(NAMES))
     before = [log(account, f"endpoints/{name}") for name in ("first", "third")]
     found = rows(account.deploy())
     assert found["second"].startswith("created")
