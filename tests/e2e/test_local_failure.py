@@ -60,7 +60,9 @@ def test_a_first_start_keeps_the_good_endpoint_and_shows_the_failure_of_the_bad_
     assert "FL601: AWS::SageMaker::Endpoint of triton-fleet-local-bad: " in up.stderr
     assert "no weights" in up.stderr
     assert "its log: `fleet local logs cdk/bad`" in up.stderr
-    assert "cdk deploy triton-fleet-local-bad" in clone.fleet("local", "logs", "cdk/bad").stdout
+    assert (
+        "deploy of triton-fleet-local-bad by the change set" in clone.fleet("local", "logs", "cdk/bad").stdout
+    )
     status = clone.fleet("local", "status")
     assert (status.returncode, "good: ready" in status.stdout) == (0, True)
 
