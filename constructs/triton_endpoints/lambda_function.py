@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from aws_cdk import Duration, IgnoreMode, RemovalPolicy, SymlinkFollowMode
 from aws_cdk import aws_iam as iam
@@ -109,28 +109,60 @@ def provider_of(
     return role
 
 
+class Step(NamedTuple):
+    """A function of a provider that waits: its id, its part of the handler's module, purpose and limit."""
+
+    id: str
+    entry: str
+    description: str
+    seconds: int
+
+
 def waiting_provider(
     scope: Construct,
     noun: str,
     *,
     place: Deployment,
-    log: logs.LogGroup,
-    begin: lambda_.Function,
-    look: lambda_.Function,
+    module: str,
+    begin: Step,
+    look: Step,
+    statements: Sequence[Statement],
+    environment: dict[str, str],
     seconds_between: int,
     total_minutes: int,
-) -> None:
-    """A provider that calls `begin` once, and `look` until it is complete, with the roles of its framework.
+    memory_mib: int | None = None,
+) -> iam.Role:
+    """A provider that calls `begin` once, and `look` until it is complete; the role of both functions.
 
     CloudFormation waits for an hour at most (source: its template reference, ServiceTimeout). The framework's
     own "Operation timed out" has no reason, so a look has to give up before `total_minutes`.
     """
+    log = log_of(scope, place)
+    role = role_of(scope, "Role", log)
+    policy = policy_of(scope, "Policy", role_name=role.role_name, statements=statements)
+    functions = [
+        function_of(
+            scope,
+            step.id,
+            handler=f"{module}.{step.entry}",
+            description=step.description,
+            seconds=step.seconds,
+            role=role,
+            log=log,
+            environment=environment,
+            memory_mib=memory_mib,
+        )
+        for step in (begin, look)
+    ]
+    for function in functions:
+        function.node.add_dependency(policy)
+    begin_function, look_function = functions
     caller, looker = role_of(scope, "FrameworkRole", log), role_of(scope, "FrameworkWaitRole", log)
     provider = Provider(
         scope,
         "Provider",
-        on_event_handler=begin,
-        is_complete_handler=look,
+        on_event_handler=begin_function,
+        is_complete_handler=look_function,
         query_interval=Duration.seconds(seconds_between),
         total_timeout=Duration.minutes(total_minutes),
         framework_on_event_role=caller,
@@ -141,8 +173,9 @@ def waiting_provider(
         provider_function_name=framework_name(place, noun),
     )
     for framework in (caller, looker):
-        acknowledge_invocation(framework, begin, look)
+        acknowledge_invocation(framework, *functions)
     acknowledge_waiter(provider)
+    return role
 
 
 def framework_name(place: Deployment, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Logical ids that follow from a content, so that another content is another resource."""
+"""Names and logical ids that follow from a content, so that another content is another resource."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import json
 from hashlib import sha256
 
 from aws_cdk import CfnElement, Stack
+
+
+def content_digest(stack: Stack, content: object) -> str:
+    """Eight hexadecimal digits of a content: JSON, in which a reference to a resource counts by its id."""
+    return sha256(json.dumps(stack.resolve(content), sort_keys=True).encode()).hexdigest()[:8]
 
 
 def identify_by_content(element: CfnElement, content: object) -> str:
@@ -16,12 +21,12 @@ def identify_by_content(element: CfnElement, content: object) -> str:
 
     Args:
         element: What gets the id; whoever asked for its id before has the one without a digest.
-        content: JSON, in which a reference to a resource counts by the id of that resource.
+        content: As `content_digest` takes it.
 
     Returns:
         The digest.
     """
     stack = Stack.of(element)
-    digest = sha256(json.dumps(stack.resolve(content), sort_keys=True).encode()).hexdigest()[:8].upper()
+    digest = content_digest(stack, content).upper()
     element.override_logical_id(f"{stack.get_logical_id(element)}{digest}")
     return digest

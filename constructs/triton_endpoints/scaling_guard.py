@@ -12,15 +12,8 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment
-from triton_endpoints.lambda_function import (
-    function_of,
-    log_of,
-    role_of,
-    see_stacks,
-    service_token,
-    waiting_provider,
-)
-from triton_endpoints.policy import Statement, policy_of, spares_others, use_key
+from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
+from triton_endpoints.policy import Statement, spares_others, use_key
 
 NOUN = "scaling-guard"
 SECONDS = 120
@@ -65,34 +58,17 @@ class ScalingGuard(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
-        log = log_of(self, place)
-        self.role = role_of(self, "Role", log)
-        policy = policy_of(self, "Policy", role_name=self.role.role_name, statements=_statements(place))
-        begin, look = (
-            function_of(
-                self,
-                name,
-                handler=f"scaling_guard.handler.{handler}",
-                description=description,
-                seconds=SECONDS,
-                role=self.role,
-                log=log,
-                environment={"BUCKET": place.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
-            )
-            for name, handler, description in (
-                ("Function", "handler", "Begins to keep the scaling of a variant aside during an update"),
-                ("Look", "is_complete", "Takes the scaling of a variant aside, and brings it back"),
-            )
-        )
-        for function in (begin, look):
-            function.node.add_dependency(policy)
-        waiting_provider(
+        begin = "Begins to keep the scaling of a variant aside during an update"
+        look = "Takes the scaling of a variant aside, and brings it back"
+        self.role = waiting_provider(
             self,
             NOUN,
             place=place,
-            log=log,
-            begin=begin,
-            look=look,
+            module="scaling_guard.handler",
+            begin=Step("Function", "handler", begin, SECONDS),
+            look=Step("Look", "is_complete", look, SECONDS),
+            statements=_statements(place),
+            environment={"BUCKET": place.bucket, "SECONDS": str(SECONDS_TO_WAIT)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
         )

@@ -87,10 +87,10 @@ def _status(event: Mapping[str, Any], client: Client, *, is_last: bool) -> str:
     try:
         return stack_status(client("cloudformation"), event["StackId"])
     except (BotoCoreError, ClientError) as error:
-        told = f"the stack cannot be asked whether it rolls back: {error}"
+        problem = f"the stack cannot be asked whether it rolls back: {error}"
         if not is_last:
-            raise NotYet(told) from error
-        print(f"Given up: {told}")
+            raise NotYet(problem) from error
+        print(f"Given up: {problem}")
         return ""
 
 

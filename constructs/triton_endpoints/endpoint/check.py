@@ -9,15 +9,8 @@ from aws_cdk import CfnResource
 from constructs import Construct
 
 from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
-from triton_endpoints.lambda_function import (
-    function_of,
-    log_of,
-    role_of,
-    see_stacks,
-    service_token,
-    waiting_provider,
-)
-from triton_endpoints.policy import Statement, policy_of, spares_others
+from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
+from triton_endpoints.policy import Statement, spares_others
 
 NOUN = "endpoint-check"
 SECONDS_TO_BEGIN = 60
@@ -37,37 +30,18 @@ class EndpointCheck(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
-        log = log_of(self, place)
-        self.role = role_of(self, "Role", log)
-        policy = policy_of(self, "Policy", role_name=self.role.role_name, statements=_statements(place))
-        begin, look = (
-            function_of(
-                self,
-                name,
-                handler=f"endpoint_check.handler.{handler}",
-                description=description,
-                seconds=seconds,
-                role=self.role,
-                log=log,
-                environment={"SECONDS": str(SECONDS_TO_PASS)},
-                memory_mib=MEMORY_MIB,
-            )
-            for name, handler, description, seconds in (
-                ("Begin", "handler", "Begins the check of a deployed endpoint", SECONDS_TO_BEGIN),
-                ("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
-            )
-        )
-        for function in (begin, look):
-            function.node.add_dependency(policy)
-        waiting_provider(
+        self.role = waiting_provider(
             self,
             NOUN,
             place=place,
-            log=log,
-            begin=begin,
-            look=look,
+            module="endpoint_check.handler",
+            begin=Step("Begin", "handler", "Begins the check of a deployed endpoint", SECONDS_TO_BEGIN),
+            look=Step("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
+            statements=_statements(place),
+            environment={"SECONDS": str(SECONDS_TO_PASS)},
             seconds_between=SECONDS_BETWEEN,
             total_minutes=TOTAL_MINUTES,
+            memory_mib=MEMORY_MIB,
         )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from hashlib import sha256
-
 from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
@@ -12,6 +9,7 @@ from constructs import Construct
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
 from fleet.spec.scaling import Schedule
+from triton_endpoints.logical_ids import content_digest
 
 
 class EndpointScaling(Construct):
@@ -82,8 +80,7 @@ class EndpointScaling(Construct):
     def _policy_name(self, measure: str, configuration: object) -> str:
         if self._instance is None:
             return measure
-        resolved = json.dumps(Stack.of(self).resolve(configuration), sort_keys=True)
-        return f"{measure}-{self._instance}-{sha256(resolved.encode()).hexdigest()[:8]}"
+        return f"{measure}-{self._instance}-{content_digest(Stack.of(self), configuration)}"
 
     def _configuration(
         self, tracked: TrackedTarget

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
 from fleet.aws.preflight.check_result import CheckResult
+from fleet.aws.preflight.quotas import request_more
 from fleet.aws.preflight.subject import Subject
 
 EXECUTIONS_PER_STACK = 4
@@ -32,11 +33,8 @@ def functions(subject: Subject) -> Iterator[CheckResult]:
     if free >= needed:
         yield CheckResult(what="functions", text=text)
         return
-    concurrency, (service, code) = max(1, free // EXECUTIONS_PER_STACK), QUOTA
-    hint = (
-        f"`fleet deploy --env {subject.place.environment} --concurrency {concurrency}`; or request more:"
-        f" `aws service-quotas request-service-quota-increase --region {subject.place.region}"
-        f" --service-code {service} --quota-code {code} --desired-value 1000`"
-    )
+    concurrency = max(1, free // EXECUTIONS_PER_STACK)
+    more = request_more(subject.place.region, *QUOTA, 1000)
+    hint = f"`fleet deploy --env {subject.place.environment} --concurrency {concurrency}`; or {more}"
     finding = subject.of_environment("FL638", text, hint, warns=True)
     yield CheckResult(what="functions", text=text, findings=(finding,))

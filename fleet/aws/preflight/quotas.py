@@ -144,13 +144,18 @@ def _evaluate_quota(subject: Subject, use: QuotaUse) -> CheckResult:
     )
 
 
+def request_more(region: str, service: str, code: str, value: int) -> str:
+    """The remedy for a quota that is too small: the command that requests `value`."""
+    return (
+        f"request more: `aws service-quotas request-service-quota-increase --region {region}"
+        f" --service-code {service} --quota-code {code} --desired-value {value}`"
+    )
+
+
 def _finding(subject: Subject, use: QuotaUse, message: str) -> Finding | None:
     value, max_demand, certain_demand = use.quota.value, use.max_demand, use.certain_demand
-    more = (
-        "request more: `aws service-quotas request-service-quota-increase"
-        f" --region {subject.place.region} --service-code {quota_service()} --quota-code {use.quota.code}"
-        f" --desired-value {max(max_demand.update, max_demand.deploy)}`"
-    )
+    needed = max(max_demand.update, max_demand.deploy)
+    more = request_more(subject.place.region, quota_service(), use.quota.code, needed)
     if use.direct and certain_demand.rest > value:
         largest = max(use.direct, key=lambda each: each.most)
         less = _lower(subject, largest, floor(value) - certain_demand.rest + largest.most)
