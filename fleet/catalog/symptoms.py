@@ -18,11 +18,15 @@ MAX_CHARACTERS = 300
 
 
 class Where(StrEnum):
-    """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log."""
+    """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log.
+
+    CALL is a line of a log about one call, which says nothing about the endpoint as long as others succeed.
+    """
 
     EVENT = "event"
     REASON = "failure reason"
     LOG = "log"
+    CALL = "call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,7 @@ def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
     return Symptom(
         name=name,
         # The endpoint check and the local fleet quote the container in an event or a failure reason.
-        where=frozenset(Where) if Where.LOG in where else where,
+        where=where | {Where.EVENT, Where.REASON} if Where.LOG in where else where,
         pattern=re.compile(facts["pattern"]),
         codes=tuple(facts["codes"]),
         cause=facts.get("cause", ""),
