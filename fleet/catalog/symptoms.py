@@ -66,6 +66,15 @@ def symptoms() -> tuple[Symptom, ...]:
     return tuple(_symptom(name, facts) for name, facts in data_file("symptoms.yaml")["symptoms"].items())
 
 
+def symptom(name: str) -> Symptom:
+    """The symptom of a name.
+
+    Raises:
+        StopIteration: the data has no such symptom.
+    """
+    return next(each for each in symptoms() if each.name == name)
+
+
 def known_remedy(text: str, where: Where) -> str:
     """The remedy for the symptom in a text; empty if the text has no symptom."""
     known = known_symptom(text, where)
