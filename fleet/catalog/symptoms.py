@@ -20,7 +20,7 @@ MAX_CHARACTERS = 300
 class Where(StrEnum):
     """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log.
 
-    CALL is a line of a log about one call, which says nothing about the endpoint as long as others succeed.
+    CALL is a line of a log about one call, which does not concern the endpoint as long as others succeed.
     """
 
     EVENT = "event"

@@ -25,9 +25,9 @@ MEASURES = ("invocations", "errors_4xx", "errors_5xx", "model_errors")
 
 @dataclass(frozen=True, kw_only=True)
 class Calls:
-    """The invocations of all variants since a time; `reason` is why most of them failed, if a log says so.
+    """The invocations of all variants since a time; `reason` is why most of them failed, if a log has it.
 
-    `model_errors` overlaps with the statuses: it also counts answers that were no HTTP, and time-outs.
+    `model_errors` overlaps with the statuses: it also counts broken connections and time-outs.
     """
 
     since: datetime

@@ -96,7 +96,7 @@ class VpcRoutes:
 
 
 def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
-    """What EC2 says of the subnets' VPCs; a subnet that does not exist is left out.
+    """The answers of EC2 about the VPCs of subnets; a subnet that does not exist is left out.
 
     Raises:
         ClientError: access is denied.
