@@ -46,7 +46,7 @@ def _finding(
     subject: Subject, endpoint: str, key: tuple[str, str, int], subnet: str, route: RouteToS3
 ) -> Finding:
     words, region = symptom("s3_not_reached").example, subject.place.region
-    refusal = words[words.index("Please ensure") :]
+    _, _, refusal = words.partition('". ')
     message = (
         f"{subnet} of {route.vpc}: {route.text}. SageMaker downloads the archives through the subnet, and"
         f" fails without a route: {refusal}"
