@@ -64,7 +64,7 @@ class Access:
     def client(
         self,
         service: Literal[
-            "application-autoscaling", "codebuild", "ecr", "iam", "lambda", "logs", "service-quotas"
+            "application-autoscaling", "codebuild", "ec2", "ecr", "iam", "lambda", "logs", "service-quotas"
         ],
     ) -> Any: ...
     def client(self, service: str) -> Any:

@@ -36,8 +36,8 @@ def preflight(
 ) -> None:
     """Check that the account is ready for a deploy.
 
-    Checks credentials, bootstrap, Foundation, quotas, images, artifacts, endpoints and their alarms. Changes
-    nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
+    Checks credentials, bootstrap, Foundation, quotas, images, networks, artifacts, endpoints and their
+    alarms. Changes nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
     root, console = project_root(Path.cwd()), OutputConsole()
     project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
-from fleet.catalog.stack_statuses import StackState
+from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -90,13 +90,14 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation on a stack: when it began, None if that event is gone; what failed.
+    """An operation on a stack: when it began, if that event is not gone; when it ended, if it has.
 
     Failures in the rollback of an update are left out: they follow from the update's.
     """
 
     began: datetime | None
     failures: tuple[Failure, ...]
+    ended: datetime | None = None
 
 
 def deploy_failure(
@@ -193,19 +194,23 @@ def last_operation(
         ClientError: access is denied.
     """
     failures = dict[Failure, None]()
+    ended: datetime | None = None
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
         for event in page["StackEvents"]:
             if event["EventId"] == since:
-                return Operation(began=None, failures=tuple(failures))
+                return Operation(began=None, failures=tuple(failures), ended=ended)
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
                 if status == ROLLING_BACK:
                     failures.clear()
                 elif reason == BEGUN and not (before_deletion and status == DELETING):
-                    return Operation(began=event.get("Timestamp"), failures=tuple(failures))
+                    began = event.get("Timestamp")
+                    return Operation(began=began, failures=tuple(failures), ended=ended)
+                elif ended is None and stack_status(status).state is not StackState.UNDER_WAY:
+                    ended = event.get("Timestamp")
             elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
-    return Operation(began=None, failures=tuple(failures))
+    return Operation(began=None, failures=tuple(failures), ended=ended)
 
 
 def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
