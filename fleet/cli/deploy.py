@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,14 @@ from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, DeployFolder, Parallelism
+from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
+from fleet.aws.deploy.deploy_folder import DeployFolder
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import consent
+from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
@@ -74,7 +76,8 @@ def deploy(
     it again at any point.
 
     Permission changes need no confirmation: they were reviewed with the lock. If SageMaker rolled an update
-    back by itself and the stack's own rollback stopped because of that, you are asked before it continues.
+    back by itself and the stack's own rollback stopped because of that, the rollback is continued; on a
+    terminal, you are asked before.
 
     Exit code 1: an input is wrong or a resource failed; 2: the deploy could not run.
     """
@@ -103,7 +106,7 @@ def deploy(
 
     def agreed_to(question: str) -> bool:
         with steps.paused():
-            return consent(question, yes=yes)
+            return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
     with folder.deploying():

@@ -168,12 +168,11 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     account.model("x = 3\n")
     account.lock()
     account.host.failure = "tritonserver stopped: no such backend"
-    failed = account.fleet("deploy", "--env", "dev", "--yes", "sentences")
+    failed = account.fleet("deploy", "--env", "dev", "sentences")
     account.host.failure = ""
     assert failed.returncode == 1
-    assert (
-        f"warning[stuck-rollback] FL607: the stack {ENDPOINT} is in UPDATE_ROLLBACK_FAILED" in failed.stderr
-    )
+    continued = "continued the rollback of sentences: it serves what it served before the update"
+    assert f"warning[stuck-rollback] FL607: {continued}; CloudFormation's own rollback had" in failed.stderr
     assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
@@ -185,6 +184,26 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
     assert account.model_data() == before
     assert len(account.keys("releases/")) == 1
+
+
+def test_without_a_terminal_the_next_deploy_continues_a_rollback_that_stopped_and_says_so(
+    account: Deploys,
+) -> None:
+    account.model("x = 4\n")
+    account.lock()
+    account.fleet("publish", "--env", "dev")
+    account.host.failure = "tritonserver stopped: no such backend"
+    account.cdk_deploy(ENDPOINT)
+    account.host.failure = ""
+    assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_FAILED"
+    account.model("x = 1\n")
+    account.lock()
+    said = account.deploy("sentences")
+    assert "  continued the rollback of sentences: it serves what it served before the update" in said
+    assert f"cdk deploy {ENDPOINT}: its rollback was continued" in said
+    assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
+    account.model("x = 3\n")
+    account.lock()
 
 
 def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_model_back(
