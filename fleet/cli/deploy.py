@@ -25,6 +25,7 @@ from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
+from fleet.local.limitations import with_servable_images
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
@@ -100,6 +101,9 @@ def deploy(
     with steps.step("account") as step:
         access = connect(root, fleet.place, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+    if access.is_local_fleet:
+        fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
+        show_findings(findings)
     expiry = access.fixed_expiry()
     if expiry is not None:
         steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")

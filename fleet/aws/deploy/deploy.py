@@ -19,6 +19,7 @@ from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
+from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
@@ -190,6 +191,7 @@ class Deploy:
             self._steps.say(ready.continued)
         if endpoint is not None:
             await_endpoint(self._access, endpoint.name, self._steps.say)
+        replaced = configuration_to_replace(self._access, endpoint)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
         imports = self._imports and endpoint is None
@@ -217,6 +219,8 @@ class Deploy:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
         if ready.continued:
             step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
+        if waits := skipped_waits(self._access, endpoint, replaced):
+            step.note += f"; {waits}"
 
     def _deploy_endpoint(self, name: str) -> None:
         endpoint = self._endpoints[name]
