@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -48,11 +48,14 @@ class EmbeddedAws:
         keys: Keys,
         port: int = 0,
         log: Path | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
+        """Answer with `headers` besides AWS's own."""
         self._running = ProcessState(host=host, keys=keys)
         self._gateway = gateway
         self._port = port
         self._log = log
+        self._headers = dict(headers or {})
         self._log_handler: logging.Handler = logging.NullHandler()
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
@@ -83,7 +86,7 @@ class EmbeddedAws:
             self._server = make_server(
                 _LOOPBACK,
                 self._port,
-                Application(self._gateway, Signatures(self._running.keys)),
+                Application(self._gateway, Signatures(self._running.keys), self._headers),
                 threaded=True,
                 request_handler=RequestHandler,
             )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from botocore.config import Config
 from werkzeug.wrappers import Response
 
-from fleet.aws.api.emulator import Keys, local_session
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session
 from fleet.core.garbage import collect_rarely
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.endpoint_host import TritonHost
@@ -94,7 +94,7 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
         status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
         publish=publisher.publish_now,
     )
-    aws = EmbeddedAws(host, control, keys=keys, log=state.log("aws"))
+    aws = EmbeddedAws(host, control, keys=keys, log=state.log("aws"), headers={LOCAL_FLEET_HEADER: "1"})
     aws.start()
     # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
     collect_rarely()

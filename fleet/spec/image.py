@@ -123,5 +123,5 @@ class LockedImage(Document):
     @model_validator(mode="after")
     def _has_a_base_only_if_built(self) -> LockedImage:
         if self.base is not None and self.key is None:
-            raise Mistake("`base` belongs to `key`", "run `fleet lock`, which writes both")
+            raise Mistake("`base` belongs to `key`", "have `fleet lock` write both")
         return self

@@ -20,6 +20,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from clone import Clone, interrupt, make_clone
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
 from minilm_reference import embed
@@ -79,6 +80,7 @@ def test_the_endpoint_is_in_service_as_it_was_declared(deployed: Clone) -> None:
     config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
     (variant,) = config["ProductionVariants"]
     model = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    assert LOCAL_FLEET_HEADER in endpoint["ResponseMetadata"]["HTTPHeaders"]
     assert (endpoint["EndpointStatus"], variant["InstanceType"]) == ("InService", "ml.g5.xlarge")
     assert model["Environment"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "ensemble"
     assert model["ModelDataUrl"].startswith("s3://triton-fleet-local-123456789012-us-east-1/endpoints/")

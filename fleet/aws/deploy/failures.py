@@ -35,7 +35,9 @@ TAKE_OVER = (
     " earlier Foundation has left, or delete it"
 )
 DELETE_OR_RENAME = "rename the resource, or delete the one that exists"
-OLDER = "Foundation is older than the specs: deploy it first, `fleet deploy --env ENV --foundation`; "
+OLDER = (
+    "Foundation is older than the specs: deploy it first, `fleet deploy --env {environment} --foundation`; "
+)
 CUSTOM = re.compile(
     r"Received response status \[FAILED\] from custom resource\. Message returned: (?:Error: )?(.*?)"
     r"(?:\n\nLogs: .*)?\(RequestId: [^)]*\)",
@@ -138,7 +140,7 @@ def deploy_failure(
         problem = f"CloudFormation refused the change set of {stack}, and nothing was changed:\n{lines}"
         return CannotRunError(problem, where_logs)
     if PARAMETER in output:  # likewise: this deploy changed nothing
-        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
+        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{_older(stack)}{where_logs}")
     stack_after = (
         "nothing was deployed before; the stack was rolled back"
         if created
@@ -224,6 +226,11 @@ def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
     ]
 
 
+def _older(stack: str) -> str:
+    """The way out if Foundation lacks what a stack needs; environments have no hyphen in their names."""
+    return OLDER.format(environment=stack.removeprefix("triton-fleet-").partition("-")[0])
+
+
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     kind, reason = failure.kind, failure.reason
     remedy = known_remedy(failure.own_reason, Where.EVENT)
@@ -231,7 +238,7 @@ def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     if kind == ENDPOINT and ALARM in reason.lower():
         way_out = EMERGENCY
     if any(part in reason for part in FOUNDATION):
-        way_out = OLDER
+        way_out = _older(stack)
     return Finding(
         code=FAILED_RESOURCE, message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}"
     )
