@@ -54,8 +54,8 @@ def missing_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     for each in endpoint.loaded_models():
         if each.facts.backend in elsewhere:
             message = (
-                f"unable to find backend library for backend '{each.facts.backend}', which model {each.name!r}"
-                " needs and no image of Triton that SageMaker has contains"
+                f"unable to find backend library for backend '{each.facts.backend}', which model"
+                f" {each.name!r} needs and no image of Triton that SageMaker has contains"
             )
             hint = (
                 "build an image of your own for it: docs/images.md; NVIDIA has the backend in"
