@@ -8,6 +8,7 @@ deserialize in import_legacy.cpp (`constants`, `model.json`); xgboost, doc/model
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def torchscript_problem(file: Path) -> str:
     try:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error):
         return f"{_NO_ZIP}: it is not TorchScript"
     folder = names[0].partition("/")[0] if names else ""
     if {f"{folder}/constants.pkl", f"{folder}/model.json"}.isdisjoint(names):
