@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,9 @@ from broken_repositories import (
     graph,
     moved,
 )
+from fleet.check.target import RepositoryTarget
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.try_load import findings, load_in_triton
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 
@@ -85,72 +88,76 @@ BROKEN: Mapping[str, tuple[Files, tuple[str, ...], str]] = {
     ),
 }
 """Repositories that no container loads: what is asked, and the line that is printed of each."""
-HEALTHY: Mapping[str, tuple[Files, tuple[str, ...], tuple[str, ...]]] = {
-    "python": (DOUBLE, (), ("Triton 24.10 loads it; ready: double",)),
+HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
+    "python": (DOUBLE, RepositoryTarget(), "Triton 24.10 loads it; ready: double"),
     "onnx": (
         NET,
-        ("--triton", "24.09"),
+        RepositoryTarget(release="24.09"),
         (
             "a stand-in for ONNX Runtime's backend loads it, within the versions that Triton 24.09 reads;"
-            " ready: net",
+            " ready: net"
         ),
     ),
     "newer-onnx": (
         {**NET, "net/1/model.onnx": graph(["n", 2], ir_version=11)},
-        ("--triton", "25.09"),
+        RepositoryTarget(release="25.09"),
         (
             "a stand-in for ONNX Runtime's backend loads it, within the versions that Triton 25.09 reads;"
-            " ready: net",
+            " ready: net"
         ),
     ),
     "ensemble": (
         ENSEMBLE,
-        ("--default-model", "pipeline"),
+        RepositoryTarget(default_model="pipeline"),
         (
             "a stand-in for ONNX Runtime's backend loads 'scale', within the versions that Triton 24.10 reads;"
-            " Triton 24.10 loads the rest; ready: double, pipeline, scale",
+            " Triton 24.10 loads the rest; ready: double, pipeline, scale"
         ),
     ),
-    "plan": (PLAN, (), (f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}",)),
+    "plan": (
+        PLAN,
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}",
+    ),
     "torchscript": (
         model("net", "pytorch", "model.pt", TORCHSCRIPT),
-        (),
-        (f"not tried, as this machine lacks the backend: 'net' (pytorch); {VALIDATED}",),
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'net' (pytorch); {VALIDATED}",
     ),
     "forest": (
         model("forest", "fil", "xgboost.json", b'{"learner": {}, "version": [1, 7, 6]}', FOREST),
-        (),
-        (f"not tried, as this machine lacks the backend: 'forest' (fil); {VALIDATED}",),
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'forest' (fil); {VALIDATED}",
     ),
     "own": (
         model("mine", "mine"),
-        (),
+        RepositoryTarget(),
         (
             "not tried, as this machine lacks the backend: 'mine' (mine, which the model or an image of your own"
-            f" has to bring); {VALIDATED}",
+            f" has to bring); {VALIDATED}"
         ),
     ),
     "partly": (
         {**ENSEMBLE, **moved(changed(PLAN, "plan/config.pbtxt", ('"plan"', '"scale"')), "plan/", "scale/")},
-        ("--default-model", "pipeline"),
+        RepositoryTarget(default_model="pipeline"),
         (
             "not tried, as this machine lacks the backend: 'scale' (tensorrt); so 'pipeline' was not loaded as"
-            " a whole; Triton 24.10 loads the rest; ready: double",
+            " a whole; Triton 24.10 loads the rest; ready: double"
         ),
     ),
     "other": (
         {**DOUBLE, **PLAN},
-        ("--default-model", "double"),
-        ("Triton 24.10 loads it; ready: double",),
+        RepositoryTarget(default_model="double"),
+        "Triton 24.10 loads it; ready: double",
     ),
 }
 """Repositories of which nothing is known to be wrong, and what is printed of them."""
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "home").mkdir()
-    yield tmp_path
+    return tmp_path
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -178,15 +185,20 @@ def test_a_repository_that_no_container_loads_fails_with_the_sentence_that_is_tr
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_what_loaded_each_part_of_a_repository_is_named(folder: Path, name: str) -> None:
-    files, options, sentences = HEALTHY[name]
+def test_what_loaded_each_part_of_a_repository_is_named(
+    folder: Path, runtime: TritonRuntime, name: str
+) -> None:
+    files, asked, sentence = HEALTHY[name]
     write(folder, name, files)
-    done = run(folder, name, *options)
-    lines = [line for line in done.stdout.splitlines() if line.startswith(f"{name}: ")]
-    assert [line for line in lines if "changed to load" not in line] == [
-        f"{name}: {sentence}" for sentence in sentences
-    ]
-    assert done.returncode == 0, done.stdout + done.stderr
+    answer = load_in_triton(
+        folder / name,
+        runtime,
+        mode=asked.mode,
+        default_model=asked.default_model or "",
+        release=asked.release,
+    )
+    assert answer.lines()[0] == sentence
+    assert findings(answer) == []
 
 
 @pytest.mark.nightly
