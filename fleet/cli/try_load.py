@@ -25,7 +25,7 @@ CACHE = ".cache/triton-fleet"
 def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
     """Load each folder and archive in Triton; print the answers.
 
-    With `quiet` only what was not tried is printed, to stderr: no finding tells it.
+    With `quiet` only what was not tried is printed, to stderr: no finding reports it.
 
     Raises:
         CannotRunError: this machine has no Triton, or a configuration was passed without its model.

@@ -25,8 +25,11 @@ from broken_repositories import (
     moved,
 )
 from fleet.check.target import RepositoryTarget
+from fleet.cli.try_load import run_findings
+from fleet.findings import Severity
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import findings, load_in_triton
+from fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 
@@ -55,39 +58,39 @@ FOREST = "".join(
 )
 NET: Files = moved(changed(SCALE, "scale/config.pbtxt", ('"scale"', '"net"')), "scale/", "net/")
 TORCHSCRIPT = zipped("net/data.pkl", "net/constants.pkl", "net/code/__torch__.py")
-BROKEN: Mapping[str, tuple[Files, tuple[str, ...], str]] = {
+BROKEN: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     "too-new": (
         {**NET, "net/1/model.onnx": graph(["n", 2], ir_version=11)},
-        ("--triton", "24.09"),
+        RepositoryTarget(release="24.09"),
         "a stand-in for ONNX Runtime's backend, as Triton 24.09 has it, does not load it: onnx runtime error 1:"
         " Load model from net/1/model.onnx failed:Unsupported model IR version: 11, max supported IR version: 10",
     ),
     "state-dict": (
         model("weights", "pytorch", "model.pt", zipped("archive/data.pkl", "archive/data/0")),
-        (),
+        RepositoryTarget(),
         "not tried, and cannot be loaded: weights/1/model.pt: PytorchStreamReader failed locating file"
         " constants.pkl: file not found: it is not TorchScript, but weights or a pickled module",
     ),
     "llama": (
         model("llama", "vllm", "model.json", b"{}"),
-        (),
+        RepositoryTarget(),
         "Triton 24.10 does not load it: model 'llama' failed to load: unable to find backend library for backend"
         " 'vllm', try specifying runtime on the model configuration.",
     ),
     "gpt": (
         model("gpt", "tensorrtllm"),
-        ("--mode", "multi-model"),
-        "Triton 24.10 does not load it: unable to find backend library for backend 'tensorrtllm', try"
-        " specifying runtime on the model configuration.",
+        RepositoryTarget(),
+        "Triton 24.10 does not load it: model 'gpt' failed to load: unable to find backend library for backend"
+        " 'tensorrtllm', try specifying runtime on the model configuration.",
     ),
     "forest": (
         model("forest", "fil", "xgboost.json", b'{"learner": ', FOREST),
-        (),
+        RepositoryTarget(),
         "not tried, and cannot be loaded: forest/1/xgboost.json: it is not JSON: line 1, column 13: Expecting"
         " value",
     ),
 }
-"""Repositories that no container loads: what is asked, and the line that is printed of each."""
+"""Repositories that no container loads: what is asked, and the line that is printed for each."""
 HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     "python": (DOUBLE, RepositoryTarget(), "Triton 24.10 loads it; ready: double"),
     "onnx": (
@@ -151,7 +154,7 @@ HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
         "Triton 24.10 loads it; ready: double",
     ),
 }
-"""Repositories of which nothing is known to be wrong, and what is printed of them."""
+"""Repositories without a known mistake, and what is printed for them."""
 
 
 @pytest.fixture
@@ -172,16 +175,29 @@ def write(folder: Path, name: str, files: Files) -> None:
     Case(id="", files=files, changed="").write(folder / name)
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_repository_that_no_container_loads_fails_with_the_sentence_that_is_true(
-    folder: Path, name: str
-) -> None:
-    files, options, sentence = BROKEN[name]
+def ask(
+    folder: Path, runtime: TritonRuntime, name: str, files: Files, asked: RepositoryTarget
+) -> TryLoadResult:
     write(folder, name, files)
-    done = run(folder, name, *options)
-    assert f"{name}: {sentence}" in done.stdout.splitlines()
-    assert "loads it" not in done.stdout
-    assert done.returncode == 1
+    return load_in_triton(
+        folder / name,
+        runtime,
+        mode=asked.mode,
+        default_model=asked.default_model or "",
+        release=asked.release,
+    )
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that_is_true(
+    folder: Path, runtime: TritonRuntime, name: str
+) -> None:
+    files, asked, sentence = BROKEN[name]
+    answer = ask(folder, runtime, name, files, asked)
+    assert answer.lines()[0] == sentence
+    assert not any("loads it" in line for line in answer.lines())
+    (finding,) = findings(answer)
+    assert finding.severity is Severity.ERROR
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -189,14 +205,7 @@ def test_what_loaded_each_part_of_a_repository_is_named(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:
     files, asked, sentence = HEALTHY[name]
-    write(folder, name, files)
-    answer = load_in_triton(
-        folder / name,
-        runtime,
-        mode=asked.mode,
-        default_model=asked.default_model or "",
-        release=asked.release,
-    )
+    answer = ask(folder, runtime, name, files, asked)
     assert answer.lines()[0] == sentence
     assert findings(answer) == []
 
@@ -211,18 +220,30 @@ def test_the_five_that_no_container_loads_fail_in_one_command(folder: Path) -> N
     assert done.returncode == 1
 
 
-def test_an_archive_is_named_by_its_model_where_it_was_not_tried(folder: Path) -> None:
-    write(folder, "repository", PLAN)
-    with tarfile.open(folder / "mine.tar.gz", "w:gz") as tar:
-        tar.add(folder / "repository", ".")
-    done = run(folder, "mine.tar.gz", "--mode", "multi-model")
+@pytest.fixture
+def fleet_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_model_of_an_archive_that_was_not_tried_is_named_by_its_directory(
+    fleet_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(fleet_home, "repository", PLAN)
+    with tarfile.open("mine.tar.gz", "w:gz") as tar:
+        tar.add("repository", ".")
+    asked = RepositoryTarget(mode=Mode.MULTI_MODEL)
+    assert list(run_findings([Path("mine.tar.gz")], asked, quiet=False)) == []
     sentence = f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}"
-    assert f"mine.tar.gz: {sentence}" in done.stdout.splitlines()
-    assert done.returncode == 0
+    assert f"mine.tar.gz: {sentence}" in capsys.readouterr().out.splitlines()
 
 
-def test_what_was_not_tried_is_said_beside_a_report_for_machines(folder: Path) -> None:
-    write(folder, "plan", PLAN)
-    done = run(folder, "plan", "--format", "json")
-    assert "plan: not tried, as this machine lacks the backend: 'plan'" in done.stderr
-    assert "not tried" not in done.stdout
+def test_what_was_not_tried_is_printed_beside_a_report_for_machines(
+    fleet_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(fleet_home, "plan", PLAN)
+    assert list(run_findings([Path("plan")], RepositoryTarget(), quiet=True)) == []
+    printed = capsys.readouterr()
+    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(printed.err.split())
+    assert printed.out == ""
