@@ -210,7 +210,7 @@ class TritonHost:
         self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(endpoint.name)
-        variables = {**release_of_image(endpoint.container.image), **environment}
+        variables = {**environment, **release_of_image(endpoint.container.image)}
         triton = SupervisedTriton(self._runtime, repository, variables, log=log)
         with self._lock:
             self._starting.add(triton)

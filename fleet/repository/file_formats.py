@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fleet.repository.reading.lfs import BEGIN, IS_POINTER
 
-MAX_JSON_BYTES = 256 << 20
+MAX_JSON_BYTES = 64 << 20
 """Of a file that is parsed here; Python needs several times as much memory."""
 _NO_ZIP = "PytorchStreamReader failed reading zip archive: failed finding central directory"
 _NO_CONSTANTS = "PytorchStreamReader failed locating file constants.pkl: file not found"

@@ -42,18 +42,18 @@ class LoadedParts:
 
     Attributes:
         main: The model that answers, by its directory; None where that is not known.
-        untried: The models that nothing on this machine loads, with their backends.
-        stand_ins: Those that the stand-in for ONNX Runtime's backend loaded.
-        incomplete: Ensembles with a model that was not tried.
-        rest: What Triton itself loaded.
+        untried_models: The models that nothing on this machine loads, with their backends.
+        stand_in_models: Those that the stand-in for ONNX Runtime's backend loaded.
+        incomplete_ensembles: Ensembles with a model that was not tried.
+        triton_models: What Triton itself loaded.
         wrong_files: Files of the models that were not tried.
     """
 
     main: str | None = None
-    untried: Mapping[str, str]
-    stand_ins: tuple[str, ...] = ()
-    incomplete: tuple[str, ...] = ()
-    rest: tuple[str, ...] = ()
+    untried_models: Mapping[str, str]
+    stand_in_models: tuple[str, ...] = ()
+    incomplete_ensembles: tuple[str, ...] = ()
+    triton_models: tuple[str, ...] = ()
     wrong_files: tuple[WrongFile, ...] = ()
 
 
@@ -76,10 +76,10 @@ def loaded_parts(prepared: Preparation, container: ServingContainer, root: str) 
     incomplete = _incomplete(loaded, untried)
     return LoadedParts(
         main=None if plan.main is None else plan.main or root,
-        untried=untried,
-        stand_ins=stand_ins,
-        incomplete=incomplete,
-        rest=tuple(name for name in loaded if name not in {*untried, *stand_ins, *incomplete}),
+        untried_models=untried,
+        stand_in_models=stand_ins,
+        incomplete_ensembles=incomplete,
+        triton_models=tuple(name for name in loaded if name not in {*untried, *stand_ins, *incomplete}),
         wrong_files=tuple(
             wrong
             for name in untried

@@ -89,7 +89,7 @@ def _answer(
     if why.reason:
         return answer
     parts = loaded_parts(copy, container, path.name)
-    left = {*parts.untried, *parts.incomplete}
+    left = {*parts.untried_models, *parts.incomplete_ensembles}
     directories = {target_of(archive): parts.main}
     models = tuple(each for each in ready(outcome.log) if directories.get(each, each) not in left)
     return replace(answer, ready=models, parts=parts)

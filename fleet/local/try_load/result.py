@@ -40,7 +40,7 @@ class TryLoadResult:
     line: int | None = None
     by_stand_in: bool = False
     ready: tuple[str, ...] = ()
-    parts: LoadedParts = field(default_factory=lambda: LoadedParts(untried={}))
+    parts: LoadedParts = field(default_factory=lambda: LoadedParts(untried_models={}))
     rewrites: tuple[Rewrite, ...] = ()
     doubts: tuple[str, ...] = ()
     silent: bool = False
@@ -48,7 +48,7 @@ class TryLoadResult:
     @property
     def loaded(self) -> bool:
         """Whether every model was loaded, by Triton or by a stand-in."""
-        return not self.reason and not self.parts.untried
+        return not self.reason and not self.parts.untried_models
 
     def lines(self) -> list[str]:
         """The answer for people."""
@@ -63,7 +63,7 @@ class TryLoadResult:
     @property
     def untried_line(self) -> str:
         """The line about models that were not tried; empty where all were."""
-        return self.lines()[0] if self.parts.untried else ""
+        return self.lines()[0] if self.parts.untried_models else ""
 
     @property
     def _refusal(self) -> str:
@@ -74,27 +74,34 @@ class TryLoadResult:
 
     def _verdict(self) -> list[str]:
         """What loaded which models, one clause each."""
-        parts, said = self.parts, list[str]()
-        if parts.untried:
-            models = ", ".join(f"{model!r} ({_named(backend)})" for model, backend in parts.untried.items())
-            backend = "backend" if len(set(parts.untried.values())) == 1 else "backends"
-            said.append(f"not tried, as this machine lacks the {backend}: {models}")
-        if parts.incomplete:
-            said.append(f"so {_quoted(parts.incomplete)} was not loaded as a whole")
-        if parts.stand_ins:
-            is_all = not parts.untried and not parts.rest
-            models = "it" if is_all else _quoted(parts.stand_ins)
+        parts, clauses = self.parts, list[str]()
+        if parts.untried_models:
+            models = ", ".join(
+                f"{model!r} ({_named(backend)})" for model, backend in parts.untried_models.items()
+            )
+            backend = "backend" if len(set(parts.untried_models.values())) == 1 else "backends"
+            clauses.append(f"not tried, as this machine lacks the {backend}: {models}")
+        if parts.incomplete_ensembles:
+            verb = "was" if len(parts.incomplete_ensembles) == 1 else "were"
+            clauses.append(f"so {_quoted(parts.incomplete_ensembles)} {verb} not loaded as a whole")
+        if parts.stand_in_models:
+            is_all = not parts.untried_models and not parts.triton_models
+            models = "it" if is_all else _quoted(parts.stand_in_models)
             within = f"within the versions that Triton {self.image_release} reads"
-            said.append(f"a stand-in for ONNX Runtime's backend loads {models}, {within}")
-        if parts.rest or not (parts.untried or parts.stand_ins):
-            said.append(f"Triton {self.release} loads {'the rest' if said else 'it'}")
-        elif parts.untried:
-            said.append(f"Triton {self.release} validated {_possessive(parts)} alone")
-        return [*said, f"ready: {', '.join(self.ready)}"] if self.ready else said
+            clauses.append(f"a stand-in for ONNX Runtime's backend loads {models}, {within}")
+        if parts.triton_models or not (parts.untried_models or parts.stand_in_models):
+            clauses.append(f"Triton {self.release} loads {'the rest' if clauses else 'it'}")
+        elif parts.untried_models:
+            clauses.append(f"Triton {self.release} validated {_configurations(parts)} alone")
+        return [*clauses, f"ready: {', '.join(self.ready)}"] if self.ready else clauses
 
 
-def _possessive(parts: LoadedParts) -> str:
-    return "its configuration" if len(parts.untried) == 1 and not parts.incomplete else "configurations"
+def _configurations(parts: LoadedParts) -> str:
+    return (
+        "its configuration"
+        if len(parts.untried_models) == 1 and not parts.incomplete_ensembles
+        else "configurations"
+    )
 
 
 def _named(backend: str) -> str:

@@ -120,7 +120,7 @@ def test_files_at_the_root_are_a_model_of_a_multi_model_endpoint_alone(asker: As
 def test_a_model_of_a_gpu_backend_is_judged_by_the_core_and_is_not_said_to_be_loaded(asker: Asker) -> None:
     answer = asker.ask(changed(PLAN, "plan/config.pbtxt", add=GPU), Mode.SINGLE)
     assert (answer.loaded, answer.reason, answer.ready) == (False, "", ())
-    assert answer.parts.untried == {"plan": "tensorrt"}
+    assert answer.parts.untried_models == {"plan": "tensorrt"}
     assert findings(answer) == []
     assert [str(each) for each in answer.rewrites] == [
         "plan/config.pbtxt: instance_group { kind: KIND_GPU } -> instance_group { count: 1 kind: KIND_CPU }"
@@ -139,7 +139,7 @@ def test_a_stand_in_has_no_library_and_the_configuration_need_not_name_it(asker:
     files = changed(PLAN, "plan/config.pbtxt", add='runtime: "libtriton_tensorrt.so"\n')
     answer = asker.ask(moved(files, "plan/", ""), Mode.MULTI_MODEL)
     assert (answer.loaded, answer.reason) == (False, "")
-    assert answer.parts.untried == {"repository": "tensorrt"}
+    assert answer.parts.untried_models == {"repository": "tensorrt"}
     assert [str(each) for each in answer.rewrites] == [
         "config.pbtxt: no instance_group -> instance_group { count: 1 kind: KIND_CPU }",
         'config.pbtxt: runtime: "libtriton_tensorrt.so" -> dropped',
