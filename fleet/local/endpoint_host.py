@@ -20,6 +20,7 @@ from fleet.local.multi_model.container import MultiModel
 from fleet.local.running_endpoint import RunningEndpoint
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.release import release_of_image
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -207,7 +208,8 @@ class TritonHost:
         self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(endpoint.name)
-        triton = SupervisedTriton(self._runtime, repository, environment, log=log)
+        variables = {**environment, **release_of_image(endpoint.container.image)}
+        triton = SupervisedTriton(self._runtime, repository, variables, log=log)
         with self._lock:
             self._starting.add(triton)
         try:
