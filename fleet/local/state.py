@@ -74,15 +74,19 @@ class LocalState:
         """The CDK's output in the last deploy of an endpoint's stack."""
         return self._log_file(endpoint, "cdk")
 
-    def endpoint_log(self, endpoint: str) -> Path:
-        """The log of an endpoint's Triton."""
-        return self._log_file(endpoint, "endpoints")
+    def endpoint_log(self, name: str) -> Path:
+        """The log of an endpoint's Triton, by its `log_name`: `ENDPOINT`, or `ENVIRONMENT/ENDPOINT`."""
+        *folders, endpoint = name.split("/")
+        return self._log_file(endpoint, "endpoints", *folders)
 
     def logs(self) -> dict[str, Path]:
-        """All logs there are, by the name of the part or the endpoint, or by `cdk/ENDPOINT`."""
+        """All logs there are, by the name of the part, by an endpoint's `log_name`, or by `cdk/ENDPOINT`."""
         logs = self.folder / "logs"
-        found = {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
-        return found | {f"cdk/{file.stem}": file for file in sorted(logs.glob("cdk/*.log"))}
+        return {
+            file.relative_to(folder).with_suffix("").as_posix(): file
+            for folder, pattern in ((logs / "endpoints", "**/*.log"), (logs, "*.log"), (logs, "cdk/*.log"))
+            for file in sorted(folder.glob(pattern))
+        }
 
     def is_running(self) -> bool:
         """Whether a process runs the local fleet: it keeps the lock as long as it lives."""
