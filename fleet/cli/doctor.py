@@ -16,15 +16,14 @@ from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Observation, SeenLog
 from fleet.cli.arguments import Env, Profile, require_one_name
-from fleet.cli.aws_access import connect
+from fleet.cli.aws_access import connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
-from fleet.local.state import LocalState
+from fleet.local.state import LocalState, log_name
 from fleet.printers.human import show_findings
-from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 ERRORS, LINES = 8, 12
@@ -54,8 +53,8 @@ def doctor(
     access = connect(root, place, profile)
     with aws_errors_as_findings():
         seen = evidence(access, endpoint)
-    if env == LOCAL and seen.failed:
-        seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
+    if seen.failed and local_fleet(root, access.client("sagemaker")) is not None:
+        seen = replace(seen, logs=tuple(_local_log(root, log_name(env, endpoint))), since=None)
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
     for line in _observation_lines(seen):
         say(f"  {line}")
@@ -111,9 +110,9 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
             yield _cut(f"    {stream}: {line}")
 
 
-def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
+def _local_log(root: Path, name: str) -> Iterator[SeenLog]:
     """The log file of an endpoint's Triton in the local fleet."""
-    file = LocalState(root).logs().get(endpoint)
+    file = LocalState(root).logs().get(name)
     if file is not None:
         lines = file.read_bytes()[-TAIL:].decode(errors="replace").splitlines()
         yield SeenLog(group=str(file.relative_to(root)), of=CONTAINER, streams={file.name: tuple(lines)})

@@ -18,7 +18,7 @@ from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
-from fleet.local.running_endpoint import RunningEndpoint, log_name
+from fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.runtime import TritonRuntime
@@ -155,7 +155,7 @@ class TritonHost:
         modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
         if container.mode not in modes:
             raise HostingError(f"mode {container.mode} is not served on this machine")
-        with self._state.endpoint_log(log_name(endpoint)).open("a") as lines:
+        with self._state.endpoint_log(deployed_log_name(endpoint)).open("a") as lines:
             lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
         folder = self._work_folder(endpoint)
         try:
@@ -212,7 +212,7 @@ class TritonHost:
     def _start_triton(
         self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
     ) -> SupervisedTriton:
-        log = self._state.endpoint_log(log_name(endpoint))
+        log = self._state.endpoint_log(deployed_log_name(endpoint))
         triton = SupervisedTriton(self._runtime, repository, environment, log=log)
         with self._lock:
             self._starting.add(triton)

@@ -54,7 +54,7 @@ class Gateway:
 
     What SageMaker answers, and how: source: botocore's service model of sagemaker-runtime (ModelError with
     OriginalStatusCode, OriginalMessage and LogStreamArn under HTTP 424) and the texts its users report.
-    Endpoints are found in the account and region for which the request is signed; the embedded AWS passes both on.
+    An endpoint is found in the account whose keys signed the request, and in the region that they signed.
     Invocations of an endpoint that exists are counted as SageMaker's metrics count them, except those of the
     check of a deploy: models refuse some of them on purpose, and a new fleet would begin with failures.
     """

@@ -13,10 +13,10 @@ from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
 from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
+from fleet.local.state import log_name
 from fleet.local.triton.container import departures, metrics_namespace
 from fleet.local.triton.shared_container import is_shared
 from fleet.local.triton.supervisor import SupervisedTriton
-from fleet.spec.environment import LOCAL
 from fleet_emulator.hosting import DeployedEndpoint
 
 
@@ -65,7 +65,7 @@ class RunningEndpoint:
             "endpoint": self.endpoint.id.name,
             "account": self.endpoint.id.account,
             "region": self.endpoint.id.region,
-            "log": log_name(self.endpoint),
+            "log": deployed_log_name(self.endpoint),
             "configuration": self.endpoint.config_name,
             "state": str(self.triton.state),
             "restarts": self.triton.restarts,
@@ -127,15 +127,11 @@ class RunningEndpoint:
         ]
 
 
-def log_name(endpoint: DeployedEndpoint) -> str:
-    """The name under which `fleet local logs` finds the log of an endpoint's Triton.
-
-    That is the endpoint's in `local`, `ENVIRONMENT/ENDPOINT` in another environment, and
-    `ACCOUNT/REGION/ENDPOINT` where the endpoint's tags name no environment.
-    """
+def deployed_log_name(endpoint: DeployedEndpoint) -> str:
+    """The `log_name` of an endpoint: its account and region stand in where its tags name no environment."""
     environment = endpoint.tags.get(ENVIRONMENT_TAG, "")
-    if environment == LOCAL:
-        return endpoint.id.name
-    # A tag may be of anyone's making, and the name becomes a path.
-    folder = environment if environment.isalnum() else f"{endpoint.id.account}/{endpoint.id.region}"
-    return f"{folder}/{endpoint.id.name}"
+    # Anyone may have set the tag, and the name becomes a path.
+    is_name = environment.isalnum()
+    return log_name(
+        environment if is_name else f"{endpoint.id.account}/{endpoint.id.region}", endpoint.id.name
+    )

@@ -17,6 +17,7 @@ import urllib3
 from fleet.aws.api.emulator import Keys, ask
 from fleet.core.files import PRIVATE, private_folder, require_no_link, write_atomically
 from fleet.findings import CannotRunError
+from fleet.spec.environment import LOCAL
 
 SECONDS_A_TRY, TRIES = 0.1, 50
 
@@ -75,7 +76,7 @@ class LocalState:
         return self._log_file(endpoint, "cdk")
 
     def endpoint_log(self, name: str) -> Path:
-        """The log of an endpoint's Triton, by its `log_name`: `ENDPOINT`, or `ENVIRONMENT/ENDPOINT`."""
+        """The log of an endpoint's Triton, by its `log_name`."""
         *folders, endpoint = name.split("/")
         return self._log_file(endpoint, "endpoints", *folders)
 
@@ -209,6 +210,11 @@ class LocalState:
         file.touch(mode=0o600)
         file.chmod(0o600)  # of an earlier version
         return file
+
+
+def log_name(environment: str, endpoint: str) -> str:
+    """The name by which `fleet local logs` finds the log of an endpoint's Triton."""
+    return endpoint if environment == LOCAL else f"{environment}/{endpoint}"
 
 
 def _is_file_of(handle: int, file: Path) -> bool:
