@@ -46,7 +46,7 @@ def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: i
 def local_fleet(root: Path, client: BaseClient) -> Supervisor | None:
     """The local fleet whose embedded AWS a client reaches; None if it reaches another AWS."""
     url = client.meta.endpoint_url
-    supervisor = LocalState(root).supervisor() if url.startswith("http://localhost:") else None
+    supervisor = LocalState(root).supervisor() if url.startswith("http:") else None
     return supervisor if supervisor is not None and supervisor.url == url else None
 
 

@@ -49,6 +49,7 @@ def test_every_command_of_the_walk_does_what_the_page_shows(
         "PATH": f"{python.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
         "INSTALLED": str(python.parent.parent),
         "HOME": str(empty.parent),
+        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(Path.home() / ".cache/aws/jsii/package-cache"),
         "COLUMNS": "120",
         "CDK_VALIDATION": "false",
         **{
