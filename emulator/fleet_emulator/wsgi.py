@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 
 from fleet_emulator import failures
+from fleet_emulator.accounts import ACCOUNT_HEADER
+from fleet_emulator.hosting import ACCOUNT, REGION
 from fleet_emulator.signatures import Signatures, UnsignedError
 from fleet_emulator.state_lock import turn
 
@@ -45,9 +47,11 @@ class Application:
             message = "The embedded AWS refuses requests of web pages: it runs code on this machine."
             return _forbidden(start_response, message)
         try:
-            self._signatures.check(environ, partial(_read_body, environ))
+            caller = self._signatures.check(environ, partial(_read_body, environ))
         except UnsignedError as error:
             return failures.refuse(error.refusal, environ, start_response)
+        environ[ACCOUNT], environ[REGION] = caller.account, caller.region
+        environ[f"HTTP_{ACCOUNT_HEADER.upper().replace('-', '_')}"] = caller.account
         try:
             if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
                 return self._gateway(environ, start_response)

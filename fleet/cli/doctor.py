@@ -19,16 +19,15 @@ from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Observation, SeenLog
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.cli.arguments import Env, Profile, require_one_name
-from fleet.cli.aws_access import connect
+from fleet.cli.aws_access import connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
-from fleet.local.state import LocalState
+from fleet.local.state import LocalState, Supervisor, log_name
 from fleet.printers.human import show_findings
-from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 ERRORS, LINES = 8, 12
@@ -56,12 +55,13 @@ def doctor(
     project = open_project(root, env)
     place = place_of(project.environment)
     access = connect(root, place, profile)
-    if env == LOCAL:
-        _publish_metrics(root)
+    supervisor = local_fleet(root, access.client("sagemaker"))
+    if supervisor is not None:
+        _publish_metrics(supervisor)
     with aws_errors_as_findings():
         seen = evidence(access, endpoint)
-    if env == LOCAL:
-        seen = _with_local_log(seen, tuple(_local_log(root, endpoint)))
+    if supervisor is not None:
+        seen = _with_local_log(seen, tuple(_local_log(root, log_name(env, endpoint))))
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
     for line in _observation_lines(seen):
         say(f"  {line}")
@@ -76,12 +76,10 @@ def doctor(
     say(f"{endpoint} is healthy")
 
 
-def _publish_metrics(root: Path) -> None:
+def _publish_metrics(supervisor: Supervisor) -> None:
     """Let the embedded CloudWatch have the newest calls; without that, it has them a few seconds later."""
-    supervisor = LocalState(root).supervisor()
     with suppress(CannotRunError):
-        if supervisor is not None:
-            ask_to_publish(supervisor)
+        ask_to_publish(supervisor)
 
 
 def _with_local_log(seen: Observation, logs: tuple[SeenLog, ...]) -> Observation:
@@ -139,9 +137,9 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
             yield _cut(f"    {stream}: {line}")
 
 
-def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
+def _local_log(root: Path, name: str) -> Iterator[SeenLog]:
     """The log file of an endpoint's Triton in the local fleet."""
-    file = LocalState(root).logs().get(endpoint)
+    file = LocalState(root).logs().get(name)
     if file is not None:
         lines = file.read_bytes()[-TAIL:].decode(errors="replace").splitlines()
         yield SeenLog(group=str(file.relative_to(root)), of=CONTAINER, streams={file.name: tuple(lines)})

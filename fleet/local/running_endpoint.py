@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
+from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
+from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
+from fleet.local.state import log_name
 from fleet.local.triton.container import departures, metrics_namespace
 from fleet.local.triton.shared_container import is_shared
 from fleet.local.triton.supervisor import SupervisedTriton
@@ -59,7 +62,10 @@ class RunningEndpoint:
     def report(self) -> dict[str, object]:
         """What `fleet local status` shows of it."""
         return {
-            "endpoint": self.endpoint.name,
+            "endpoint": self.endpoint.id.name,
+            "account": self.endpoint.id.account,
+            "region": self.endpoint.id.region,
+            "log": deployed_log_name(self.endpoint),
             "configuration": self.endpoint.config_name,
             "state": str(self.triton.state),
             "restarts": self.triton.restarts,
@@ -74,13 +80,13 @@ class RunningEndpoint:
         server, namespace = self.triton.ready, self._triton_namespace
         if namespace and server is not None and self.may_put(self.endpoint.role, namespace):
             yield TritonSource(
-                endpoint=self.endpoint.name,
+                endpoint=self.endpoint.id,
                 server=server.process.pid,
                 pool=server.metrics,
                 namespace=namespace,
             )
 
-    def gauges(self) -> Iterator[tuple[str, str, str, float]]:
+    def gauges(self) -> Iterator[Gauge]:
         """The container's gauges, with the endpoint and the variant that they are of.
 
         Those of its instances are left out where its role may not publish them.
@@ -89,7 +95,7 @@ class RunningEndpoint:
         may_put = self.may_put(self.endpoint.role, with_role)
         for measure, value in self.container.gauges.items():
             if may_put or endpoint_metric(measure).namespace != with_role:
-                yield self.endpoint.name, self.endpoint.variant_name, measure, value
+                yield self.endpoint.id, self.endpoint.variant_name, measure, value
 
     def end(self) -> None:
         """Stop serving; return when nothing is left of it."""
@@ -119,3 +125,13 @@ class RunningEndpoint:
             *departures(self.endpoint.container.environment),
             *self.endpoint.unlike,
         ]
+
+
+def deployed_log_name(endpoint: DeployedEndpoint) -> str:
+    """The `log_name` of an endpoint: its account and region stand in where its tags name no environment."""
+    environment = endpoint.tags.get(ENVIRONMENT_TAG, "")
+    # Anyone may have set the tag, and the name becomes a path.
+    is_name = environment.isalnum()
+    return log_name(
+        environment if is_name else f"{endpoint.id.account}/{endpoint.id.region}", endpoint.id.name
+    )

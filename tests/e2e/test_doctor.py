@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from datetime import timedelta
 
@@ -255,22 +256,21 @@ def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: Fa
         clinic.doctor()
 
 
-def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: Clinic) -> None:
-    root = clinic.folder.root
-    clinic.folder.write(
-        "environments/local.yaml", 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
-    )
-    state = LocalState(root)
-    state.endpoint_log(NAME).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
-    clinic.host.failure = "Triton did not start"
-    clinic.stacks.create("triton-fleet-local-sentences", endpoint(NAME))
-    clinic.host.failure = ""
+@pytest.mark.parametrize(("env", "log"), [("local", NAME), ("dev", f"dev/{NAME}")])
+def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton_writes(
+    clinic: Clinic, proxied: FaultyS3, env: str, log: str
+) -> None:
+    place = {"account": "123456789012", "region": "us-east-1"}
+    clinic.folder.write("environments/local.yaml", json.dumps({"environment": "local", **place}))
+    state = LocalState(clinic.folder.root)
+    state.endpoint_log(f"prod/{NAME}").write_text("ERROR: of another environment\n")
+    state.endpoint_log(log).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
+    clinic.fail("Triton did not start", env=env)
+    url, profile = (clinic.aws.url, None) if env == "local" else (proxied.url, "deployer")
     with state.supervised(threading.Event()):
-        state.announce(
-            Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1", keys=KEYS)
-        )
-        code, seen, wrong = clinic.doctor(env="local", profile=None)
+        state.announce(Supervisor(pid=1, url=url, keys=KEYS, **place))
+        code, seen, wrong = clinic.doctor(env=env, profile=profile)
     assert code == 1
-    assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
-    assert "repository:1: error[empty-repository] FL407: the model repository has no model" in wrong
+    assert f"log:      .fleet/local/logs/endpoints/{log}.log: 2 lines, 1 of them errors" in seen
+    assert "error[empty-repository] FL407: " in wrong
     assert "the container's log (sentences.log): ERROR: No model found in model repository" in wrong
