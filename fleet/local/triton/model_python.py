@@ -117,7 +117,7 @@ def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distrib
 
 
 def _links(distribution: metadata.Distribution) -> Iterator[tuple[PurePath, Path]]:
-    """The places of a package's folders and files below those of packages, and what lies there here."""
+    """The places of a package's folders and files in a folder of packages, and those on this machine."""
     folder = Path(str(distribution.locate_file("")))
     for file in distribution.files or ():
         path = PurePath(file)

@@ -34,7 +34,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def imports(python: ModelPython, module: str) -> bool:
-    command = [python.bin / "python3", "-P", "-c", f"import {module}"]
+    command = [str(python.bin / "python3"), "-P", "-c", f"import {module}"]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
