@@ -19,7 +19,6 @@ from endpoint_check.answer import outputs_of
 from endpoint_check.compare import difference
 from endpoint_check.sample import Sample as CheckedSample
 from fleet.artifacts.lock import write_locks
-from fleet.catalog.python_packages import release_packages
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.shared_container import missing_program
@@ -102,9 +101,7 @@ def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     stage(example / "models", folder / "staged")
     build_plans(example, folder / "staged")
     variables = fleet.resolve("local").variables
-    image = runtime.with_packages(
-        release_packages("25.04") | {"pillow": "13.0.0"}
-    )  # as its build argument says
+    image = runtime.for_release("25.04", {"pillow": "13.0.0"})  # as its build argument says
     server = TritonServer(image, folder / "staged", variables, log=folder / "container.log")
     server.start()
     server.wait_ready(120.0)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 from fleet.catalog.python_packages import release_packages
 from fleet.catalog.release_facts import stub_python
@@ -56,32 +57,27 @@ class TritonRuntime:
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.library_path)),
         }
 
-    def with_packages(self, packages: Mapping[str, str], python: str = "") -> TritonRuntime:
-        """The same, whose models find the packages of an image.
-
-        Args:
-            packages: Their versions by name; "" where one is unknown.
-            python: The image's Python, such as "3.12"; "" where it is unknown.
-        """
-        return replace(self, python=model_python(self.python.prefix.parent, packages, python))
-
     def for_image(self, image: str) -> TritonRuntime:
         """The same, whose models find the packages of a deployed image.
 
         Args:
-            image: Its URI. Of one that is not named after a release, those of this machine's release.
+            image: Its URI; one that is not named after a release counts as this machine's release.
         """
         name = image_name(image)
         tag = release_of(name) if name else None
         return self.for_release(tag.release if tag else RELEASE)
 
-    def for_release(self, release: str) -> TritonRuntime:
-        """The same, whose models find the packages of a release's image.
+    def for_release(self, release: str, packages: Mapping[str, str] = MappingProxyType({})) -> TritonRuntime:
+        """The same, whose models find the packages of a release's image, or of one that is built on it.
 
         Args:
             release: Such as "25.04".
+            packages: What an image of one's own has besides, or in other versions, by its facts.
         """
-        return self.with_packages(release_packages(release), stub_python(release)[0])
+        python = model_python(
+            self.python.prefix.parent, release_packages(release) | dict(packages), stub_python(release)[0]
+        )
+        return replace(self, python=python)
 
 
 def find_runtime(cache: Path) -> TritonRuntime:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.catalog.python_packages import release_packages
 from fleet.local.triton.model_python import CONFIGURATION, INTERPRETER
 from fleet.local.triton.runtime import RELEASE, TritonRuntime
 from fleet.local.try_load import findings, load_in_triton
@@ -114,6 +113,6 @@ def test_a_packed_environment_brings_its_packages_and_no_others(
 def test_what_an_image_of_ones_own_installs_is_found(
     runtime: TritonRuntime, starter: Starter, tmp_path: Path
 ) -> None:
-    starter.runtime = runtime.with_packages({**release_packages(RELEASE), "pillow": "13.0.0"})
+    starter.runtime = runtime.for_release(RELEASE, {"pillow": "13.0.0"})
     server = starter.start(python_model(tmp_path, f"from PIL import Image\n{DOUBLE}"))
     assert call(server, [[1.0, 2.0]]) == [1, 2, 2, 4]

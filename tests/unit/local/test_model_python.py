@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from fleet.catalog.python_packages import release_packages
 from fleet.local.triton.model_python import PYTHON, ModelPython, model_python
+from fleet.local.triton.runtime import RELEASE, TritonRuntime
 
 Install = Callable[..., None]
 
@@ -89,4 +91,41 @@ def test_the_line_has_both_versions_where_they_differ_and_what_is_not_installed(
         "Python models find what the image is assumed to have:"
         f" the standard library of Python {PYTHON} (image: 3.8), alike 1.0, other 1.0 (image: 2.0), unpinned 1.0;"
         " assumed of the image, and not installed here: absent"
+    )
+
+
+REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        (f"{REGISTRY}/sagemaker-tritonserver:25.04-py3", "25.04"),
+        (f"{REGISTRY}/sagemaker-tritonserver:24.09-py3-cpu", "24.09"),
+        (f"{REGISTRY}/triton-fleet-dev:0123abcd", RELEASE),
+    ],
+)
+def test_the_packages_are_those_of_the_deployed_images_release(
+    image: str, release: str, tmp_path: Path
+) -> None:
+    python = runtime(tmp_path).for_image(image).python
+    assert python.image == release_packages(release)
+    assert python.prefix.parent == tmp_path
+
+
+def test_an_image_of_ones_own_adds_its_packages_and_replaces_versions(tmp_path: Path) -> None:
+    python = runtime(tmp_path).for_release("25.04", {"pillow": "13.0.0", "numpy": "2.0.0"}).python
+    assert {"pillow", "numpy", "pydantic"} < python.packages.keys()
+    assert imports(python, "PIL.Image")
+    assert f"numpy {python.packages['numpy']} (image: 2.0.0)" in str(python)
+
+
+def runtime(cache: Path) -> TritonRuntime:
+    return TritonRuntime(
+        binary=Path("/triton/tritonserver"),
+        library_path=(),
+        backend_directory=Path("/cache/backends"),
+        cache_directory=Path("/triton/caches"),
+        python=ModelPython(prefix=cache / "python", packages={}, image={}),
+        release=RELEASE,
     )
