@@ -35,6 +35,8 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
         problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
         raise CannotRunError(problem, "pass its model repository, or leave out --run")
     runtime = find_runtime(_cache())
+    if asked.release is not None:
+        runtime = runtime.for_release(asked.release)
     for path in paths:
         with suppress(FindingsError):  # read errors are reported elsewhere
             main = plan_load(read(path), asked.setting()).main

@@ -26,11 +26,15 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.triton.supervisor import SupervisedTriton
+from fleet.local.try_load.stand_ins import backends_of
 from fleet.spec.environment import LocalLimits
-from fleet_emulator.hosting import DeployedEndpoint, EndpointId, HostingError
+from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+STAGED = "staged"
 
 
 class TritonHost:
@@ -158,7 +162,8 @@ class TritonHost:
             lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
         folder = self._work_folder(endpoint)
         try:
-            triton, served = modes[container.mode](endpoint, folder)
+            runtime = self._runtime.for_image(container.image)
+            triton, served = modes[container.mode](runtime, endpoint, folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
@@ -169,26 +174,31 @@ class TritonHost:
             triton=triton,
             container=served,
             folder=folder,
-            release=self._runtime.release,
+            release=runtime.release,
+            assumptions=_assumptions(runtime, container, folder / STAGED),
             may_put=self._may_put,
         )
 
-    def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+    def _single_model(
+        self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
+    ) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container
         fetch = fetch_model_files if deployed.files else fetch_model_data
         data = fetch(self._s3_of(endpoint), deployed.model_data_url, folder)
-        staged = folder / "staged"
+        staged = folder / STAGED
         differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
-        triton = self._start_triton(endpoint, staged, deployed.environment)
+        triton = self._start_triton(runtime, endpoint, staged, deployed.environment)
         record = partial(self._record, endpoint.id, endpoint.variant_name)
         return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
 
-    def _multi_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+    def _multi_model(
+        self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
+    ) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container
         empty = folder / "no-models"
         empty.mkdir()
         # SageMaker sets this variable itself where the Model's mode is MultiModel.
-        triton = self._start_triton(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        triton = self._start_triton(runtime, endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
         return triton, MultiModel(
             triton,
             endpoint.variant_name,
@@ -209,11 +219,15 @@ class TritonHost:
         return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 
     def _start_triton(
-        self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
+        self,
+        runtime: TritonRuntime,
+        endpoint: DeployedEndpoint,
+        repository: Path,
+        environment: Mapping[str, str],
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(deployed_log_name(endpoint))
         variables = {**environment, **release_of_image(endpoint.container.image)}
-        triton = SupervisedTriton(self._runtime, repository, variables, log=log)
+        triton = SupervisedTriton(runtime, repository, variables, log=log)
         with self._lock:
             self._starting.add(triton)
         try:
@@ -222,3 +236,9 @@ class TritonHost:
             with self._lock:
                 self._starting.discard(triton)
         return triton
+
+
+def _assumptions(runtime: TritonRuntime, container: DeployedContainer, staged: Path) -> tuple[str, ...]:
+    """A line on the packages of Python models, where there are any, or may be."""
+    has_python_models = container.mode == "MultiModel" or "python" in backends_of(staged).values()
+    return (str(runtime.python),) if has_python_models else ()

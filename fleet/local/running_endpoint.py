@@ -48,7 +48,8 @@ class Calls:
 class RunningEndpoint:
     """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
 
-    `may_put` returns whether a role, an ARN, may publish metrics in a namespace.
+    `assumptions` are lines on what is assumed of its image; `may_put` returns whether a role, an ARN, may
+    publish metrics in a namespace.
     """
 
     endpoint: DeployedEndpoint
@@ -56,6 +57,7 @@ class RunningEndpoint:
     container: Container
     folder: Path
     release: str
+    assumptions: tuple[str, ...] = ()
     may_put: Callable[[str, str], bool]
     calls: Calls = field(default_factory=Calls)
 
@@ -121,6 +123,7 @@ class RunningEndpoint:
         server = f"image {image}: served by this machine's {programs}Triton {self.release}, on CPU"
         return [
             server,
+            *self.assumptions,
             *self.container.differences,
             *departures(self.endpoint.container.environment),
             *self.endpoint.unlike,

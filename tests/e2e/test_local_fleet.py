@@ -70,6 +70,9 @@ def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> N
         "✓ cdk deploy triton-fleet-local-sentence-embeddings",
     ]
     assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said
+    assert (
+        "unlike SageMaker: Python models find what the image is assumed to have: the standard library" in said
+    )
     assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in said
     assert "may not put" not in said
 
