@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -145,8 +146,8 @@ def apart(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
             Rehearsal(supervisor, "local", account, region, 2),
             Rehearsal(supervisor, "prod", "210987654321", "eu-west-1", 3),
         )
-        for each in apart.both:
-            each.deploy()
+        with ThreadPoolExecutor() as pool:  # a Triton takes seconds to start
+            list(pool.map(Rehearsal.deploy, apart.both))
         yield apart
 
 
