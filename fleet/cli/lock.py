@@ -36,7 +36,8 @@ def lock(
 ) -> None:
     """Record in locks/ENV/ what an environment will run.
 
-    Calls AWS only for model repositories in S3 and for images.
+    Calls AWS for model repositories in S3. The digest and the facts of an image are recorded if the
+    credentials show them, and expected otherwise.
     """
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)

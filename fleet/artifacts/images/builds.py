@@ -10,6 +10,7 @@ from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.run import BuildTerms, run_builds
 from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.builds.work import Pace
+from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.inventory import stored_digests
 from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import WantedImage
@@ -17,7 +18,7 @@ from fleet.artifacts.images.task import ImageTask
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
 from fleet.endpoint.resolve import place_of
-from fleet.findings import Finding
+from fleet.findings import Finding, all_of
 from fleet.spec.environment import Environment
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ def build_images(
 ) -> ImageBuilds:
     """Build the images that the repository lacks, those that were deleted too; others need no CodeBuild.
 
+    A base without a digest is what the registry has under the release's tag now.
+
     Raises:
         CannotRunError: Foundation has no project of images, or the account's quota of builds is used up.
-        FindingsError: the record of an image cannot be read.
+        FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
     place, settings = place_of(environment), environment.engine_builds
@@ -58,12 +61,14 @@ def build_images(
     if not lacking:
         return ImageBuilds(images=known, built=(), findings=())
 
+    bases = BaseImages(ecr)
+    pinned = all_of(lacking, lambda each: (each, bases.of(each)))
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
         script = ScriptUpload(s3, place.bucket)
         tasks = [
-            ImageTask(clients, place, uploads, script, each, settings.timeout, lost.get(each.key))
-            for each in lacking
+            ImageTask(clients, place, uploads, script, each, base, settings.timeout, lost.get(each.key))
+            for each, base in pinned
         ]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
         outcomes = run_builds(clients, place.bucket, tasks, terms)
