@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
+from fleet.local.image_limit import image_limit
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
@@ -147,10 +147,8 @@ class TritonHost:
 
     def _start(self, endpoint: DeployedEndpoint) -> RunningEndpoint:
         container = endpoint.container
-        if f"/{TRITON_REPOSITORY}:" not in container.image:
-            raise HostingError(
-                f"only {TRITON_REPOSITORY} images are served on this machine, not {container.image}"
-            )
+        if limit := image_limit(container.image, container.environment):
+            raise HostingError(limit)
         modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
         if container.mode not in modes:
             raise HostingError(f"mode {container.mode} is not served on this machine")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.images.builds import build_images
-from fleet.artifacts.images.record import BuiltImage
+from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import (
     RELEASE_FACTS,
     ImageSource,
@@ -50,7 +50,7 @@ class RepositoryImages:
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Expected:
     """An endpoint whose lock does not have the digest of its image, which is built from this source."""
 
@@ -75,26 +75,27 @@ def ensure_images(
     of that digest, and the image has to contain what the lock expects.
 
     Raises:
-        FindingsError: a folder is not what its lock was written for, an image cannot be built, or it is not
-            the one that was expected.
+        FindingsError: a folder is not what its lock was written for and the image is not known as the
+            endpoint's, an image cannot be built, or it is not the one that was expected.
         CannotRunError: images cannot be built in this account now.
         ClientError: AWS refuses.
     """
     expected = [each for endpoint in endpoints for each in _expected(project, endpoint)]
     if not expected:
         return RepositoryImages()
-    stale = [
+    stale = {each: problem for each in expected if (problem := image_difference(each.source, each.locked))}
+    former = {each: image for each in stale if (image := _owned(s3, owners, each))}
+    if findings := [
         finding_at(each.source.mark, STALE, problem, _lock_again(each))
-        for each in expected
-        if (problem := image_difference(each.source, each.locked))
-    ]
-    if stale:
-        raise FindingsError(stale)
-    images = wanted_images(project, [each.source for each in expected])
+        for each, problem in stale.items()
+        if each not in former
+    ]:
+        raise FindingsError(findings)
+    images = wanted_images(project, [each.source for each in expected if each not in stale])
     done = build_images(s3, ecr, project.environment, images, progress, builders, pace)
     client, findings, digests = ecr(), list(done.findings), dict[str, str]()
     for each in expected:
-        image = done.images.get(each.locked.key or "")
+        image = former.get(each) or done.images.get(each.locked.key or "")
         if image is None:
             continue
         problems = list(_differences(client, each, image))
@@ -114,6 +115,13 @@ def _expected(project: Project, endpoint: ResolvedEndpoint) -> Iterator[_Expecte
     locked = lock_of_image(project, endpoint.name)
     if source is not None and locked is not None:
         yield _Expected(endpoint, locked, source)
+
+
+def _owned(s3: S3Client, owners: Owners, expected: _Expected) -> BuiltImage | None:
+    """The image of an earlier lock, whose folder has changed since, if the endpoint had it."""
+    found = built_image(s3, expected.endpoint.place, expected.locked.key or "")
+    name = expected.endpoint.name
+    return found if found and owners.owned_digests(name, [found.record.digest]) else None
 
 
 def _differences(ecr: Any, expected: _Expected, image: BuiltImage) -> Iterator[Finding]:
