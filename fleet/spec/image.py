@@ -34,7 +34,7 @@ class OwnImage(Document):
 
     build: Text | None = None
     """A folder relative to this file with a Dockerfile, `ARG TRITON_IMAGE` and `FROM ${TRITON_IMAGE}`, and
-    its build context: `fleet images build` builds and pushes it."""
+    its build context: a deploy builds and pushes it, or `fleet images build`."""
     args: dict[ArgumentName, Text] = Field(default_factory=dict)
     """Build arguments. They remain in the image, so do not put secrets here."""
     uri: ImageUri | None = None

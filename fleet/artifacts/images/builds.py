@@ -11,13 +11,15 @@ from fleet.artifacts.builds.run import BuildTerms, run_builds
 from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.images.base import BaseImages
-from fleet.artifacts.images.inventory import stored_digests
 from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import WantedImage
 from fleet.artifacts.images.task import ImageTask
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
+from fleet.aws.images.reference import image_reference
+from fleet.aws.images.registry import requested_image
 from fleet.endpoint.resolve import place_of
+from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, all_of
 from fleet.spec.environment import Environment
 
@@ -54,8 +56,7 @@ def build_images(
     """
     place, settings = place_of(environment), environment.engine_builds
     recorded = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
-    stored = stored_digests(ecr(), place.image_repository) if recorded else frozenset()
-    known = {key: each for key, each in recorded.items() if each.record.digest in stored}
+    known = {key: each for key, each in recorded.items() if _is_stored(ecr(), place, each.record.digest)}
     lost = {key: each.record.digest for key, each in recorded.items() if key not in known}
     lacking = [each for each in images if each.key not in known]
     if not lacking:
@@ -82,3 +83,11 @@ def build_images(
         built=[image.key for image, each in zip(lacking, outcomes, strict=True) if each.was_built],
         findings=tuple(finding for each in outcomes for finding in each.findings),
     )
+
+
+def _is_stored(ecr: Any, place: Deployment, digest: str) -> bool:
+    """Whether the environment's repository has an image."""
+    found, _ = requested_image(
+        ecr, image_reference(f"{place.image_registry}/{place.image_repository}@{digest}")
+    )
+    return found is not None
