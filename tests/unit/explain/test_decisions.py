@@ -33,10 +33,9 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     shown = made(FleetFolder(ROOT), name, env)
     values = {each.what: each.value for each in shown}
     metrics, scaling = endpoint.triton_metrics, endpoint.scaling
+    assert metrics is not None
     is_shared = endpoint.spec.mode is Mode.SHARED_CONTAINER
-    assert (metrics is None) == is_shared
-    of_mode = {} if is_shared else {"default model": endpoint.default_model or "none"}
-    of_mode |= {"namespace": metrics.namespace, "log group": metrics.log_group} if metrics else {}
+    default = {} if is_shared else {"default model": endpoint.default_model or "none"}
     assert (
         values.items()
         >= {
@@ -48,7 +47,9 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
             "stack": endpoint.stack,
             "Foundation stack": endpoint.place.stack,
             "bucket": endpoint.place.bucket,
-            **of_mode,
+            "namespace": metrics.namespace,
+            "log group": metrics.log_group,
+            **default,
         }.items()
     )
     assert {each.what: each.value for each in shown if each.group == "variables"} == endpoint.variables
