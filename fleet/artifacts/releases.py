@@ -49,8 +49,10 @@ class Release(Document):
     image: Digest | None = None
 
 
-def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
+def record_release(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None = None) -> None:
     """Record what the endpoint runs, unless its last release is the same.
+
+    `built` is the digest of its image where the lock does not have it yet.
 
     Raises:
         CannotRunError: other deploys of the endpoint record theirs again and again.
@@ -58,7 +60,7 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     """
     for _ in range(ATTEMPTS):
         try:
-            return _record(s3, endpoint)
+            return _record(s3, endpoint, built)
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (CONFLICT, TAKEN):
                 raise
@@ -66,7 +68,7 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
     raise CannotRunError(problem, "wait until they have ended, and run the command again")
 
 
-def _record(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
+def _record(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None) -> None:
     bucket = endpoint.place.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
@@ -76,7 +78,7 @@ def _record(s3: S3Client, endpoint: ResolvedEndpoint) -> None:
         model_data=endpoint.model_data,
         compression=endpoint.compression,
         archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
-        image=endpoint.image.digest if endpoint.image.is_own else None,
+        image=(endpoint.image.digest or built) if endpoint.image.is_own else None,
     )
     try:
         last = read_releases(s3, bucket, keys[:1])

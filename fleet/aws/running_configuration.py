@@ -98,7 +98,7 @@ def require_own_content(sagemaker: SageMakerClient, endpoint: ResolvedEndpoint) 
     live = live_endpoint(sagemaker, endpoint.name)
     if live is None:
         return
-    own_image = (endpoint.image.digest or "") if endpoint.image.is_own else ""
+    own_image = (endpoint.image.digest or endpoint.image.tag) if endpoint.image.is_own else ""
     if live.model_data_url != endpoint.model_data_url or own_image not in live.image:
         deployed = f"{endpoint.model_data_url}{f' in {own_image}' if own_image else ''}"
         runs = f"{live.model_data_url}{f' in {live.image}' if own_image else ''}"

@@ -36,8 +36,9 @@ def lock(
 ) -> None:
     """Record in locks/ENV/ what an environment will run.
 
-    Calls AWS only for model repositories in S3 and for images. Where it cannot be asked, the locks of the
-    other endpoints are written.
+    Calls AWS for model repositories in S3; where it cannot be asked, the locks of the other endpoints are
+    written. The digest and the facts of an image are recorded if the credentials show them, and expected
+    otherwise.
 
     Exit code 1: an input is wrong, and no lock is written; 2: a lock could not be made.
     """

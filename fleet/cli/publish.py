@@ -55,7 +55,8 @@ def publish(
 ) -> None:
     """Upload the archives that the content store lacks.
 
-    Builds missing TensorRT engines first, then copies the archives to the prefixes of their endpoints.
+    Builds missing images and TensorRT engines first, then copies the archives to the prefixes of their
+    endpoints.
     """
     if keep is not None and not prune:
         raise typer.BadParameter("requires --prune", param_hint="--keep")
@@ -71,6 +72,8 @@ def publish(
     )
     if done.warnings:
         show_findings(done.warnings)
+    for note in done.images.notes(env):
+        say(note)
     if done.engines:
         say(f"engines: built {done.engines}{shown_builder(env)}")
     say(_summary(done))

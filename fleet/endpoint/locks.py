@@ -111,8 +111,6 @@ def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, c
         message = "the lock names an image, but the spec does not"
     elif locked is None:
         message = "the lock does not name the image of the spec"
-        if wanted.build is not None and "promote" not in command:
-            command = f"`fleet images build --env {environment} {spec.endpoint}`, then {command}"
     elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
         message = f"the lock names the image {digest}, but the spec names another"
     else:

@@ -69,6 +69,8 @@ def _own(endpoint: EndpointContext) -> str:
         inside = "the lock has its facts" if locked and locked.facts else "what is inside is unknown"
         return f"`image.uri` of the spec; {inside}"
     built = "the lock names what was built" if locked else "it is not in the lock yet"
+    if locked is not None and locked.digest is None:
+        built = "the lock names the key under which the deploy builds it"
     if endpoint.spec.builds_mode_image:
         return f"`mode` of the spec: the shared container of this package; {built}"
     return f"`image.build` of the spec, {own.build if own else ''}; {built}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
+from fleet.local.image_contents import ImageContents, named_contents
 from fleet.local.image_limit import image_limit
 from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
@@ -21,7 +22,7 @@ from fleet.local.multi_model.container import MultiModel
 from fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
-from fleet.local.triton.release import release_of_image
+from fleet.local.triton.release import RELEASE
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -49,6 +50,7 @@ class TritonHost:
         limits: Callable[[], LocalLimits],
         record: Callable[[EndpointId, str, str, float], None],
         may_put: Callable[[str, str], bool],
+        contents: Callable[[DeployedEndpoint], ImageContents] = named_contents,
     ) -> None:
         """Serve with one runtime.
 
@@ -59,9 +61,11 @@ class TritonHost:
             limits: What a multi-model endpoint may take; asked at each load.
             record: Counts a value: endpoint, variant, measure of the catalog, value.
             may_put: Whether a role, an ARN, may publish metrics in a namespace; asked at each publishing.
+            contents: What the image of an endpoint is assumed to have. Default: what its name shows.
         """
         self._state, self._runtime, self._s3 = state, runtime, s3
         self._limits, self._record, self._may_put = limits, record, may_put
+        self._contents = contents
         self._served: dict[EndpointId, RunningEndpoint] = {}
         self._starting: set[SupervisedTriton] = set()
         self._draining: list[RunningEndpoint] = []
@@ -153,7 +157,7 @@ class TritonHost:
 
     def _start(self, endpoint: DeployedEndpoint) -> RunningEndpoint:
         container = endpoint.container
-        if limit := image_limit(container.image):
+        if limit := image_limit(container.image, container.environment):
             raise HostingError(limit)
         modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
         if container.mode not in modes:
@@ -162,7 +166,8 @@ class TritonHost:
             lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
         folder = self._work_folder(endpoint)
         try:
-            runtime = self._runtime.for_image(container.image)
+            contents = self._contents(endpoint)
+            runtime = self._runtime.for_release(contents.release, contents.packages)
             triton, served = modes[container.mode](runtime, endpoint, folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -226,7 +231,7 @@ class TritonHost:
         environment: Mapping[str, str],
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(deployed_log_name(endpoint))
-        variables = {**environment, **release_of_image(endpoint.container.image)}
+        variables = {**environment, RELEASE: runtime.image_release}
         triton = SupervisedTriton(runtime, repository, variables, log=log)
         with self._lock:
             self._starting.add(triton)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fleet.catalog.images import TRITON_REPOSITORY
+from fleet.endpoint.context.registries import is_fleet_repository
+from fleet.local.triton.shared_container import is_shared, missing_program
+from fleet.spec.image_name import image_name
 
 
-def image_limit(uri: str) -> str:
-    """Why this machine cannot serve an image, as a sentence; empty if it can."""
+def image_limit(uri: str, environment: Mapping[str, str]) -> str:
+    """Why this machine cannot serve an image, as a sentence; empty if it can.
+
+    `environment` is the Model's variables: an image that a fleet has built can be served if they are those of
+    a shared container, whose program, nginx and Triton this machine has itself.
+    """
+    name = image_name(uri)
+    repository = name.repository if name is not None else ""
     if f"/{TRITON_REPOSITORY}:" in uri:
         return ""
-    return f"only {TRITON_REPOSITORY} images are served on this machine, not {uri}"
+    if not (is_fleet_repository(repository) and is_shared(environment)):
+        return f"only {TRITON_REPOSITORY} images and shared containers are served on this machine, not {uri}"
+    lacking = missing_program()
+    return f"a shared container needs {lacking}, which this machine does not have" if lacking else ""

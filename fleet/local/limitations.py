@@ -66,7 +66,7 @@ def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict
 
 def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Finding]:
     """An error if the embedded AWS cannot serve the endpoint's image."""
-    limit = image_limit(endpoint.image.uri)
+    limit = image_limit(endpoint.image.uri, endpoint.variables)
     if limit:
         mark = project.load(endpoint.name).source.mark(("image",) if endpoint.spec.image else ("mode",))
         message = f"the embedded AWS cannot serve {endpoint.name!r}: {limit}"
@@ -116,7 +116,10 @@ def _image(decided: EndpointContext) -> Iterator[Finding]:
     """A warning that the image of the spec is not what answers here."""
     if decided.spec.image is not None and not decided.spec.builds_mode_image:
         message = f"{decided.spec.endpoint!r} has an image of its own, which does not run on this machine"
-        hint = "this machine's Triton answers: install what its Python models import, or test in an account"
+        hint = (
+            "this machine's Triton answers: its Python models find the packages that a lock's image lists, if they"
+            " are installed here"
+        )
         finding = finding_at(decided.source.mark(("image",)), IMAGE_CODE, message, hint)
         yield replace(finding, severity=Severity.WARNING)
 

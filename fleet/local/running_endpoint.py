@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
@@ -118,9 +119,12 @@ class RunningEndpoint:
         ]
 
     def _differences(self) -> list[str]:
-        image = self.endpoint.container.image.rpartition(":")[2]
+        uri = self.endpoint.container.image
+        is_release = f"/{TRITON_REPOSITORY}:" in uri
+        image = uri.rpartition(":" if is_release else "/")[2]
         programs = "nginx and " if is_shared(self.endpoint.container.environment) else ""
-        server = f"image {image}: served by this machine's {programs}Triton {self.release}, on CPU"
+        instead = "" if is_release else "not run, but "
+        server = f"image {image}: {instead}served by this machine's {programs}Triton {self.release}, on CPU"
         return [
             server,
             *self.assumptions,

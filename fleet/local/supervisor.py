@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from fleet.core.garbage import collect_rarely
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
+from fleet.local.image_contents import fleet_contents
 from fleet.local.metrics.ask import METRICS
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
@@ -97,6 +99,7 @@ def start_local_fleet(state: LocalState, environment: Environment, keys: Keys, e
         limits=Limits(state.root),
         record=recorder.record,
         may_put=may_put_metrics,
+        contents=partial(fleet_contents, state.root),
     )
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(

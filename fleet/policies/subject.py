@@ -140,7 +140,7 @@ class Subject:
     def image_release(self) -> str | None:
         """Triton's release in an image of one's own; None where its lock does not know it."""
         image = self.lock.image if self.lock else None
-        return image.facts.triton if image and image.facts else None
+        return image.contents.triton if image and image.contents else None
 
     def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:
         """The raw properties that decide the values at some paths of the template, each once."""

@@ -8,6 +8,9 @@ from rich import filesize
 
 from fleet.spec.lock import Lock, LockedArchive
 
+SHORT = len("sha256:") + 12
+"""How much of a digest is shown."""
+
 
 def content_changes(before: Lock, after: Lock) -> Iterator[str]:
     """Archives and the image that differ, by name and size."""
@@ -19,9 +22,9 @@ def content_changes(before: Lock, after: Lock) -> Iterator[str]:
             yield f"archive {name}: removed"
         elif old is not None and new is not None and old.digest != new.digest:
             yield f"archive {name}: {_changed(old, new)}"
-    old_image, new_image = (lock.image.digest if lock.image else None for lock in (before, after))
+    old_image, new_image = (_image(lock) for lock in (before, after))
     if old_image != new_image:
-        yield f"image: {_short(old_image)} → {_short(new_image)}"
+        yield f"image: {old_image} → {new_image}"
 
 
 def builds(before: Lock | None, after: Lock) -> Iterator[str]:
@@ -56,5 +59,9 @@ def _changed(before: LockedArchive, after: LockedArchive) -> str:
     return ", ".join(filter(None, [what, *models, *engines, size]))
 
 
-def _short(digest: str | None) -> str:
-    return digest[: len("sha256:") + 12] if digest else "the release's own"
+def _image(lock: Lock) -> str:
+    if lock.image is None:
+        return "the release's own"
+    if lock.image.digest is None:
+        return f"the build {(lock.image.key or '')[:SHORT]}"
+    return lock.image.digest[:SHORT]

@@ -40,7 +40,7 @@ class Case:
     """One spec, where it is deployed to, and what the lock knows of its models.
 
     `environment` is further keys of the environment's file, `image` is what the lock knows of the image:
-    empty where it knows its digest alone.
+    empty where it knows its digest alone, with a key where it is not built.
     """
 
     spec: Mapping[str, Any]
@@ -51,6 +51,11 @@ class Case:
     image: Mapping[str, Any] | None = None
 
     @property
+    def is_built(self) -> bool:
+        """Whether the lock has the digest of an image."""
+        return "key" not in (self.image or {})
+
+    @property
     def as_yaml(self) -> str:
         """The case as YAML, with the parts of an environment and a lock that matter as comments."""
         notes = [f"# region: {self.region}"] if self.region != REGION else []
@@ -59,7 +64,8 @@ class Case:
             [f"# archive: {self.archive_size} bytes unpacked"] if self.archive_size != ARCHIVE_SIZE else []
         )
         notes += [f"# model {name}: {_flow(facts)}" for name, facts in (self.models or {}).items()]
-        notes += [f"# inside of the image: {_flow(self.image)}"] if self.image else []
+        label = "inside of the image" if self.is_built else "image in the lock"
+        notes += [f"# {label}: {_flow(self.image)}"] if self.image else []
         keys = [f"{key}: {_flow(value)}" for key, value in self.spec.items()] or ["# without it"]
         return "\n".join(map(_shorten, [*notes, *keys]))
 
@@ -88,7 +94,8 @@ class Case:
         everywhere = {each.name: {**archive, "models": dict(self.models or {})} for each in spec.packed}
         lock: dict[str, Any] = {"endpoint": spec.endpoint, "archives": everywhere}
         if self.image is not None:
-            lock["image"] = {"digest": f"sha256:{2:064}", "facts": self.image or None}
+            facts = {"digest": f"sha256:{2:064}", "facts": self.image or None}
+            lock["image"] = facts if self.is_built else self.image
         return Lock.model_validate(lock)
 
 

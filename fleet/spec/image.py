@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, model_validator
 
 from fleet.spec.mistake import Mistake
-from fleet.spec.values import Digest, Document, Text
+from fleet.spec.values import Digest, Document, Text, hexadecimal
 
 _ECR = r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?"
 _PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
@@ -34,7 +34,7 @@ class OwnImage(Document):
 
     build: Text | None = None
     """A folder relative to this file with a Dockerfile, `ARG TRITON_IMAGE` and `FROM ${TRITON_IMAGE}`, and
-    its build context: `fleet images build` builds and pushes it."""
+    its build context: a deploy builds and pushes it, or `fleet images build`."""
     args: dict[ArgumentName, Text] = Field(default_factory=dict)
     """Build arguments. They remain in the image, so do not put secrets here."""
     uri: ImageUri | None = None
@@ -112,16 +112,32 @@ class LockedImage(Document):
     """The image that an endpoint runs, where it is not the release's."""
 
     key: Digest | None = None
-    """For a built image: computed from its folder, its arguments and the release's image."""
+    """For an image that a build makes: computed from its folder, its arguments and the release's image."""
     base: Digest | None = None
-    """With `key`: the digest of the release's image on which it was built."""
-    digest: Digest
-    """The manifest's in ECR."""
+    """With `key`: the digest of the release's image; missing until a build has pinned it."""
+    digest: Digest | None = None
+    """The manifest's in ECR; missing until a build has made it, whose tag in ECR is the key."""
+    expected: ImageFacts | None = None
+    """Until there is a `digest`: the contents that follow from the release and the Dockerfile."""
     facts: ImageFacts | None = None
-    """The image's contents; missing if the image could not be read."""
+    """The image's contents; missing if the image is not built yet or could not be read."""
+
+    @property
+    def reference(self) -> str:
+        """What names it in its repository: the digest, else the tag that its build writes."""
+        return self.digest or hexadecimal(self.key or "")
+
+    @property
+    def contents(self) -> ImageFacts | None:
+        """The facts, else those that are expected."""
+        return self.facts or self.expected
 
     @model_validator(mode="after")
     def _has_a_base_only_if_built(self) -> LockedImage:
         if self.base is not None and self.key is None:
             raise Mistake("`base` belongs to `key`", "have `fleet lock` write both")
+        if self.digest is None and self.key is None:
+            raise Mistake("`digest` is missing", "have `fleet lock` write it")
+        if self.digest is not None and self.expected is not None:
+            raise Mistake("`expected` belongs to an image without a `digest`", "have `fleet lock` write them")
         return self

@@ -25,12 +25,12 @@ from fleet.local.triton.shared_container import missing_program
 from fleet.local.triton.staging import stage
 from fleet.spec.project import open_project
 from fleet_client.codec import decode, encode
-from fleet_folder import FleetFolder
+from fleet_folder import ROOT, FleetFolder
 from shared_models import EXAMPLE, build_plans, in_base64, make_example, two_squares
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 
-SPEC = EXAMPLE / "shared-models.yaml"
+SPEC = ROOT / "model_specs" / "shared-models.yaml"
 SAMPLES: Any = yaml.safe_load(SPEC.read_text())["samples"]
 TENSORS = "  resnet-tensors: resnet\n  yolov5-tensors: yolov5s\n"
 """Routes of models that the shipped spec hides, for callers who make the tensors themselves."""

@@ -35,6 +35,8 @@ MAKE = (
     "gpu_ensembles/make_image_models.py",
     "gpu_ensembles/make_text_models.py",
     "gpu_ensembles/make_environment.py",
+    "shared_models/make_image_models.py",
+    "shared_models/make_text_models.py",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -85,16 +85,18 @@ class ImageFleet:
         return image_sources(open_project(self.folder.root, "dev"))
 
     def wanted(self) -> list[WantedImage]:
-        """What a build makes."""
-        return wanted_images(self.sources(), BaseImages(lambda: self.registry).of)
+        """What a build makes, on bases with their digests."""
+        bases = BaseImages(lambda: self.registry)
+        project = open_project(self.folder.root, "dev")
+        return [replace(each, base=bases.of(each)) for each in wanted_images(project, self.sources())]
 
-    def build(self) -> str:
+    def build(self, digest: str = BUILT) -> str:
         """Record what a build makes; its key."""
         (image,) = self.wanted()
         record = {
             "key": image.key,
             "repository": "triton-fleet-dev",
-            "digest": BUILT,
+            "digest": digest,
             "base": image.base.reference,
             "config": {"os": "linux", "architecture": "amd64", "config": {}},
             "paths": [],

@@ -82,5 +82,12 @@ class ImageFleet:
     def lock(self) -> Any:
         return yaml.safe_load((self.folder.root / "locks/dev/sentences.lock.yaml").read_text())
 
+    @property
+    def image(self) -> str:
+        """The image of the Model in the endpoint's template."""
+        resources = self.template()["Resources"].values()
+        (model,) = [each for each in resources if each["Type"] == "AWS::SageMaker::Model"]
+        return str(model["Properties"]["PrimaryContainer"]["Image"])
+
     def dockerfile(self, text: str) -> None:
         self.folder.write("images/detector/Dockerfile", text)

@@ -10,7 +10,6 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from container_images import FILES, TRITON, ContainerRepository, layer
-from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.source import image_source
 from fleet.images.object_keys import MANIFEST, built_image_key
 from fleet.spec.project import open_project
@@ -21,6 +20,7 @@ from promotion import ENDPOINT, PLACES, Promotion
 DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nRUN pip install --no-cache-dir einops==0.8.0\n"
 BUILD = "image: {build: ../images/detector}\n"
 LAYERS = (layer(["opt/a"]), layer(["opt/b"]))
+BASE = f"sha256:{'1' * 64}"
 ENDED = "2026-07-06T08:00:00+00:00"
 
 
@@ -46,7 +46,7 @@ class PromotedImages:
             "key": self.key,
             "repository": f"triton-fleet-{environment}",
             "digest": digest,
-            "base": "sagemaker-tritonserver:25.04-py3",
+            "base": f"sagemaker-tritonserver:25.04-py3@{BASE}",
             "config": TRITON,
             "paths": list(FILES),
             "by": "a test",
@@ -80,4 +80,4 @@ class PromotedImages:
         project = open_project(self.promotion.folder.root, "staging")
         source = image_source(project.load(ENDPOINT), project.environment)
         assert source is not None
-        return source.key_on(BaseImages(lambda: self.promotion.ecr("staging")).of(source))
+        return source.key

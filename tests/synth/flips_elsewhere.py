@@ -56,7 +56,7 @@ def image_key(folder: FleetFolder, environment: str) -> object:
         folder.write(f"images/{name}/labels.txt", name)
     project = open_project(folder.root, environment)
     source = image_source(project.load(project.endpoints[0]), project.environment)
-    return source.key_on(source.base) if source else None
+    return source.key if source else None
 
 
 def builds_at_once(folder: FleetFolder, environment: str) -> object:

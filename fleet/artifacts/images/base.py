@@ -1,4 +1,4 @@
-"""The digest of the release's image that a build stands on: read from the registry, or known without it."""
+"""The digest of the release's image that a build stands on, read from the registry."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.images.source import ImageSource
+from fleet.artifacts.images.source import ImageSource, WantedImage
 from fleet.aws.api.errors import DENIED, aws_errors_as_findings
 from fleet.aws.images.reference import ImageReference, image_reference
 from fleet.aws.images.registry import requested_image
 from fleet.catalog.images import Image
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.image import LockedImage
 from fleet.spec.source import finding_at
 
 MISSING = "FL628"
@@ -27,8 +26,8 @@ class BaseImages:
         self._ecr = ecr
         self._digests: dict[str, str] = {}
 
-    def of(self, source: ImageSource) -> Image:
-        """The base of a build with its digest: the spec's, else the one that the registry gives for the tag.
+    def of(self, image: WantedImage) -> Image:
+        """The base of a build with its digest: a known one, else the one that the registry gives for the tag.
 
         A tag of several platforms has the digest of their index, by which Docker pulls the right one.
 
@@ -36,12 +35,12 @@ class BaseImages:
             FindingsError: the registry does not have the release's image.
             CannotRunError: AWS refuses or does not answer.
         """
-        if source.base.digest is not None:
-            return source.base
-        uri = source.base.uri
+        if image.base.digest is not None:
+            return image.base
+        uri = image.base.uri
         if uri not in self._digests:
-            self._digests[uri] = self._read(source, image_reference(uri))
-        return replace(source.base, digest=self._digests[uri])
+            self._digests[uri] = self._read(image.first, image_reference(uri))
+        return replace(image.base, digest=self._digests[uri])
 
     def _read(self, source: ImageSource, image: ImageReference) -> str:
         with aws_errors_as_findings():
@@ -63,23 +62,3 @@ class BaseImages:
             hint = f"write a release for `triton` that has an image in {image.region}"
             raise FindingsError([finding_at(source.mark, MISSING, problem, hint)])
         return str(found["imageId"]["imageDigest"])
-
-
-def base_of_lock(source: ImageSource, locked: LockedImage | None) -> Image | None:
-    """The base as a lock records it; None where it records none."""
-    if locked is None or locked.base is None:
-        return None
-    return replace(source.base, digest=locked.base)
-
-
-def known_base(source: ImageSource, locked: LockedImage | None) -> Image | None:
-    """The base with its digest, without a registry: as the spec has it, else as the lock; None: unknown.
-
-    The lock's digest counts if its key follows from it: else it may be of another release.
-    """
-    if source.base.digest is not None:
-        return source.base
-    base = base_of_lock(source, locked)
-    if base is None or locked is None or source.key_on(base) != locked.key:
-        return None
-    return base

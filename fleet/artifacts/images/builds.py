@@ -10,14 +10,17 @@ from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.run import BuildTerms, run_builds
 from fleet.artifacts.builds.script import ScriptUpload
 from fleet.artifacts.builds.work import Pace
-from fleet.artifacts.images.inventory import stored_digests
+from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import WantedImage
 from fleet.artifacts.images.task import ImageTask
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
+from fleet.aws.images.reference import image_reference
+from fleet.aws.images.registry import requested_image
 from fleet.endpoint.resolve import place_of
-from fleet.findings import Finding
+from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.findings import Finding, all_of
 from fleet.spec.environment import Environment
 
 if TYPE_CHECKING:
@@ -44,26 +47,29 @@ def build_images(
 ) -> ImageBuilds:
     """Build the images that the repository lacks, those that were deleted too; others need no CodeBuild.
 
+    A base without a digest is what the registry has under the release's tag now.
+
     Raises:
         CannotRunError: Foundation has no project of images, or the account's quota of builds is used up.
-        FindingsError: the record of an image cannot be read.
+        FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
     place, settings = place_of(environment), environment.engine_builds
     recorded = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
-    stored = stored_digests(ecr(), place.image_repository) if recorded else frozenset()
-    known = {key: each for key, each in recorded.items() if each.record.digest in stored}
+    known = {key: each for key, each in recorded.items() if _is_stored(ecr(), place, each.record.digest)}
     lost = {key: each.record.digest for key, each in recorded.items() if key not in known}
     lacking = [each for each in images if each.key not in known]
     if not lacking:
         return ImageBuilds(images=known, built=(), findings=())
 
+    bases = BaseImages(ecr)
+    pinned = all_of(lacking, lambda each: (each, bases.of(each)))
     clients = builders()
     with Uploads(s3) as uploads, progress.builds():
         script = ScriptUpload(s3, place.bucket)
         tasks = [
-            ImageTask(clients, place, uploads, script, each, settings.timeout, lost.get(each.key))
-            for each in lacking
+            ImageTask(clients, place, uploads, script, each, base, settings.timeout, lost.get(each.key))
+            for each, base in pinned
         ]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
         outcomes = run_builds(clients, place.bucket, tasks, terms)
@@ -77,3 +83,11 @@ def build_images(
         built=[image.key for image, each in zip(lacking, outcomes, strict=True) if each.was_built],
         findings=tuple(finding for each in outcomes for finding in each.findings),
     )
+
+
+def _is_stored(ecr: Any, place: Deployment, digest: str) -> bool:
+    """Whether the environment's repository has an image."""
+    found, _ = requested_image(
+        ecr, image_reference(f"{place.image_registry}/{place.image_repository}@{digest}")
+    )
+    return found is not None

@@ -19,6 +19,7 @@ from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import FindingsError, all_of
 from fleet.images.object_keys import BUILT, MANIFEST
 from fleet.spec.project import load_lock
+from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -61,7 +62,7 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
         FindingsError: a lock or a record cannot be read.
         ClientError: access is denied.
     """
-    needed, digests = endpoints_by_digest(locks), stored_digests(ecr, place.image_repository)
+    needed, digests = endpoints_by_image(locks), stored_digests(ecr, place.image_repository)
     keys = _recorded_keys(s3, place)
     found = all_in_parallel(keys, lambda key: built_image(s3, place, key), READS_AT_ONCE)
     images = [
@@ -74,7 +75,7 @@ def held_images(s3: S3Client, ecr: Any, place: Deployment, locks: Path) -> list[
             tensorrt=each.facts.tensorrt,
             size=each.record.size,
             built=each.record.ended.astimezone(UTC).isoformat(timespec="seconds"),
-            needed_by=needed.get(each.record.digest, ()),
+            needed_by=needed.get(each.record.digest, ()) + needed.get(hexadecimal(each.record.key), ()),
         )
         for each in found
         if each is not None
@@ -107,8 +108,8 @@ def _recorded_keys(s3: S3Client, place: Deployment) -> list[str]:
     return [f"sha256:{key.removeprefix(BUILT).removesuffix(end)}" for key in listed]
 
 
-def endpoints_by_digest(locks: Path) -> Mapping[str, tuple[str, ...]]:
-    """The endpoints whose locks name an image, by its digest.
+def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
+    """The endpoints whose locks name an image, by its digest, or by its tag before a lock has the digest.
 
     Raises:
         FindingsError: a lock cannot be read.
@@ -116,8 +117,8 @@ def endpoints_by_digest(locks: Path) -> Mapping[str, tuple[str, ...]]:
     needed = defaultdict[str, list[str]](list)
     for lock in all_of(sorted(locks.glob("*.lock.yaml")), load_lock):
         if lock.image is not None:
-            needed[lock.image.digest].append(lock.endpoint)
-    return {digest: tuple(names) for digest, names in needed.items()}
+            needed[lock.image.reference].append(lock.endpoint)
+    return {reference: tuple(names) for reference, names in needed.items()}
 
 
 def stored_digests(ecr: Any, repository: str) -> frozenset[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from botocore.exceptions import ClientError
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from fleet.catalog.images import Image
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
@@ -31,7 +30,7 @@ class BuildRecord(BaseModel):
     key: Digest
     repository: str
     digest: Digest
-    base: str
+    base: Annotated[str, StringConstraints(pattern=r"@sha256:[0-9a-f]{64}$")]
     size: int | None = None
     media_type: MediaType | None = None
     config: Mapping[str, Any]
@@ -46,10 +45,12 @@ class BuiltImage:
     record: BuildRecord
     facts: ImageFacts
 
-    def locked_on(self, base: Image) -> LockedImage:
-        """As a lock has it; `base` is what it was built on."""
+    @property
+    def locked(self) -> LockedImage:
+        """As a lock has it, with the digest of the release's image that the build was given."""
         record = self.record
-        return LockedImage(key=record.key, base=base.digest, digest=record.digest, facts=self.facts)
+        base = record.base.rpartition("@")[2]
+        return LockedImage(key=record.key, base=base, digest=record.digest, facts=self.facts)
 
 
 def built_image(s3: S3Client, place: Deployment, key: str) -> BuiltImage | None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.images.lock import image_difference
 from fleet.artifacts.images.record import built_image
-from fleet.artifacts.images.source import image_source
+from fleet.artifacts.images.source import image_difference, image_source
 from fleet.artifacts.ownership import OF_BUILD, Owners
 from fleet.aws.images.pinned_release import pinned_release_findings
 from fleet.aws.images.reference import image_reference
@@ -37,7 +36,9 @@ def require_images(
     endpoints: Sequence[ResolvedEndpoint],
     owners: Owners,
 ) -> list[Finding]:
-    """Check that each image of a spec's own exists and is its endpoint's; ECR is called only if there is one.
+    """Check that each image that a lock has by its digest exists and is its endpoint's.
+
+    ECR is called only if there is one. Images that are still to be built are those of `ensure_images`.
 
     An image that the caller may not see passes: the endpoint's role pulls it, and not the caller. A digest in
     `image_digest` is compared with the release's registry; the warnings of that are returned.
@@ -47,7 +48,7 @@ def require_images(
             `image_digest` is of another release.
         ClientError: AWS refuses otherwise.
     """
-    own = [each for each in endpoints if each.image.is_own]
+    own = [each for each in endpoints if each.image.is_own and each.image.digest is not None]
     client = ecr() if own else None
 
     def problem(endpoint: ResolvedEndpoint) -> Finding | None:

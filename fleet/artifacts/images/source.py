@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_path
@@ -11,7 +11,7 @@ from fleet.catalog.images import Image, registry_host
 from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.registries import allowed_accounts
-from fleet.findings import Finding, FindingsError, Severity, all_of
+from fleet.findings import Finding, FindingsError, Severity
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
 from fleet.images.dockerfile import read_dockerfile
@@ -19,10 +19,13 @@ from fleet.images.inputs import ImageInputs
 from fleet.images.key import image_key
 from fleet.images.upload import context_digest
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.image import PLATFORM, ImageFacts, LockedImage
+from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.source import Mark, finding_at
 
 IMAGE = ("image",)
+RELEASE_FACTS = ("server", "cuda", "tensorrt", "python")
+"""What an image has of its release, unless its Dockerfile installs another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +38,10 @@ class ImageSource:
         context: The folder's content.
         content: The digest of the Dockerfile and of what the build can read of the folder.
         base: The release's image, which the Dockerfile gets as TRITON_IMAGE; with a digest where the spec
-            has one.
+            has one, and so part of the key.
         arguments: The build arguments of the spec.
         registries: Hosts in ECR that the Dockerfile may name, beside the release's.
+        expected: The contents that follow from the release, for a Dockerfile that begins with TRITON_IMAGE.
         warnings: What is doubtful about the Dockerfile.
     """
 
@@ -48,16 +52,38 @@ class ImageSource:
     base: Image
     arguments: dict[str, str]
     registries: tuple[str, ...]
+    expected: ImageFacts
     warnings: tuple[Finding, ...]
 
-    def key_on(self, base: Image) -> str:
-        """The key of the image that is built on the release's image with this digest."""
-        return image_key(self.content, base.name, self.arguments)
+    @property
+    def key(self) -> str:
+        """The key of the image: the digest of its base counts only where the spec names it."""
+        return image_key(self.content, self.base.name, self.arguments)
+
+
+def image_difference(source: ImageSource, locked: LockedImage) -> str:
+    """How a lock's image differs from the one of the folder; "" where it does not.
+
+    Keys of earlier versions count the digest of the base, whether or not the spec names it.
+    """
+    wanted = source.base.digest
+    if wanted is not None and locked.base not in (None, wanted):
+        return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {wanted}"
+    keys = {source.key}
+    if locked.base is not None:
+        bases = (replace(source.base, digest=digest) for digest in (None, locked.base))
+        keys |= {replace(source, base=base).key for base in bases}
+    if locked.key in keys:
+        return ""
+    return "the folder, its arguments or the release changed since the lock was written"
 
 
 @dataclass(frozen=True)
 class WantedImage:
-    """One image, its base by digest, and all endpoints that run it: equal folders on one base share it."""
+    """One image and all endpoints that run it: equal folders on one release share it.
+
+    `base` has a digest where the spec or a lock has one.
+    """
 
     key: str
     base: Image
@@ -104,6 +130,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         base=base,
         arguments=dict(image.args),
         registries=tuple(_registries(inputs)),
+        expected=_expected(inputs, base),
         warnings=tuple(findings),
     )
 
@@ -127,18 +154,36 @@ def image_sources(project: Project) -> list[ImageSource]:
     return found
 
 
-def wanted_images(
-    sources: Iterable[ImageSource], digested: Callable[[ImageSource], Image]
-) -> list[WantedImage]:
-    """Each image with its uses; `digested` gives the base of a source with its digest.
-
-    Raises:
-        FindingsError: all that `digested` finds.
-    """
+def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[WantedImage]:
+    """Each image with its uses, as the locks have it where these are of the same folders."""
     found: dict[str, tuple[Image, list[ImageSource]]] = {}
-    for source, base in all_of(sources, lambda each: (each, digested(each))):
-        found.setdefault(source.key_on(base), (base, []))[1].append(source)
+    for source in sources:
+        locked, key, base = lock_of_image(project, source.endpoint), source.key, source.base
+        if locked is not None and locked.key is not None and not image_difference(source, locked):
+            key, base = locked.key, replace(base, digest=locked.base or base.digest)
+        known, uses = found.setdefault(key, (base, []))
+        uses.append(source)
+        found[key] = (base if known.digest is None else known, uses)
     return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in found.items()]
+
+
+def lock_of_image(project: Project, endpoint: str) -> LockedImage | None:
+    """The image in an endpoint's lock; None where there is none, or the lock cannot be read."""
+    try:
+        return load_lock(project.lock_file(endpoint)).image
+    except FindingsError:
+        return None
+
+
+def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
+    """The facts of an image that is not built: of another base than TRITON_IMAGE, the release alone."""
+    lineage, release = inputs.dockerfile.lineage, base.details
+    known = {"architecture": PLATFORM, "triton": release.name}
+    if lineage and lineage[0].image == inputs.dockerfile.triton_image:
+        cuda = ".".join(release.cuda.split(".")[:2])
+        versions = {name: getattr(release, name) for name in RELEASE_FACTS} | {"cuda": cuda}
+        known |= {name: value for name, value in versions.items() if value and name not in release.uncertain}
+    return ImageFacts.model_validate(known)
 
 
 def _registries(inputs: ImageInputs) -> Iterator[str]:

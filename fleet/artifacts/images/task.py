@@ -17,6 +17,7 @@ from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import WantedImage
 from fleet.artifacts.upload.archives import ObjectPlace, Uploads
 from fleet.catalog.builds import build_quota
+from fleet.catalog.images import Image
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.runner import Project
 from fleet.findings import Finding
@@ -47,7 +48,8 @@ CHUNK = 1 << 20
 class ImageTask:
     """One image of one run.
 
-    `seconds` is how long it may take, `lost` the digest of an image that has a record and no longer exists.
+    `base` is the release's image with its digest, `seconds` how long it may take, `lost` the digest of an
+    image that has a record and no longer exists.
     """
 
     kind: ClassVar[str] = "image"
@@ -59,11 +61,12 @@ class ImageTask:
         uploads: Uploads,
         script: ScriptUpload,
         image: WantedImage,
+        base: Image,
         seconds: int,
         lost: str | None,
     ) -> None:
         self._clients, self._place, self._uploads, self._script = clients, place, uploads, script
-        self._image, self._seconds, self._lost = image, seconds, lost
+        self._image, self._base, self._seconds, self._lost = image, base, seconds, lost
 
     @property
     def name(self) -> str:
@@ -142,7 +145,7 @@ class ImageTask:
             bucket=place.bucket,
             context=context,
             context_digest=digest,
-            base=self._image.base.reference,
+            base=self._base.reference,
             arguments=image.arguments,
             platform=PLATFORM,
             registry=place.image_registry,

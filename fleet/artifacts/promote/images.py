@@ -97,6 +97,8 @@ class ImageCopies:
     def plan(self, locks: Sequence[Lock]) -> list[ImageCopy]:
         """Compare both repositories; nothing is changed.
 
+        An image of which no lock has the digest is left out: its deploy builds it.
+
         Raises:
             FindingsError: the source has lost an image or its record, or the target has another image under
                 a key.
@@ -104,7 +106,7 @@ class ImageCopies:
         """
         endpoints: dict[tuple[str, str], str] = {}
         for lock in locks:
-            if lock.image is not None and lock.image.key is not None:
+            if lock.image is not None and lock.image.key is not None and lock.image.digest is not None:
                 endpoints.setdefault((lock.image.key, lock.image.digest), lock.endpoint)
         return all_of(list(endpoints.items()), lambda each: self._plan_one(*each[0], each[1]))
 

@@ -20,7 +20,7 @@ from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.source import KeyPath, finding_at
 
-CODE = "FL336"
+CODE, UNRECORDED = "FL336", "FL686"
 NOT_OF_ONE_ENDPOINT = ("defaults", "overrides", "endpoints", "promoted_from")
 """Keys of an environment whose effect on an endpoint is in its spec, or that choose endpoints."""
 COMPARED = ("copies", "compression", "digest")
@@ -67,6 +67,11 @@ def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock
     tested = source.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
     lock = load_lock(source.lock_file(endpoint))
+    if lock.image is not None and lock.image.digest is None:
+        message = f"the lock of {endpoint} does not record the image that its build made in {name}"
+        hint = f"run `fleet lock --env {name} {endpoint}`, have it reviewed, deploy it, then promote"
+        file = source.lock_file(endpoint)
+        raise FindingsError([Finding(code=UNRECORDED, message=message, file=file, hint=hint)])
     differences = [
         *_differences(tested.spec, wanted.spec),
         *_image_differences(tested, source.environment, wanted, target.environment, lock.image),

@@ -75,7 +75,7 @@ def needed_by_locks(folder: Path) -> Needs:
     locks = all_of(sorted(folder.glob("*.lock.yaml")), load_lock)
     return Needs(
         keys=frozenset(prefix for lock in locks for prefix in _prefixes_of(lock)),
-        images=frozenset(lock.image.digest for lock in locks if lock.image is not None),
+        images=frozenset(lock.image.reference for lock in locks if lock.image is not None),
     )
 
 

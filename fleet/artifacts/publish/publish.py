@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fleet.artifacts.builds.clients import Builders, no_builders
@@ -11,6 +11,7 @@ from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.engines.ensure import ensure_engines
 from fleet.artifacts.engines.request import engines_of, size_with_plans
+from fleet.artifacts.images.ensure import RepositoryImages, ensure_images
 from fleet.artifacts.images.lock import no_ecr
 from fleet.artifacts.images.requirements import require_images
 from fleet.artifacts.ownership import Owners
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
 class PublishResult:
     """What a publish did: contents uploaded and their tar streams' bytes, archives copied, and unchanged.
 
-    `engines` is how many were built; `warnings` is what could not be compared.
+    `engines` is how many were built; `images` has those whose digests no lock has; `warnings` is what could
+    not be compared.
     """
 
     engines: int = 0
+    images: RepositoryImages = field(default_factory=RepositoryImages)
     uploaded: int = 0
     bytes: int = 0
     copied: int = 0
@@ -53,14 +56,16 @@ def publish(
     pace: Pace = PACE,
     ecr: Callable[[], Any] = no_ecr,
 ) -> PublishResult:
-    """Build the engines and upload the archives that the store lacks, and copy what the endpoints lack.
+    """Build images and engines and upload the archives that are missing, and copy what the endpoints lack.
 
-    Images of a spec's own have to exist and be their endpoint's. Existing objects are known from listings. A
-    live set's names do not depend on the content, so each of its objects is requested. Only repositories are
-    read that have to be uploaded, or whose content the endpoint never had.
+    Images of a spec's own have to be their endpoint's, and exist if the lock has their digest. Existing
+    objects are known from listings. A live set's names do not depend on the content, so each of its objects
+    is requested. Only repositories are read that have to be uploaded, or whose content is new to the
+    endpoint.
 
     Raises:
-        FindingsError: a registry lacks an image, or it is another endpoint's, and nothing is published; or
+        FindingsError: a registry lacks an image, it is another endpoint's or cannot be built, and nothing is
+            published; or
             repositories differ from the locks, archives are another endpoint's, names are taken by other
             contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
@@ -69,6 +74,7 @@ def publish(
     with aws_errors_as_findings(place):
         owners = Owners(s3, place.bucket)
         warnings = require_images(s3, ecr, project, endpoints, owners)
+        images = ensure_images(s3, ecr, project, endpoints, owners, progress, builders, pace)
         lacking, findings = missing_in_endpoints(s3, place.bucket, endpoints)
         possession = Possession(s3, project, owners)
         # Plans are found and built by the digests of ONNX models in a lock, so that is proved first.
@@ -97,6 +103,7 @@ def publish(
     uploaded = [outcome.content for outcome in outcomes if outcome.uploaded]
     return PublishResult(
         engines=engines.built,
+        images=images,
         uploaded=len(uploaded),
         bytes=sum(size_with_plans(content, engines.plans) for content in uploaded),
         copied=len(lacking),

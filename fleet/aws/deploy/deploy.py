@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,7 @@ class Deploy:
         self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {each.name: each for each in fleet.endpoints}
+        self._images: Mapping[str, str] = {}
         self.done: list[str] = []
         """The endpoints that run what their locks record."""
 
@@ -157,17 +158,15 @@ class Deploy:
         s3 = self._access.client("s3")
         endpoints, builders = self._fleet.endpoints, self._access.engine_clients
         published = publish(
-            s3,
-            self._project,
-            endpoints,
-            self._progress,
-            builders,
-            ecr=lambda: self._access.client("ecr"),
+            s3, self._project, endpoints, self._progress, builders, ecr=lambda: self._access.client("ecr")
         )
-        for warning in published.warnings:
-            self._steps.say(str(warning))
+        self._images = published.images.digests
+        for note in (*map(str, published.warnings), *published.images.notes(self._fleet.place.environment)):
+            self._steps.say(note)
         by = shown_builder(self._fleet.place.environment)
-        done = [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
+        images = published.images.built
+        done = [f"{count_of(images, 'image')} built"] if images else []
+        done += [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
         done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
         done += [f"{published.copied} copied within S3"] if published.copied else []
         step.note = ", ".join(done) or NOTHING
@@ -241,7 +240,7 @@ class Deploy:
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
         require_own_configuration(sagemaker, cloudformation, endpoint)
         require_own_content(sagemaker, endpoint)
-        record_release(self._access.client("s3"), endpoint)
+        record_release(self._access.client("s3"), endpoint, self._images.get(endpoint.name))
         self.done.append(endpoint.name)
 
     def _succeed(self, *arguments: str) -> None:

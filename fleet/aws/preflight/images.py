@@ -11,6 +11,7 @@ from fleet.aws.images.repository_policy import RolePull, role_pull
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject
 from fleet.catalog.images import Image
+from fleet.endpoint.context.own_image import NOT_BUILT
 from fleet.spec.environment import LOCAL
 
 
@@ -40,6 +41,9 @@ def images(subject: Subject) -> Iterator[CheckResult]:
                 yield _foreign_image(subject, uri, names, text)
             else:
                 yield CheckResult(what="image", text=text)
+            continue
+        if image.is_own and image.digest is None and image.tag != NOT_BUILT:
+            yield CheckResult(what="image", text=f"{uri} is not built yet: the deploy builds it")
             continue
         message = f"{uri} cannot be pulled: {refusal}"
         key = "image" if image.is_own else "triton" if image.digest is None else "image_digest"

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.artifacts.builds.run import PACE
-from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.builds import build_images
 from fleet.artifacts.images.inventory import HeldImage, former_repositories, held_images
 from fleet.artifacts.images.source import image_sources, wanted_images
@@ -40,7 +39,7 @@ OMITTED = ("CUDA", "TensorRT")
 def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
     """Build and push the images that the repository lacks.
 
-    `fleet lock` then records them.
+    Deploys and publishes do the same. `fleet lock` then records digests and facts.
     """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
@@ -54,7 +53,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     place, progress = place_of(project.environment), progress_on(OutputConsole())
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
-        images = wanted_images(sources, BaseImages(lambda: access.client("ecr")).of)
+        images = wanted_images(project, sources)
         done = build_images(
             access.client("s3"),
             lambda: access.client("ecr"),

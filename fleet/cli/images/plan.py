@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.images.base import known_base
-from fleet.artifacts.images.lock import image_difference
-from fleet.artifacts.images.source import ImageSource, image_sources
+from fleet.artifacts.images.source import (
+    ImageSource,
+    image_difference,
+    image_sources,
+    lock_of_image,
+    wanted_images,
+)
 from fleet.artifacts.progress import shown_size
 from fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from fleet.cli.images.inspect import LABELS, shown_fact
@@ -22,10 +26,10 @@ from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
 from fleet.spec.image import LockedImage
-from fleet.spec.project import Project, load_lock, open_project
+from fleet.spec.project import Project, open_project
 from fleet.spec.values import hexadecimal
 
-UNKNOWN_KEY = "known once `fleet images build` and `fleet lock` have read the digest of the base"
+UNPINNED = "by the digest that its tag has when the image is built"
 
 
 def plan(
@@ -67,15 +71,14 @@ def explain(
     for line in _lines(project, source):
         say(line)
     say("  the key depends on")
-    base = known_base(source, _locked(project, endpoint))
-    say(f"    the release's image: {base.name if base else f'{source.base.name}, by its digest'}")
+    say(f"    the release's image: {source.base.name}")
     for name, value in sorted(source.arguments.items()):
         say(f"    the build argument {name}={value}")
     for each in source.context.entries:
         if each.ignored_by is None:
             say(f"    {each.path}: {f'a link to {each.target}' if each.target else each.digest}")
     say("  any other value means another image; the endpoint's name and the times of files do not matter")
-    for line in _facts(_locked(project, endpoint), source):
+    for line in _facts(lock_of_image(project, endpoint)):
         say(line)
     if source.warnings:
         show_findings(list(source.warnings))
@@ -83,57 +86,47 @@ def explain(
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
     repository, files = place_of(project.environment).image_repository, len(source.context.entries)
-    locked = _locked(project, source.endpoint)
-    base = known_base(source, locked)
-    key = source.key_on(base) if base else None
+    (image,) = wanted_images(project, [source])
     return [
         source.endpoint,
-        f"  key: {key or UNKNOWN_KEY}",
+        f"  key: {image.key}",
         f"  folder: {source.context.folder} ({files} files, {shown_size(source.context.size)})",
-        f"  on: {(base or source.base).reference}",
-        f"  pushed to: {repository}{f':{hexadecimal(key)}' if key else ', with the key as its tag'}",
-        f"  lock: {_state(source, locked)}",
+        f"  on: {image.base.reference}{'' if image.base.digest else f', {UNPINNED}'}",
+        f"  pushed to: {repository}:{hexadecimal(image.key)}",
+        f"  lock: {_state(source, lock_of_image(project, source.endpoint))}",
     ]
 
 
 def _document(project: Project, source: ImageSource) -> dict[str, object]:
-    locked = _locked(project, source.endpoint)
-    base = known_base(source, locked)
-    key = source.key_on(base) if base else None
+    locked = lock_of_image(project, source.endpoint)
+    (image,) = wanted_images(project, [source])
     return {
         "endpoint": source.endpoint,
-        "key": key,
+        "key": image.key,
         "folder": str(source.context.folder),
         "files": len(source.context.entries),
         "bytes": source.context.size,
-        "base": (base or source.base).reference,
+        "base": image.base.reference,
         "arguments": source.arguments,
         "repository": place_of(project.environment).image_repository,
-        "tag": hexadecimal(key) if key else None,
+        "tag": hexadecimal(image.key),
         "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
     }
-
-
-def _locked(project: Project, endpoint: str) -> LockedImage | None:
-    try:
-        return load_lock(project.lock_file(endpoint)).image
-    except FindingsError:
-        return None
 
 
 def _state(source: ImageSource, locked: LockedImage | None) -> str:
     if locked is None:
         return "no image yet"
     difference = image_difference(source, locked)
-    return f"{locked.digest}{difference and f'; {difference}'}"
+    return f"{locked.digest or 'not built when it was written'}{difference and f'; {difference}'}"
 
 
-def _facts(locked: LockedImage | None, source: ImageSource) -> list[str]:
-    if locked is None or locked.facts is None:
+def _facts(locked: LockedImage | None) -> list[str]:
+    if locked is None or locked.contents is None:
         return ["  contents: known once the image is built and locked"]
-    facts, unknown = locked.facts, unknown_facts(locked.facts)
+    facts, unknown = locked.contents, unknown_facts(locked.contents)
     known = [(name, label) for name, label in LABELS.items() if name not in unknown]
     lines = [f"    {label}: {shown_fact(getattr(facts, name))}" for name, label in known]
     if unknown:
         lines.append(f"    unknown: {', '.join(LABELS[name] for name in unknown)}")
-    return ["  contents, from the lock", *lines]
+    return [f"  contents, from the lock{'' if locked.facts else ', as expected of a build'}", *lines]

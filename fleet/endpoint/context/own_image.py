@@ -35,7 +35,7 @@ def own_image(release: Image, image: OwnImage, locked: LockedImage | None, envir
         locked: What the lock records of it; None before it is locked.
         environment: Where it runs.
     """
-    details = _details(release.details, locked.facts if locked else None, is_based=image.build is not None)
+    details = _details(release.details, locked.contents if locked else None, is_based=image.build is not None)
     found = replace(release, details=details, cuda=details.cuda_major, release=details.name, is_own=True)
     if image.uri is not None:
         registry, _, repository = image.uri.partition("/")

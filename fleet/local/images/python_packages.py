@@ -48,6 +48,12 @@ def pinned_packages(command: str, tree: FileTree, folder: str) -> Packages:
     return Packages(versions, tuple(others))
 
 
+def pinned_requirements(text: str) -> dict[str, str]:
+    """Versions by name, of what the lines of a requirements file pin."""
+    pinned = (_PINNED.fullmatch(requirement) for requirement in _requirements_of(text))
+    return {match[1]: match[2] for match in pinned if match is not None}
+
+
 def package_entries(packages: Packages, tree: FileTree) -> FileTree:
     """An empty METADATA for each package, where pip of the image's own Python would put it."""
     changes = FileTree()
@@ -103,6 +109,11 @@ def _listed(name: str, tree: FileTree, folder: str) -> Iterator[str]:
     except (TreeError, OSError):
         yield f"--requirement {name}"
         return
+    yield from _requirements_of(text)
+
+
+def _requirements_of(text: str) -> Iterator[str]:
+    """The requirements in the lines of a requirements file, without options, markers and hashes."""
     for line in text.replace("\\\n", " ").splitlines():
         words = line.partition("#")[0].partition(";")[0].split()
         if words and not words[0].startswith("-"):

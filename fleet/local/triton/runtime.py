@@ -19,11 +19,9 @@ from types import MappingProxyType
 from fleet.catalog.python_packages import release_packages
 from fleet.catalog.release_facts import stub_python
 from fleet.findings import CannotRunError
-from fleet.local.images.reference import release_of
 from fleet.local.triton.cache_folder import cache_folder
 from fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model
 from fleet.local.triton.network import check_network
-from fleet.spec.image_name import image_name
 
 WHEEL = "nvidia-pytriton"
 WHEEL_VERSION = "0.7.0"
@@ -49,6 +47,7 @@ class TritonRuntime:
     cache_directory: Path
     python: ModelPython
     release: str
+    image_release: str = RELEASE
 
     def environment(self) -> dict[str, str]:
         """PATH and LD_LIBRARY_PATH; Triton's Python stub is the environment of the first python3 on PATH."""
@@ -56,16 +55,6 @@ class TritonRuntime:
             "PATH": os.pathsep.join((str(self.python.bin), os.environ.get("PATH", os.defpath))),
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.library_path)),
         }
-
-    def for_image(self, image: str) -> TritonRuntime:
-        """The same, whose models find the packages of a deployed image.
-
-        Args:
-            image: Its URI; one that is not named after a release counts as this machine's release.
-        """
-        name = image_name(image)
-        tag = release_of(name) if name else None
-        return self.for_release(tag.release if tag else RELEASE)
 
     def for_release(self, release: str, packages: Mapping[str, str] = MappingProxyType({})) -> TritonRuntime:
         """The same, whose models find the packages of a release's image, or of one that is built on it.
@@ -77,7 +66,7 @@ class TritonRuntime:
         python = model_python(
             self.python.prefix.parent, release_packages(release) | dict(packages), stub_python(release)[0]
         )
-        return replace(self, python=python)
+        return replace(self, python=python, image_release=release)
 
 
 def find_runtime(cache: Path) -> TritonRuntime:

@@ -72,6 +72,21 @@ def unknown_image(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(URI, message, hint)
 
 
+@rule("FL685", source="docs/images.md")
+def unpinned_image(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An environment that is promoted to runs an image by its digest, as it was tested.
+
+    Otherwise its first deploy would build another one, on what the release's tag names then.
+    """
+    locked, origin = endpoint.lock.image if endpoint.lock else None, endpoint.environment.promoted_from
+    if locked is not None and locked.digest is None and origin is not None:
+        message = (
+            "the lock names no digest of the image, so that the deploy would build one that nobody tested"
+        )
+        command = endpoint.environment.lock_command(endpoint.spec.endpoint)
+        yield Problem(IMAGE, message, f"run {command}, which brings the image of {origin}")
+
+
 @rule("FL975", source="docs/images.md")
 def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """The image contains the release that `triton` names."""

@@ -29,9 +29,9 @@ def keys(s3: Any, prefix: str) -> list[str]:
 
 
 def test_an_image_is_built_locked_and_listed(fleet: ImageFleet) -> None:
-    unbuilt = fleet("lock", "--env", "dev")
-    assert unbuilt.returncode == 1
-    assert "run `fleet images build --env dev sentences`" in unbuilt.stderr
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet.lock["image"].keys() == {"key", "expected"}
+    assert fleet("check", "--env", "dev").returncode == 0
     built = fleet.succeed("images", "build", "--env", "dev")
     assert "sentences: built, triton-fleet-dev@sha256:" in built
     assert fleet.succeed("images", "build", "--env", "dev").startswith("sentences: already present")
@@ -54,10 +54,8 @@ def test_the_endpoint_runs_the_image_by_its_digest_and_its_role_may_pull_it(flee
     fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     resources = fleet.template()["Resources"].values()
-    (model,) = [each for each in resources if each["Type"] == "AWS::SageMaker::Model"]
-    image = model["Properties"]["PrimaryContainer"]["Image"]
     repository = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
-    assert image == f"{repository}@{fleet.lock['image']['digest']}"
+    assert fleet.image == f"{repository}@{fleet.lock['image']['digest']}"
     pulled = json.dumps([each for each in resources if each["Type"] == "AWS::IAM::Policy"])
     assert f"arn:aws:ecr:us-east-1:{ACCOUNT}:repository/triton-fleet-dev" in pulled
     assert "763104351884" not in pulled
@@ -145,7 +143,25 @@ def test_an_image_of_another_endpoint_is_not_read(fleet: ImageFleet) -> None:
         assert (done.returncode, "FL943" in done.stdout + done.stderr) == (1, True), command
 
 
-def test_a_release_that_is_published_again_is_built_on_again(
+def test_a_publish_builds_the_image_that_the_lock_expects_and_a_second_lock_pins_it(
+    fleet: ImageFleet,
+) -> None:
+    fleet.dockerfile(f"{DOCKERFILE}ENV BUILT_BY=publish\n")
+    fleet.succeed("lock", "--env", "dev")
+    key = fleet.lock["image"]["key"]
+    repository = f"{ACCOUNT}.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
+    assert fleet.image == f"{repository}:{key.removeprefix('sha256:')}"
+    published = fleet.succeed("publish", "--env", "dev")
+    assert "`fleet lock --env dev sentences` records it, for review" in published
+    fleet.succeed("lock", "--env", "dev")
+    image = fleet.lock["image"]
+    assert (image["key"], image["facts"]["triton"]) == (key, "25.04")
+    assert f"sentences: the image is {image['digest']};" in published
+    assert fleet.image == f"{repository}@{image['digest']}"
+    assert "the image is" not in fleet.succeed("publish", "--env", "dev")
+
+
+def test_a_release_that_is_published_again_is_built_on_if_the_spec_names_its_digest(
     fleet: ImageFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fleet.dockerfile(f"{DOCKERFILE}ENV PUBLISHED=again\n")
@@ -153,10 +169,11 @@ def test_a_release_that_is_published_again_is_built_on_again(
     fleet.succeed("lock", "--env", "dev")
     before, again = fleet.lock["image"], f"sha256:{hashlib.sha256(b'again').hexdigest()}"
     monkeypatch.setattr(backend, "_digest_of", lambda _: again)
-    assert fleet("check", "--env", "dev").returncode == 0
-    locked = fleet("lock", "--env", "dev")
-    assert locked.returncode == 1
-    assert "the tag sagemaker-tritonserver:25.04-py3 moved to" in locked.stderr
+    fleet.succeed("lock", "--env", "dev")
+    assert fleet.lock["image"] == before
+    spec = fleet.folder.root / "model_specs" / "sentences.yaml"
+    spec.write_text(f"{spec.read_text()}image_digest: {again}\n")
+    assert fleet("check", "--env", "dev").returncode == 1
     assert "sentences: built" in fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     after = fleet.lock["image"]
@@ -173,8 +190,6 @@ def test_plan_and_explain_show_what_the_key_follows_from(fleet: ImageFleet) -> N
     explained = fleet.succeed("images", "explain", "sentences", "--env", "dev")
     assert "the build argument GREETING=servus" in explained
     assert "labels.txt: sha256:" in explained
-    assert json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))[0]["key"] is None
-    fleet.succeed("images", "build", "--env", "dev")
     fleet.succeed("lock", "--env", "dev")
     (planned,) = json.loads(fleet.succeed("images", "plan", "--env", "dev", "--format", "json"))
     assert planned["key"] == fleet.lock["image"]["key"]

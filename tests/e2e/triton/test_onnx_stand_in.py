@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.local.triton.release import RELEASE, release_of_image
+from fleet.local.triton.release import RELEASE
 from fleet_emulator.hosting import HostingError
 from triton_models import (
     QUIET,
@@ -53,13 +53,6 @@ def test_an_error_of_onnx_runtime_reaches_the_caller_and_later_calls_succeed(
     with pytest.raises(RefusedError, match=r"500 .*onnx runtime error: "):
         call(server, [[1, 2, 3]])
     assert call(server, [[1, 2]]) == [1, 2, 2, 4]
-
-
-def test_a_release_is_that_of_the_image() -> None:
-    image = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
-    assert release_of_image(image) == {RELEASE: "24.09"}
-    assert release_of_image(f"{image}-cpu") == {RELEASE: "24.09"}
-    assert release_of_image("111122223333.dkr.ecr.us-east-1.amazonaws.com/mine:newest") == {}
 
 
 @pytest.mark.parametrize("config", [None, f'platform: "onnxruntime_onnx" {TENSORS}'])

@@ -1,8 +1,9 @@
-"""The key of an image has the digest of the image that it is built on: builds and locks read it, all else knows it."""
+"""An image is locked by its inputs without AWS; its build pins the release's image, and the lock records that."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from image_bases import BASE, BUILT, MOVED, ImageFleet
 from image_builds import DIGEST, START
 
 ASKED = "763104351884/sagemaker-tritonserver:25.04-py3"
-UNKNOWN = "known once `fleet images build` and `fleet lock` have read the digest of the base"
 NAME = "sagemaker-tritonserver:25.04-py3"
 
 
@@ -32,15 +32,8 @@ def stale(fleet: ImageFleet) -> list[str]:
     return [f"{each.code} {each.message}" for each in found]
 
 
-def refused(fleet: ImageFleet) -> str:
-    with pytest.raises(FindingsError) as raised:
-        fleet.write_lock()
-    (found,) = raised.value.findings
-    return f"{found.code} {found.message} | {found.hint}"
-
-
 def without_base(fleet: ImageFleet) -> None:
-    """The lock as a version wrote it that knew no base."""
+    """The lock as a version wrote it that knew no base, and so had another key."""
     document = yaml.safe_load(fleet.lock_file.read_text())
     del document["image"]["base"]
     fleet.lock_file.write_text(yaml.safe_dump(document))
@@ -52,11 +45,21 @@ class TestBuild:
         assert image.base.reference == f"763104351884.dkr.ecr.us-east-1.amazonaws.com/{NAME}@{BASE}"
         assert fleet.registry.asked == [ASKED]
 
-    def test_a_base_whose_tag_moved_is_another_key(self, fleet: ImageFleet) -> None:
-        (before,) = fleet.wanted()
+    def test_it_is_on_the_base_that_the_lock_of_an_earlier_build_records(self, fleet: ImageFleet) -> None:
+        key = fleet.build()
+        fleet.write_lock()
         fleet.registry.digest = MOVED
-        (after,) = fleet.wanted()
-        assert before.key != after.key
+        (image,) = fleet.wanted()
+        assert (image.key, image.base.digest) == (key, BASE)
+
+    def test_a_changed_folder_is_built_on_what_the_tag_names_now(self, fleet: ImageFleet) -> None:
+        key = fleet.build()
+        fleet.write_lock()
+        fleet.registry.digest = MOVED
+        fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
+        (image,) = fleet.wanted()
+        assert image.key != key
+        assert image.base.digest == MOVED
 
     def test_the_registry_is_asked_once_for_each_base(self, fleet: ImageFleet) -> None:
         for name in ("a", "b"):
@@ -71,12 +74,15 @@ class TestBuild:
         assert [[use.endpoint for use in each.uses] for each in wanted] == [["a", "b", "sentences"], ["c"]]
         assert fleet.registry.asked == [ASKED, f"{ASKED}-cpu"]
 
-    def test_a_digest_in_the_spec_is_not_asked_for_and_is_the_same_key(self, fleet: ImageFleet) -> None:
+    def test_a_digest_in_the_spec_is_not_asked_for_and_is_part_of_the_key(self, fleet: ImageFleet) -> None:
         (tagged,) = fleet.wanted()
         fleet.registry.asked.clear()
         fleet.spec(f"image_digest: {BASE}\n")
         (pinned,) = fleet.wanted()
-        assert (pinned.key, fleet.registry.asked) == (tagged.key, [])
+        fleet.spec(f"image_digest: {MOVED}\n")
+        (other,) = fleet.wanted()
+        assert len({tagged.key, pinned.key, other.key}) == 3
+        assert (pinned.base.digest, other.base.digest, fleet.registry.asked) == (BASE, MOVED, [])
 
     def test_a_registry_that_may_not_be_read_names_the_permission(self, fleet: ImageFleet) -> None:
         fleet.registry.digest = None
@@ -108,18 +114,11 @@ class TestLock:
         fleet.build()
         assert fleet.write_lock().base == MOVED
 
-    def test_a_tag_that_moved_since_the_build_is_not_built_and_said_to_have_moved(
-        self, fleet: ImageFleet
-    ) -> None:
+    def test_a_tag_that_moved_since_the_build_changes_nothing(self, fleet: ImageFleet) -> None:
         fleet.build()
-        fleet.write_lock()
+        before = fleet.write_lock()
         fleet.registry.digest = MOVED
-        assert refused(fleet) == (
-            "FL968 the image of sentences is not built in 'dev': since the lock was written, the tag"
-            f" {NAME} moved to {MOVED}"
-            " | run `fleet images build --env dev sentences`, then this command again;"
-            f" or write `image_digest: {BASE}`, on which the lock's image is built"
-        )
+        assert (fleet.write_lock(), fleet.registry.asked) == (before, [ASKED])
 
     def test_the_former_digest_in_the_spec_keeps_the_image(self, fleet: ImageFleet) -> None:
         fleet.build()
@@ -128,51 +127,17 @@ class TestLock:
         fleet.spec(f"image_digest: {BASE}\n")
         assert fleet.write_lock() == before
 
-    def test_of_a_changed_folder_nobody_knows_whether_the_tag_moved(self, fleet: ImageFleet) -> None:
+    def test_an_image_that_was_built_again_is_recorded_in_place_of_the_lost_one(
+        self, fleet: ImageFleet
+    ) -> None:
         fleet.build()
         fleet.write_lock()
-        fleet.registry.digest = MOVED
-        fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-        assert refused(fleet) == (
-            "FL968 the image of sentences is not built in 'dev' | run `fleet images build --env dev"
-            " sentences`, then this command again"
-        )
-
-    def test_without_an_answer_of_the_registry_the_former_base_counts(self, fleet: ImageFleet) -> None:
-        fleet.build()
-        before = fleet.write_lock()
-        fleet.registry.digest = None
-        assert fleet.write_lock() == before
-        fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-        fleet.registry.digest = BASE
-        key = fleet.build()
-        fleet.registry.digest = None
-        assert fleet.write_lock().key == key
-
-    def test_without_any_answer_the_former_lock_is_kept(self, fleet: ImageFleet) -> None:
-        fleet.build()
-        before = fleet.write_lock()
-        assert fleet.write_lock_offline() == before
-
-    def test_without_a_former_base_the_permission_is_named(self, fleet: ImageFleet) -> None:
-        fleet.build()
-        fleet.write_lock()
-        without_base(fleet)
-        fleet.registry.digest = None
-        with pytest.raises(CannotRunError, match="no permission to read the digest"):
-            fleet.write_lock()
-
-    def test_without_a_record_on_the_former_base_the_permission_is_named(self, fleet: ImageFleet) -> None:
-        fleet.build()
-        fleet.write_lock()
-        fleet.registry.digest = None
-        fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
-        with pytest.raises(CannotRunError, match="no permission to read the digest"):
-            fleet.write_lock()
+        fleet.build(DIGEST)
+        assert fleet.write_lock().digest == DIGEST
 
 
 class TestWithoutAws:
-    def test_check_knows_the_key_by_the_locks_base(self, fleet: ImageFleet) -> None:
+    def test_check_knows_the_key(self, fleet: ImageFleet) -> None:
         fleet.build()
         fleet.write_lock()
         asked = len(fleet.registry.asked)
@@ -205,12 +170,18 @@ class TestWithoutAws:
         fleet.spec(base=SPEC.replace(*change))
         assert [each for each in stale(fleet) if each.startswith("FL969")]
 
-    def test_a_lock_without_a_base_is_stale(self, fleet: ImageFleet) -> None:
+    def test_a_lock_of_an_earlier_version_has_the_base_in_its_key(self, fleet: ImageFleet) -> None:
+        (source,) = fleet.sources()
+        former = replace(source, base=replace(source.base, digest=BASE)).key
         fleet.build()
-        fleet.write_lock()
+        document = fleet.write_lock().model_dump(mode="json", exclude_defaults=True)
+        lock = yaml.safe_load(fleet.lock_file.read_text()) | {"image": document | {"key": former}}
+        fleet.lock_file.write_text(yaml.safe_dump(lock))
+        assert stale(fleet) == []
+        assert fleet.write_lock_offline().key == former
         without_base(fleet)
         assert stale(fleet) == [
-            "FL969 the lock does not record the digest of the release's image that its image is built on"
+            "FL969 the folder, its arguments or the release changed since the lock was written"
         ]
 
     def test_a_base_belongs_to_an_image_that_was_built(self, fleet: ImageFleet) -> None:
@@ -238,19 +209,25 @@ class TestPlan:
 
         return told
 
-    def test_before_a_lock_the_key_is_known_once_the_base_was_read(
+    def test_before_a_build_the_key_is_known_and_the_base_is_not_pinned(
         self, fleet: ImageFleet, told: Any
     ) -> None:
-        assert f"key: {UNKNOWN}\n" in told("plan")
-        assert f"the release's image: {NAME}, by its digest\n" in told("explain", "sentences")
+        (source,) = fleet.sources()
+        shown = told("plan")
+        assert f"key: {source.key}\n" in shown
+        assert f"{NAME}, by the digest that its tag has when the image is built\n" in shown
+        assert f"the release's image: {NAME}\n" in told("explain", "sentences")
+        fleet.write_lock_offline()
+        assert "lock: not built when it was written\n" in told("plan")
+        assert "contents, from the lock, as expected of a build\n" in told("explain", "sentences")
         (planned,) = json.loads(told("plan", "--format", "json"))
-        assert (planned["key"], planned["tag"], planned["base"][-len(NAME) :]) == (None, None, NAME)
+        assert (planned["key"], planned["tag"]) == (source.key, source.key.removeprefix("sha256:"))
+        assert planned["base"].endswith(NAME)
 
-    def test_with_a_lock_the_key_follows_from_its_base(self, fleet: ImageFleet, told: Any) -> None:
+    def test_with_a_lock_of_a_build_its_base_is_shown(self, fleet: ImageFleet, told: Any) -> None:
         key = fleet.build()
         fleet.write_lock()
         assert f"  key: {key}\n" in told("plan")
-        assert f"the release's image: {NAME}@{BASE}\n" in told("explain", "sentences")
         (planned,) = json.loads(told("plan", "--format", "json"))
         assert planned["key"] == key
         assert planned["base"].endswith(f"{NAME}@{BASE}")
@@ -263,7 +240,6 @@ class TestPlan:
         fleet.write_lock()
         fleet.spec(base=SPEC.replace("25.04", "24.09"))
         shown = told("plan")
-        assert "key: known once" in shown
         assert f"{BUILT}; the folder, its arguments or the release changed since" in shown
         assert BASE not in shown
 

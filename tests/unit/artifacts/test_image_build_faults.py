@@ -12,7 +12,6 @@ from codebuild_stand_in import StandInCodeBuild
 from faulty_s3 import FaultyS3, faulty_s3
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.work import Pace
-from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.builds import ImageBuilds, build_images
 from fleet.artifacts.images.source import image_sources, wanted_images
 from fleet.artifacts.progress import SilentProgress
@@ -45,7 +44,7 @@ class ImageBuild:
         any_client: Any = self.codebuild
         clients = BuildClients(s3=s3, ssm=any_client, codebuild=self.codebuild, logs=self.codebuild)
         with aws_errors_as_findings():
-            images = wanted_images(image_sources(project), BaseImages(lambda: ecr).of)
+            images = wanted_images(project, image_sources(project))
             builders = lambda: clients  # noqa: E731
             return build_images(
                 s3, lambda: ecr, project.environment, images, SilentProgress(), builders, PACE

@@ -17,7 +17,6 @@ from own_images import BUILT, DIGEST, FOUND, KEY, lock_image
 
 OTHER = f"sha256:{'f' * 64}"
 LOCK = "run `fleet lock --env dev sentences`"
-BUILD_AND_LOCK = "run `fleet images build --env dev sentences`, then `fleet lock --env dev sentences`"
 FACTS = ImageFacts(
     architecture="linux/amd64",
     media_type="application/vnd.docker.distribution.manifest.v2+json",
@@ -39,7 +38,7 @@ class TestMismatch:
         ("keys", "locked", "expected"),
         [
             ("", {"key": KEY}, f"the lock names an image, but the spec does not | {LOCK}"),
-            (BUILT, None, f"the lock does not name the image of the spec | {BUILD_AND_LOCK}"),
+            (BUILT, None, f"the lock does not name the image of the spec | {LOCK}"),
             (FOUND, None, f"the lock does not name the image of the spec | {LOCK}"),
             (
                 FOUND,
@@ -92,8 +91,9 @@ class TestFile:
             LockedImage(digest=DIGEST, facts=ImageFacts()),
             LockedImage(digest=DIGEST, key=KEY, facts=FACTS),
             LockedImage(digest=DIGEST, key=KEY, facts=ImageFacts(backends=(), packages={})),
+            LockedImage(key=KEY, expected=ImageFacts(triton="25.04")),
         ],
-        ids=["unknown", "nothing found", "all facts", "no backend and no package"],
+        ids=["unknown", "nothing found", "all facts", "no backend and no package", "not built yet"],
     )
     def test_what_is_written_is_what_is_read(self, tmp_path: Path, image: LockedImage) -> None:
         file = tmp_path / "sentences.lock.yaml"
@@ -104,6 +104,23 @@ class TestFile:
         image = LockedImage(digest=DIGEST, facts=ImageFacts(triton="25.04"))
         text = lock_text(Lock(endpoint="sentences", image=image, archives={}))
         assert f"image:\n  digest: {DIGEST}\n  facts:\n    triton: '25.04'\n" in text
+
+    @pytest.mark.parametrize(
+        ("image", "problem"),
+        [
+            ("facts: {}", "`digest` is missing"),
+            (
+                f"{{key: '{KEY}', digest: '{DIGEST}', expected: {{}}}}",
+                "`expected` belongs to an image without",
+            ),
+        ],
+    )
+    def test_an_image_has_a_digest_or_the_key_of_a_build(
+        self, folder: FleetFolder, image: str, problem: str
+    ) -> None:
+        text = f"endpoint: sentences\narchives: {{}}\nimage:\n  {image}\n"
+        with pytest.raises(FindingsError, match=problem):
+            load_lock(folder.write("locks/dev/sentences.lock.yaml", text))
 
     @pytest.mark.parametrize(
         ("wrong", "key"),

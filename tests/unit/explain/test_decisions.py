@@ -34,20 +34,22 @@ def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
     values = {each.what: each.value for each in shown}
     metrics, scaling = endpoint.triton_metrics, endpoint.scaling
     assert metrics is not None
+    is_shared = endpoint.spec.mode is Mode.SHARED_CONTAINER
+    default = {} if is_shared else {"default model": endpoint.default_model or "none"}
     assert (
         values.items()
         >= {
             "image": endpoint.image.uri,
             "instance": f"{endpoint.spec.instance.count} x {endpoint.instance.type}",
             "host image": endpoint.ami,
-            "default model": endpoint.default_model or "none",
             "model data": endpoint.model_data_url,
             "instances": f"{scaling.min} to {scaling.max}" if scaling else str(endpoint.spec.instance.count),
-            "namespace": metrics.namespace,
-            "log group": metrics.log_group,
             "stack": endpoint.stack,
             "Foundation stack": endpoint.place.stack,
             "bucket": endpoint.place.bucket,
+            "namespace": metrics.namespace,
+            "log group": metrics.log_group,
+            **default,
         }.items()
     )
     assert {each.what: each.value for each in shown if each.group == "variables"} == endpoint.variables
@@ -65,7 +67,9 @@ def test_each_decision_has_a_reason_and_each_fact_the_date_of_its_file(name: str
     shown = made(FleetFolder(ROOT), name, env)
     assert [each.what for each in shown if not each.reason or not each.value] == []
     facts = {fact for each in shown for fact in each.facts}
-    assert {"amis.yaml", "images.json", "instances.yaml", "releases.yaml"} <= {each.file for each in facts}
+    is_own = resolve_fleet(ROOT, env, [name]).endpoints[0].image.is_own
+    registries = set() if is_own else {"images.json"}
+    assert {"amis.yaml", "instances.yaml", "releases.yaml"} | registries <= {each.file for each in facts}
     for fact in facts:
         assert fact.date == str(data_file(fact.file)["date"])
 

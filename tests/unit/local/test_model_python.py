@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.catalog.python_packages import release_packages
 from fleet.local.triton.model_python import PYTHON, ModelPython, model_python
 from fleet.local.triton.runtime import RELEASE, TritonRuntime
 
@@ -95,22 +94,6 @@ def test_the_line_has_both_versions_where_they_differ_and_what_is_not_installed(
 
 
 REGISTRY = "763104351884.dkr.ecr.us-east-1.amazonaws.com"
-
-
-@pytest.mark.parametrize(
-    ("image", "release"),
-    [
-        (f"{REGISTRY}/sagemaker-tritonserver:25.04-py3", "25.04"),
-        (f"{REGISTRY}/sagemaker-tritonserver:24.09-py3-cpu", "24.09"),
-        (f"{REGISTRY}/triton-fleet-dev:0123abcd", RELEASE),
-    ],
-)
-def test_the_packages_are_those_of_the_deployed_images_release(
-    image: str, release: str, tmp_path: Path
-) -> None:
-    python = runtime(tmp_path).for_image(image).python
-    assert python.image == release_packages(release)
-    assert python.prefix.parent == tmp_path
 
 
 def test_an_image_of_ones_own_adds_its_packages_and_replaces_versions(tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""The release and the Python packages of an endpoint's image, by the fleet's files: no image runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.endpoint.context.tags import ENVIRONMENT_TAG
+from fleet.findings import CannotRunError, FindingsError
+from fleet.local.images.python_packages import pinned_requirements
+from fleet.local.images.reference import release_of
+from fleet.local.triton.runtime import RELEASE
+from fleet.spec.image_name import image_name
+from fleet.spec.membership import LOCK_END, LOCKS
+from fleet.spec.project import environment_names, load_lock, open_project
+from fleet_emulator.hosting import DeployedEndpoint
+
+MODE_PACKAGES = "PACKAGES"
+"""The argument of containers/shared/Dockerfile with the lines of a requirements file."""
+
+
+@dataclass(frozen=True)
+class ImageContents:
+    """What an image of one's own, or the release's, is assumed to have.
+
+    Attributes:
+        release: Triton's, such as "25.04".
+        packages: Versions of the Python packages that the release's image does not have, or has in others.
+    """
+
+    release: str
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
+    """What the image's name shows; one that is not named after a release counts as this machine's release."""
+    name = image_name(endpoint.container.image)
+    tag = release_of(name) if name else None
+    return ImageContents(tag.release if tag else RELEASE)
+
+
+def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
+    """What the endpoint's spec and lock in a fleet's folder say of its image, else what its name shows."""
+    named = named_contents(endpoint)
+    try:
+        project = open_project(root, endpoint.tags.get(ENVIRONMENT_TAG, ""), [endpoint.id.name])
+        loaded = project.load(endpoint.id.name)
+    except (FindingsError, CannotRunError, OSError):
+        return named
+    image = loaded.spec.own_image
+    if image is None:
+        return named
+    packages = next(_locked_packages(root, project.environment.environment, endpoint.id.name), {})
+    return ImageContents(
+        loaded.spec.triton, packages | pinned_requirements(image.args.get(MODE_PACKAGES, ""))
+    )
+
+
+def _locked_packages(root: Path, environment: str, endpoint: str) -> Iterator[dict[str, str]]:
+    """The packages of an image by the endpoint's locks, the environment's first: `local` has none."""
+    for name in sorted(environment_names(root), key=lambda name: name != environment):
+        with suppress(FindingsError, CannotRunError, OSError):
+            lock = load_lock(root / LOCKS / name / f"{endpoint}{LOCK_END}")
+            contents = lock.image.contents if lock.image is not None else None
+            if contents is not None and contents.packages:
+                yield dict(contents.packages)

@@ -1,0 +1,84 @@
+"""`fleet lock` with neither credentials nor a network records by its inputs what an image will be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from fleet.artifacts.lock import write_locks
+from fleet.check.lock_drift import stale_findings
+from fleet.findings import Finding, FindingsError
+from fleet.spec.image import ImageFacts
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from image_bases import MOVED, ImageFleet
+from image_builds import DIGEST, START
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> ImageFleet:
+    return ImageFleet(folder)
+
+
+def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_of_it(
+    fleet: ImageFleet,
+) -> None:
+    locked = fleet.write_lock_offline()
+    (source,) = fleet.sources()
+    assert (locked.key, locked.base, locked.digest, locked.facts) == (source.key, None, None, None)
+    assert locked.expected == ImageFacts(
+        architecture="linux/amd64",
+        triton="25.04",
+        server="2.57.0",
+        cuda="12.9",
+        python="3.12",
+    )
+    assert f"image:\n  key: {source.key}\n  expected:\n" in fleet.lock_file.read_text()
+    assert stale_findings(open_project(fleet.folder.root, "dev"), "sentences") == []
+
+
+def test_of_another_base_than_the_releases_only_the_release_is_expected(fleet: ImageFleet) -> None:
+    image = f"nvcr.io/nvidia/tritonserver:25.04-vllm-python-py3@{DIGEST}"
+    fleet.folder.write("images/detector/Dockerfile", f"FROM {image}\n")
+    expected = ImageFacts(architecture="linux/amd64", triton="25.04")
+    assert fleet.write_lock_offline().expected == expected
+
+
+def test_a_digest_of_the_spec_is_the_base_before_the_build(fleet: ImageFleet) -> None:
+    fleet.spec(f"image_digest: {MOVED}\n")
+    assert fleet.write_lock_offline().base == MOVED
+
+
+def test_what_a_build_recorded_is_kept(fleet: ImageFleet) -> None:
+    fleet.build()
+    before = fleet.write_lock()
+    assert fleet.write_lock_offline() == before
+
+
+def test_a_changed_folder_is_another_image_whose_base_nobody_has_pinned(fleet: ImageFleet) -> None:
+    fleet.build()
+    fleet.write_lock()
+    fleet.folder.write("images/detector/Dockerfile", f"{START}ENV A=1\n")
+    locked = fleet.write_lock_offline()
+    (source,) = fleet.sources()
+    assert (locked.key, locked.base, locked.digest) == (source.key, None, None)
+
+
+def test_credentials_of_another_account_are_none(fleet: ImageFleet) -> None:
+    def foreign() -> Any:
+        raise FindingsError([Finding(code="FL610", message="these are credentials of another account")])
+
+    write_locks(open_project(fleet.folder.root, "dev"), foreign)
+    assert fleet.lock().digest is None
+
+
+def test_without_a_bucket_it_is_not_built_yet(fleet: ImageFleet) -> None:
+    class NoBucket:
+        def get_object(self, **_: Any) -> Any:
+            raise ClientError({"Error": {"Code": "NoSuchBucket", "Message": "no"}}, "GetObject")
+
+    s3: Any = NoBucket()
+    write_locks(open_project(fleet.folder.root, "dev"), lambda: s3)
+    assert fleet.lock().digest is None
