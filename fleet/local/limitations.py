@@ -117,8 +117,8 @@ def _image(decided: EndpointContext) -> Iterator[Finding]:
     if decided.spec.image is not None and not decided.spec.builds_mode_image:
         message = f"{decided.spec.endpoint!r} has an image of its own, which does not run on this machine"
         hint = (
-            "this machine's Triton answers: its Python models find the packages that a lock's image lists, if they"
-            " are installed here"
+            "this machine's Triton answers: its Python models find the packages that a lock's image lists, if"
+            " they are installed here"
         )
         finding = finding_at(decided.source.mark(("image",)), IMAGE_CODE, message, hint)
         yield replace(finding, severity=Severity.WARNING)
