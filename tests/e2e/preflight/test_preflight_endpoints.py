@@ -155,9 +155,9 @@ def test_an_image_that_the_lock_expects_is_not_missing_because_the_deploy_builds
     account.folder.write("images/detector/Dockerfile", "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\n")
     account.folder.spec("image: {build: ../images/detector}\n")
     account.folder.write("locks/dev/sentences.lock.yaml", f"{LOCK}image: {{key: '{DIGEST}'}}\n")
-    repository = f"{PLACE.image_registry}/{PLACE.image_repository}"
     (line,) = account.preflight().of("image")
-    assert line == f"✓ {repository}:{DIGEST.removeprefix('sha256:')} is not built yet: the deploy builds it"
+    assert line.endswith(f"/triton-fleet-dev:{DIGEST[7:]} is not built yet: the deploy builds it")
+    assert line.startswith("✓")
 
 
 def test_missing_archives_warn_with_what_publishes_them(account: PreparedAccount) -> None:
