@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING
 from locked_fleet import ENVIRONMENT, locked_fleet
 
 from fleet.aws.api.emulator import Keys, local_session, without_aws
-from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -51,10 +51,10 @@ class StartingHost:
         """Return when the endpoint would have started."""
         threading.Event().wait(self.seconds)
 
-    def scale(self, name: str) -> None:
+    def scale(self, id: EndpointId) -> None:
         """Scale nothing."""
 
-    def remove(self, name: str) -> None:
+    def remove(self, id: EndpointId) -> None:
         """Stop nothing."""
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from short import is_short
 from urllib3 import HTTPConnectionPool
 
@@ -31,9 +32,9 @@ from fleet.local.containers import SingleModel
 from fleet.local.gateway import Gateway
 from fleet.local.triton.network import PrivateNetwork, check_network
 from fleet.local.triton.process import ProcessGroup
-from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
-from fleet_emulator.signatures import Signatures
+from fleet_emulator.signatures import Caller, Signatures
 
 CALLS = 20 if is_short() else 500
 MOST = 1.1
@@ -60,15 +61,16 @@ class _Nobody:
     def serve(self, endpoint: DeployedEndpoint) -> None:
         raise NotImplementedError
 
-    def scale(self, name: str) -> None:
+    def scale(self, id: EndpointId) -> None:
         raise NotImplementedError
 
-    def remove(self, name: str) -> None:
+    def remove(self, id: EndpointId) -> None:
         raise NotImplementedError
 
 
-def _unchecked(_self: Signatures, _environ: object, read_body: Callable[[], bytes]) -> None:
+def _unchecked(_self: Signatures, _environ: object, read_body: Callable[[], bytes]) -> Caller:
     read_body()
+    return Caller(account=DEFAULT_ACCOUNT_ID, region=REGION)
 
 
 def measured() -> int:
@@ -108,7 +110,7 @@ def _part(name: str, port: int) -> int:
             pool = ends.enter_context(_private_container(port))
         triton: Any = SimpleNamespace(ready=SimpleNamespace(pool=pool))
         model = SingleModel(triton, "AllTraffic", differences=[], record=lambda _measure, _value: None)
-        gateway = Gateway(lambda _name: nullcontext(model), account="123456789012", region=REGION)
+        gateway = Gateway(lambda _endpoint: nullcontext(model))
         aws = EmbeddedAws(_Nobody(), gateway, keys=KEYS)
         aws.start()
         ends.callback(aws.stop)

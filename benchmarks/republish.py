@@ -27,7 +27,7 @@ from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import Keys, local_session
 from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import Project, open_project
-from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
 
 if TYPE_CHECKING:
@@ -143,10 +143,10 @@ class _Nobody:
     def serve(self, endpoint: DeployedEndpoint) -> None:
         """Not asked for."""
 
-    def scale(self, name: str) -> None:
+    def scale(self, id: EndpointId) -> None:
         """Not asked for."""
 
-    def remove(self, name: str) -> None:
+    def remove(self, id: EndpointId) -> None:
         """Not asked for."""
 
 

@@ -18,6 +18,7 @@ from moto.sagemaker.models import sagemaker_backends
 from moto.servicequotas.models import servicequotas_backends
 
 from fleet_emulator import failures
+from fleet_emulator.accounts import account_of_request
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.cloudwatch.backend import EmbeddedCloudWatch
 from fleet_emulator.codebuild.backend import EmbeddedCodeBuild
@@ -62,6 +63,8 @@ def install() -> None:
     sagemaker_backends.backend = EmbeddedSageMaker
     # moto cannot list quotas, and knows those of a VPC alone.
     servicequotas_backends.backend = EmbeddedServiceQuotas
+    # moto takes every request for one of its own account, or of the one that a header names.
+    BaseResponse.get_current_account = account_of_request  # type: ignore[assignment,method-assign]
     # moto answers an unexpected exception with HTTP 500 and HTML, which SDKs retry and cannot read.
     BaseResponse.call_action = failures.call_action  # type: ignore[method-assign]
     # moto warns of every error code that is not in botocore's model of the service.

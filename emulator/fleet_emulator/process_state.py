@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fleet_emulator.accounts import Accounts
 from fleet_emulator.functions.code import DeployedCode
 from fleet_emulator.hosting import EndpointHost
-from fleet_emulator.product import Keys, local_session
+from fleet_emulator.product import local_session
 from fleet_emulator.work.task import Task
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class ProcessState:
-    """The host of the endpoints, the keys, what could not be hosted, the functions' code, what is under way.
+    """Who hosts the endpoints, the accounts, what could not be hosted, functions' code, what is under way.
 
     `url` is where the embedded AWS itself answers, known as soon as it does; `stopping` is set when it stops.
     """
 
     host: EndpointHost
-    keys: Keys
+    accounts: Accounts
     url: str = ""
     stopping: threading.Event = field(default_factory=threading.Event)
     functions: DeployedCode = field(default_factory=DeployedCode)
@@ -33,9 +34,9 @@ class ProcessState:
     _runs: list[threading.Thread] = field(default_factory=list)
     _tasks: list[weakref.ref[Task]] = field(default_factory=list)
 
-    def s3(self, region: str) -> S3Client:
-        """A client of the embedded S3."""
-        return local_session(region, self.keys).client("s3", endpoint_url=self.url)
+    def s3(self, account: str, region: str) -> S3Client:
+        """A client of an account's embedded S3."""
+        return local_session(region, self.accounts.keys_of(account)).client("s3", endpoint_url=self.url)
 
     def skip(self, resource: str) -> None:
         """Record a resource that is not hosted, once."""

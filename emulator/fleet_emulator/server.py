@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +15,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from fleet_emulator import process_state
+from fleet_emulator.accounts import Accounts
 from fleet_emulator.autoscaling.backend import EmbeddedAutoScaling
 from fleet_emulator.autoscaling.variants import resource_id_of
 from fleet_emulator.hosting import EndpointHost
@@ -35,9 +36,10 @@ _SECONDS_FOR_RUNS = 30.0
 
 
 class EmbeddedAws:
-    """AWS in this process, empty at each start; its account is MOTO_ACCOUNT_ID, else 123456789012.
+    """AWS in this process, empty at each start: any account, and every region.
 
-    It answers what `keys`, or the keys of a role that was assumed with them, have signed.
+    It answers what `keys`, which are of `account`, or the keys of a role that was assumed with them, have
+    signed. A role of another account leads into that account.
     """
 
     def __init__(
@@ -46,13 +48,18 @@ class EmbeddedAws:
         gateway: WSGIApplication | None = None,
         *,
         keys: Keys,
+        account: str = DEFAULT_ACCOUNT_ID,
         port: int = 0,
         log: Path | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._running = ProcessState(host=host, keys=keys)
+        """Answer with `headers` besides AWS's own."""
+        self._running = ProcessState(host=host, accounts=Accounts(keys, account))
+        self._account = account
         self._gateway = gateway
         self._port = port
         self._log = log
+        self._headers = dict(headers or {})
         self._log_handler: logging.Handler = logging.NullHandler()
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
@@ -68,8 +75,12 @@ class EmbeddedAws:
         """The resources that are not hosted, as `Type LogicalId (Stack)`, in the order of being skipped."""
         return tuple(self._running.skipped)
 
+    def keys_of(self, account: str) -> Keys:
+        """The keys that allow everything in an account."""
+        return self._running.accounts.keys_of(account)
+
     def start(self) -> None:
-        """Start with an empty account and accept requests.
+        """Start with empty accounts and accept requests.
 
         Raises:
             RuntimeError: another embedded AWS runs in this process.
@@ -83,7 +94,7 @@ class EmbeddedAws:
             self._server = make_server(
                 _LOOPBACK,
                 self._port,
-                Application(self._gateway, Signatures(self._running.keys)),
+                Application(self._gateway, Signatures(self._running.accounts), self._headers),
                 threaded=True,
                 request_handler=RequestHandler,
             )
@@ -105,7 +116,7 @@ class EmbeddedAws:
         Raises:
             ObjectNotFoundError: the variant has no scaling policy.
         """
-        backend = applicationautoscaling_backends[DEFAULT_ACCOUNT_ID][region]
+        backend = applicationautoscaling_backends[self._account][region]
         with turn():
             cast(EmbeddedAutoScaling, backend).scale(resource_id_of(endpoint, variant), instances)
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
 from botocore.utils import normalize_url_path
-from moto.sts.models import sts_backends
 
-from fleet_emulator.product import Keys
+from fleet_emulator.accounts import Accounts
 from fleet_emulator.refusals import (
     MAX_SKEW,
     TIME,
@@ -65,27 +64,41 @@ class _Claim:
     seconds: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Whose request it is, and the region that it is for."""
+
+    account: str
+    region: str
+
+
 class Signatures:
     """Checks the signatures of requests."""
 
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
         self._clock = _Clock()
 
-    def check(self, environ: WSGIEnvironment, read_body: Callable[[], bytes]) -> None:
+    def check(self, environ: WSGIEnvironment, read_body: Callable[[], bytes]) -> Caller:
         """See that the key's owner has signed the request; no body is read for who does not know a key's id.
+
+        Returns:
+            The key's account, and the region that was signed.
 
         Raises:
             UnsignedError: it is signed with other keys, or not at all.
         """
         claim = _claim(environ)
-        secret = self._secret(claim)
+        signer = self._accounts.signer(claim.key_id, claim.token)
+        if signer is None:
+            raise UnsignedError(UNKNOWN_KEY)
         body = read_body()
-        expected = _signature(environ, claim, secret, body)
+        expected = _signature(environ, claim, signer.secret, body)
         if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
             raise UnsignedError(WRONG_SIGNATURE)
         self._check_time(claim)
         _check_body(claim, body)
+        return Caller(account=signer.account, region=claim.scope[1])
 
     def _check_time(self, claim: _Claim) -> None:
         signed = datetime.strptime(claim.time, TIME).replace(tzinfo=UTC)
@@ -95,16 +108,6 @@ class Signatures:
                 raise UnsignedError(skewed_time(signed, now))
         elif datetime.now(UTC) > signed + timedelta(seconds=claim.seconds):
             raise UnsignedError(expired_signature("Signature expired"))
-
-    def _secret(self, claim: _Claim) -> str:
-        if hmac.compare_digest(claim.key_id.encode(), self._keys.access_key_id.encode()):
-            return self._keys.secret_access_key
-        for account in list(sts_backends.values()):
-            for backend in list(account.values()):
-                role = backend.get_assumed_role_from_access_key(claim.key_id)
-                if role and hmac.compare_digest(role.session_token.encode(), claim.token.encode()):
-                    return str(role.secret_access_key)
-        raise UnsignedError(UNKNOWN_KEY)
 
 
 class _Clock:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 
 from fleet_emulator import failures
+from fleet_emulator.accounts import ACCOUNT_HEADER
+from fleet_emulator.hosting import ACCOUNT, REGION
 from fleet_emulator.signatures import Signatures, UnsignedError
 from fleet_emulator.state_lock import turn
 
@@ -29,8 +31,10 @@ _GATEWAY = re.compile(r"/endpoints/[^/]+/invocations(-response-stream)?$|/_fleet
 class Application:
     """Answers what is signed and asks for a name of this machine; invocations are the gateway's to answer."""
 
-    def __init__(self, gateway: WSGIApplication | None, signatures: Signatures) -> None:
-        self._gateway, self._signatures = gateway, signatures
+    def __init__(
+        self, gateway: WSGIApplication | None, signatures: Signatures, headers: Mapping[str, str]
+    ) -> None:
+        self._gateway, self._signatures, self._headers = gateway, signatures, list(headers.items())
         self._moto = DomainDispatcherApplication(create_backend_app)
         # All requests of a service have the same host; moto would look through its own folders for each.
         self._moto.get_backend_for_host = cache(self._moto.get_backend_for_host)  # type: ignore[method-assign]
@@ -43,18 +47,25 @@ class Application:
             message = "The embedded AWS refuses requests of web pages: it runs code on this machine."
             return _forbidden(start_response, message)
         try:
-            self._signatures.check(environ, partial(_read_body, environ))
+            caller = self._signatures.check(environ, partial(_read_body, environ))
         except UnsignedError as error:
             return failures.refuse(error.refusal, environ, start_response)
+        environ[ACCOUNT], environ[REGION] = caller.account, caller.region
+        environ[f"HTTP_{ACCOUNT_HEADER.upper().replace('-', '_')}"] = caller.account
         try:
             if self._gateway is not None and _GATEWAY.match(environ.get("PATH_INFO", "")):
                 return self._gateway(environ, start_response)
             with turn():
-                answer: Iterable[bytes] = self._moto(environ, start_response)
+                answer: Iterable[bytes] = self._moto(environ, partial(self._start, start_response))
                 return answer
         except Exception as error:
             log.exception("%s %s failed", environ.get("REQUEST_METHOD"), environ.get("PATH_INFO"))
             return failures.answer(error, environ, start_response)
+
+    def _start(
+        self, start: StartResponse, status: str, headers: list[tuple[str, str]], *error: Any
+    ) -> Callable[[bytes], object]:
+        return start(status, [*headers, *self._headers], *error)
 
 
 def _is_of_a_page(environ: WSGIEnvironment) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -14,13 +15,23 @@ from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.findings import FindingsError, all_of
+from fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
+T = TypeVar("T")
+
 HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
+
+
+@dataclass(frozen=True)
+class LockRun:
+    """The files that a run changed, and why the locks of some endpoints could not be made."""
+
+    changed: list[Path]
+    failures: list[CannotRunError]
 
 
 def write_locks(
@@ -30,7 +41,27 @@ def write_locks(
     *,
     drop_missing: bool = False,
 ) -> list[Path]:
-    """Write the lock of each of the project's endpoints; return the files whose content changed.
+    """Write the locks as `try_locks` does, and return the files whose content changed.
+
+    Raises:
+        FindingsError: as `try_locks`.
+        CannotRunError: the lock of an endpoint cannot be made; those of the others are written.
+        SeveralFailuresError: the same of several endpoints, or beside findings.
+    """
+    run = try_locks(project, s3, ecr, drop_missing=drop_missing)
+    if run.failures:
+        raise one_failure(run.failures)
+    return run.changed
+
+
+def try_locks(
+    project: Project,
+    s3: Connect = no_s3,
+    ecr: Callable[[], Any] = no_ecr,
+    *,
+    drop_missing: bool = False,
+) -> LockRun:
+    """Write the lock of each of the project's endpoints, except those for which AWS cannot be asked.
 
     Repositories in S3 are read only if the lock's digest is not the one in the spec, or if the lock has no
     facts of their models. AWS is asked about images that are built, and others that the lock does not know.
@@ -39,9 +70,11 @@ def write_locks(
     Raises:
         FindingsError: a model repository is missing, cannot be packed, is another endpoint's, or lacks files
             that its lock lists, such as weights that git does not keep; no lock is written then.
-        CannotRunError: S3 is needed and cannot be read, or a lock cannot be written.
+        SeveralFailuresError: the same, and the lock of another endpoint cannot be made.
+        CannotRunError: a lock cannot be written.
     """
-    clients = ImageClients(s3, ecr)
+    s3, ecr = _asked_once(s3), _asked_once(ecr)
+    clients, failures = ImageClients(s3, ecr), list[CannotRunError]()
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
@@ -55,9 +88,39 @@ def write_locks(
             held = held.model_copy(update={"image": image})
         return measured_lock(loaded, project.environment, s3, held, image=image)
 
-    locks = all_of(project.endpoints, measured, project.findings)
+    def measured_if_possible(name: str) -> Lock | None:
+        try:
+            return measured(name)
+        except CannotRunError as error:
+            again = f"run {project.environment.lock_command(name)}"
+            remedy = f"{error.remedy}; then {again}" if error.remedy else again
+            problem = error.problem.removeprefix(f"{project.root}/")
+            failures.append(CannotRunError(f"{problem}; the lock of {name!r} is not written", remedy))
+            return None
+
+    try:
+        locks = [each for each in all_of(project.endpoints, measured_if_possible, project.findings) if each]
+    except FindingsError as error:
+        raise one_failure([error, *failures]) from error
     files = [project.lock_file(lock.endpoint) for lock in locks]
-    return [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
+    changed = [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
+    return LockRun(changed, failures)
+
+
+def _asked_once(connect: Callable[[], T]) -> Callable[[], T]:
+    """The same, whose refusal is remembered: to look for credentials takes seconds where there are none."""
+    refusals = list[CannotRunError]()
+
+    def connect_once() -> T:
+        if refusals:
+            raise refusals[0]
+        try:
+            return connect()
+        except CannotRunError as error:
+            refusals.append(error)
+            raise
+
+    return connect_once
 
 
 def write_lock(file: Path, lock: Lock, root: Path) -> bool:

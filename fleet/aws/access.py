@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
-from fleet.aws.api.emulator import Keys, local_session, local_variables
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_as_findings, refuse_cut_answers
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sagemaker.client import SageMakerClient
     from mypy_boto3_ssm.client import SSMClient
     from mypy_boto3_sts.client import STSClient
+    from mypy_boto3_sts.type_defs import GetCallerIdentityResponseTypeDef
 
 KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_DEFAULT_PROFILE")
 """Variables that would override the requested profile."""
@@ -64,7 +65,7 @@ class Access:
     def client(
         self,
         service: Literal[
-            "application-autoscaling", "codebuild", "ecr", "iam", "lambda", "logs", "service-quotas"
+            "application-autoscaling", "codebuild", "ec2", "ecr", "iam", "lambda", "logs", "service-quotas"
         ],
     ) -> Any: ...
     def client(self, service: str) -> Any:
@@ -115,8 +116,7 @@ class Access:
             FindingsError: they belong to another account.
             CannotRunError: there are no credentials, or AWS does not answer.
         """
-        with aws_errors_as_findings():
-            caller = self.client("sts").get_caller_identity()
+        caller = self._caller
         if caller["Account"] == self.place.account:
             return caller["Arn"]
         environment = self.place.environment
@@ -126,6 +126,20 @@ class Access:
         )
         hint = f"pass a profile of that account with --profile, or correct environments/{environment}.yaml"
         raise FindingsError([Finding(code="FL602", message=message, hint=hint)])
+
+    @cached_property
+    def is_local_fleet(self) -> bool:
+        """Whether the AWS that answers is the one of a local fleet, which serves the endpoints on a machine.
+
+        Raises:
+            CannotRunError: there are no credentials, or AWS does not answer.
+        """
+        return LOCAL_FLEET_HEADER in self._caller["ResponseMetadata"]["HTTPHeaders"]
+
+    @cached_property
+    def _caller(self) -> GetCallerIdentityResponseTypeDef:
+        with aws_errors_as_findings():
+            return self.client("sts").get_caller_identity()
 
     @cached_property
     def _session(self) -> boto3.Session:

@@ -17,7 +17,7 @@ from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import place_of, resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from fleet.findings import FindingsError
-from fleet.spec.environment import LOCAL
+from fleet.spec.environment import deploy_command
 from fleet.spec.membership import locked_endpoints
 from fleet.spec.project import Project, load_lock
 from fleet.upgrade.areas import differing_areas
@@ -192,9 +192,7 @@ def _remedies(
         yield f"run `fleet check --env {environment} {name}` to see what is wrong"
     if files.lock is not FileState.YES:
         yield project.environment.lock_command(name)
-    deploy = (
-        f"`fleet local up {name}`" if environment == LOCAL else f"`fleet deploy --env {environment} {name}`"
-    )
+    deploy = deploy_command(environment, name)
     if stack is not None and stack.state is StackState.STUCK:
         yield f"{stack}: {stack.remedy}"
     if stack is not None and stack.state is StackState.STOPPED:

@@ -211,6 +211,17 @@ def removed_backends(release: str) -> dict[str, str]:
     return {backend: since for backend, since in removed.items() if since <= release}
 
 
+def backends_elsewhere() -> Mapping[str, str]:
+    """NVIDIA's backends that no release's image has, with the ending of the tags of images that do."""
+    elsewhere: Mapping[str, str] = data_file("releases.yaml")["backends_elsewhere"]
+    return elsewhere
+
+
+def missing_backends(release: str) -> frozenset[str]:
+    """The backends that a release's image is known to lack."""
+    return frozenset((*removed_backends(release), *backends_elsewhere()))
+
+
 def _newest(since: Mapping[str, str], release: str) -> str:
     return max(first for first in since if first <= release)
 

@@ -18,11 +18,15 @@ MAX_CHARACTERS = 300
 
 
 class Where(StrEnum):
-    """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log."""
+    """Where something is read: CloudFormation's events, SageMaker's FailureReason, a log.
+
+    CALL is a line of a log about one call, which does not concern the endpoint as long as others succeed.
+    """
 
     EVENT = "event"
     REASON = "failure reason"
     LOG = "log"
+    CALL = "call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,15 @@ def symptoms() -> tuple[Symptom, ...]:
     return tuple(_symptom(name, facts) for name, facts in data_file("symptoms.yaml")["symptoms"].items())
 
 
+def symptom(name: str) -> Symptom:
+    """The symptom of a name.
+
+    Raises:
+        StopIteration: the data has no such symptom.
+    """
+    return next(each for each in symptoms() if each.name == name)
+
+
 def known_remedy(text: str, where: Where) -> str:
     """The remedy for the symptom in a text; empty if the text has no symptom."""
     known = known_symptom(text, where)
@@ -92,7 +105,7 @@ def _symptom(name: str, facts: Mapping[str, Any]) -> Symptom:
     return Symptom(
         name=name,
         # The endpoint check and the local fleet quote the container in an event or a failure reason.
-        where=frozenset(Where) if Where.LOG in where else where,
+        where=where | {Where.EVENT, Where.REASON} if Where.LOG in where else where,
         pattern=re.compile(facts["pattern"]),
         codes=tuple(facts["codes"]),
         cause=facts.get("cause", ""),

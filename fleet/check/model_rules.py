@@ -29,12 +29,15 @@ OF_EACH = {
     "FL257": ("cc_model_filenames",),
     "FL260": ("input",),
     "FL261": ("instance_group",),
+    "FL476": ("backend",),
 }
 """The rules that look at one model, at the image and at the instance, with the fields that they are about."""
 OF_ALL = ("FL249", "FL250", "FL251", "FL262")
 """Those that look at all models together."""
 OF_THE_IMAGE = {"FL249", "FL254", "FL256"}
 """Those of them that nothing is known for without a release."""
+OF_ANY_IMAGE = "FL476"
+"""The one that needs neither a release nor an instance."""
 ANY_INSTANCE = "ml.none.any"
 """A type that no rule knows anything of."""
 
@@ -42,7 +45,7 @@ ANY_INSTANCE = "ml.none.any"
 def fact_findings(
     models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: RepositoryTarget
 ) -> Iterator[Finding]:
-    """What the rules find of models by their facts; nothing if neither image nor instance is named.
+    """What the rules find of models by their facts: without image and instance, what no image can load.
 
     Args:
         models: The facts of those that are loaded, by directory.
@@ -50,12 +53,13 @@ def fact_findings(
         mark_of: The place of the first of some fields that a model has.
         asked: The image and the instance.
     """
-    if asked.release is None and asked.instance is None:
-        return
-    yield from _findings(models, Mark(place, 1, 1), asked, OF_ALL)
+    is_open = asked.release is None and asked.instance is None
+    if not is_open:
+        yield from _findings(models, Mark(place, 1, 1), asked, OF_ALL)
     for name, facts in models.items():
         for code, fields in OF_EACH.items():
-            yield from _findings({name: facts}, mark_of(name, fields), asked, (code,))
+            if not is_open or code == OF_ANY_IMAGE:
+                yield from _findings({name: facts}, mark_of(name, fields), asked, (code,))
 
 
 def _findings(

@@ -88,6 +88,7 @@ def setting_of(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
         default_model=spec.default_model if spec.mode is Mode.SINGLE else None,
         further=frozenset(model for flag, _, model in flags if flag == LOAD),
         built=built_models(archive),
+        own_image=spec.own_image is not None,
     )
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fleet.aws.access import Access, account_access, embedded_access
 from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.state import LocalState
+from fleet.local.state import LocalState, Supervisor
 from fleet.spec.environment import LOCAL
+
+if TYPE_CHECKING:
+    from botocore.client import BaseClient
 
 
 def connect(root: Path, place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
@@ -37,6 +41,13 @@ def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: i
         if place.environment == LOCAL
         else account_access(place, profile, attempts=attempts)
     )
+
+
+def local_fleet(root: Path, client: BaseClient) -> Supervisor | None:
+    """The local fleet whose embedded AWS a client reaches; None if it reaches another AWS."""
+    url = client.meta.endpoint_url
+    supervisor = LocalState(root).supervisor() if url.startswith("http:") else None
+    return supervisor if supervisor is not None and supervisor.url == url else None
 
 
 def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Access:

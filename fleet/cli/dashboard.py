@@ -9,7 +9,7 @@ import typer
 
 from fleet.aws.dashboard.draw import draw_dashboard
 from fleet.cli.arguments import Endpoint, Env, Profile
-from fleet.cli.aws_access import access_to, connect
+from fleet.cli.aws_access import access_to, connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.files import private_folder, write_atomically
 from fleet.core.project_root import project_root
@@ -17,7 +17,6 @@ from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
-from fleet.local.state import LocalState
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
@@ -50,7 +49,7 @@ def dashboard(
         raise CannotRunError(problem, f"write `dashboards: true` there, then run `{deploy}`")
     # The embedded AWS is found by its keys, which are of no other account.
     access = (access_to if env == LOCAL else connect)(root, place, profile)
-    if env == LOCAL and (supervisor := LocalState(root).supervisor()) is not None:
+    if (supervisor := local_fleet(root, access.client("cloudwatch"))) is not None:
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)
     written = private_folder(root, env, "dashboards") / f"{endpoint}.html" if file is None else file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,18 +12,20 @@ from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, DeployFolder, Parallelism
+from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
+from fleet.aws.deploy.deploy_folder import DeployFolder
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import consent
+from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
+from fleet.local.limitations import with_servable_images
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
@@ -74,7 +77,8 @@ def deploy(
     it again at any point.
 
     Permission changes need no confirmation: they were reviewed with the lock. If SageMaker rolled an update
-    back by itself and the stack's own rollback stopped because of that, you are asked before it continues.
+    back by itself and the stack's own rollback stopped because of that, the rollback is continued; on a
+    terminal, you are asked before.
 
     Exit code 1: an input is wrong or a resource failed; 2: the deploy could not run.
     """
@@ -97,13 +101,16 @@ def deploy(
     with steps.step("account") as step:
         access = connect(root, fleet.place, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+    if access.is_local_fleet:
+        fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
+        show_findings(findings)
     expiry = access.fixed_expiry()
     if expiry is not None:
         steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")
 
     def agreed_to(question: str) -> bool:
         with steps.paused():
-            return consent(question, yes=yes)
+            return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
     with folder.deploying():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,20 +12,22 @@ from typing import Annotated
 import typer
 
 from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.aws.doctor.calls import reason_of_failures
 from fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare
 from fleet.aws.doctor.observation import Observation, SeenLog
+from fleet.aws.running_configuration import is_same_configuration
 from fleet.cli.arguments import Env, Profile, require_one_name
-from fleet.cli.aws_access import connect
+from fleet.cli.aws_access import connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
-from fleet.local.state import LocalState
+from fleet.local.metrics.ask import ask_to_publish
+from fleet.local.state import LocalState, Supervisor, log_name
 from fleet.printers.human import show_findings
-from fleet.spec.environment import LOCAL
 from fleet.spec.project import open_project
 
 ERRORS, LINES = 8, 12
@@ -45,17 +48,20 @@ def doctor(
 ) -> None:
     """Find out why an endpoint fails.
 
-    Compares the endpoint, its stack and its logs with known causes, and shows the rule for each. Changes
-    nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
+    Compares the endpoint, its stack, its logs and its failed calls with known causes, and shows the rule for
+    each. Changes nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
     root = project_root(Path.cwd())
     project = open_project(root, env)
     place = place_of(project.environment)
     access = connect(root, place, profile)
+    supervisor = local_fleet(root, access.client("sagemaker"))
+    if supervisor is not None:
+        _publish_metrics(supervisor)
     with aws_errors_as_findings():
         seen = evidence(access, endpoint)
-    if env == LOCAL and seen.failed:
-        seen = replace(seen, logs=tuple(_local_log(root, endpoint)), since=None)
+    if supervisor is not None:
+        seen = _with_local_log(seen, tuple(_local_log(root, log_name(env, endpoint))))
     say(f"{endpoint} in {env}: account {place.account}, {place.region}", "bold")
     for line in _observation_lines(seen):
         say(f"  {line}")
@@ -70,6 +76,22 @@ def doctor(
     say(f"{endpoint} is healthy")
 
 
+def _publish_metrics(supervisor: Supervisor) -> None:
+    """Let the embedded CloudWatch have the newest calls; without that, it has them a few seconds later."""
+    with suppress(CannotRunError):
+        ask_to_publish(supervisor)
+
+
+def _with_local_log(seen: Observation, logs: tuple[SeenLog, ...]) -> Observation:
+    """The log of a failed endpoint, and the reason of failed calls, from the file that its Triton writes."""
+    if seen.failed:
+        seen = replace(seen, logs=logs, since=None)
+    if seen.calls is None or not seen.calls.failed:
+        return seen
+    lines = (line for log in logs for _, line in log.lines)
+    return replace(seen, calls=replace(seen.calls, reason=reason_of_failures(lines)))
+
+
 def _observation_lines(seen: Observation) -> Iterator[str]:
     """One line for each thing that was read."""
     if seen.stack is not None:
@@ -82,13 +104,17 @@ def _observation_lines(seen: Observation) -> Iterator[str]:
     elif not seen.stack_hidden:
         yield "stack:    does not exist"
     if seen.endpoint is not None:
-        yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}")
-        if seen.stack is not None and seen.stack.declares is not None and seen.stack.stopped is None:
-            yield f"  the stack declares {seen.stack.declares}"
+        is_declared = seen.declares and is_same_configuration(seen.endpoint.config, seen.declares)
+        declared = ", which its stack declares" if is_declared else ""
+        yield _cut(f"endpoint: {seen.endpoint.status}, configuration {seen.endpoint.config}{declared}")
+        if seen.declares and not is_declared:
+            yield f"  the stack declares {seen.declares}"
         if seen.endpoint.reason:
             yield _cut(f"  FailureReason: {seen.endpoint.reason}")
     elif not seen.endpoint_hidden:
         yield "endpoint: does not exist"
+    if seen.calls is not None:
+        yield _cut(f"calls:    {seen.calls}")
     for log in seen.logs:
         yield from _of_log(log, seen)
     for action in seen.missing:
@@ -111,9 +137,9 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
             yield _cut(f"    {stream}: {line}")
 
 
-def _local_log(root: Path, endpoint: str) -> Iterator[SeenLog]:
+def _local_log(root: Path, name: str) -> Iterator[SeenLog]:
     """The log file of an endpoint's Triton in the local fleet."""
-    file = LocalState(root).logs().get(endpoint)
+    file = LocalState(root).logs().get(name)
     if file is not None:
         lines = file.read_bytes()[-TAIL:].decode(errors="replace").splitlines()
         yield SeenLog(group=str(file.relative_to(root)), of=CONTAINER, streams={file.name: tuple(lines)})

@@ -21,7 +21,7 @@ from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor
-from fleet.local.status import Status, TargetModelStatus, ask_status
+from fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status
 from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
@@ -54,7 +54,7 @@ def up(
     root = project_root(Path.cwd())
     names = chosen_project(root, LOCAL, endpoints).endpoints if endpoints else ()
     fleet = deploy(root, names, OutputConsole(), concurrency=concurrency, fail_fast=fail_fast)
-    _show(fleet.status)
+    _show(fleet.status, fleet.supervisor)
     say("")
     say(
         f"embedded AWS at {fleet.supervisor.url}; boto3 and the AWS CLI reach it after"
@@ -69,7 +69,7 @@ def status() -> None:
     """Show what is served, and how it differs from SageMaker."""
     supervisor = _supervisor()
     say(f"embedded AWS at {supervisor.url}, process {supervisor.pid}")
-    _show(ask_status(supervisor))
+    _show(ask_status(supervisor), supervisor)
 
 
 @app.command()
@@ -95,7 +95,9 @@ def env(
 def logs(
     name: Annotated[
         str | None,
-        typer.Argument(help="An endpoint, cdk/ENDPOINT, aws, cdk or supervisor. Default: list the logs."),
+        typer.Argument(
+            help="An endpoint, ENV/ENDPOINT, cdk/ENDPOINT, aws, cdk or supervisor. Default: list the logs."
+        ),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing as the log grows.")] = False,
 ) -> None:
@@ -139,13 +141,22 @@ def _sizes(model: TargetModelStatus) -> str:
     return f"{memory}, {format_size(model.disk)} of disk"
 
 
-def _show(status: Status) -> None:
+def _place(endpoint: EndpointStatus, supervisor: Supervisor) -> str:
+    """Where an endpoint is, if that is not where `local` is."""
+    account = f"account {endpoint.account}, " if endpoint.account != supervisor.account else ""
+    is_elsewhere = account or endpoint.region != supervisor.region
+    return f" in {account}{endpoint.region}" if is_elsewhere else ""
+
+
+def _show(status: Status, supervisor: Supervisor) -> None:
     if not status.endpoints:
         say("no endpoint is served")
     for endpoint in status.endpoints:
         restarts = f", restarts: {endpoint.restarts}" if endpoint.restarts else ""
+        place = _place(endpoint, supervisor)
         say(
-            f"{endpoint.endpoint}: {endpoint.state}{restarts}; configuration {endpoint.configuration}", "bold"
+            f"{endpoint.log}: {endpoint.state}{place}{restarts}; configuration {endpoint.configuration}",
+            "bold",
         )
         for model in endpoint.models:
             say(f"  {model.target}: {model.state}{_sizes(model)}")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fleet.artifacts.lock import write_locks
+from fleet.artifacts.lock import try_locks
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import place_of
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, one_failure
 from fleet.printers.console import OutputConsole
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def lock(
     """Record in locks/ENV/ what an environment will run.
 
     Calls AWS for model repositories in S3. The digest and the facts of an image are recorded if the
-    credentials show them, and expected otherwise.
+    credentials show them, and expected otherwise. Where S3 cannot be asked, the locks of the other endpoints
+    are written.
+
+    Exit code 1: an input is wrong, and no lock is written; 2: a lock could not be made.
     """
     root = project_root(Path.cwd())
     project = chosen_project(root, env, endpoints)
@@ -56,8 +59,10 @@ def lock(
 
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
-        changed = write_locks(project, s3, ecr, drop_missing=drop_missing)
-    for file in changed:
+        run = try_locks(project, s3, ecr, drop_missing=drop_missing)
+    for file in run.changed:
         say(f"wrote {file.relative_to(root)}")
-    if not changed:
+    if run.failures:
+        raise one_failure(run.failures)
+    if not run.changed:
         say("the locks are up to date")

@@ -37,14 +37,5 @@ def ask_consent(question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise CannotRunError("cannot ask for confirmation: stdin is not a terminal", "pass --yes")
-    return _confirm(question)
-
-
-def consent(question: str, *, yes: bool) -> bool:
-    """Whether the user agrees; without a terminal, only with `--yes`."""
-    return yes or (sys.stdin.isatty() and _confirm(question))
-
-
-def _confirm(question: str) -> bool:
-    """The user's answer; control characters in the question, such as from AWS, do not reach the terminal."""
+    # Control characters in the question, such as from AWS, do not reach the terminal.
     return typer.confirm(indent_lines(question))

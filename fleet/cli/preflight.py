@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Severity
+from fleet.local.limitations import image_limits
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.sanitizer import indent_lines
@@ -36,8 +38,8 @@ def preflight(
 ) -> None:
     """Check that the account is ready for a deploy.
 
-    Checks credentials, bootstrap, Foundation, quotas, images, artifacts, endpoints and their alarms. Changes
-    nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
+    Checks credentials, bootstrap, Foundation, quotas, images, networks, artifacts, endpoints and their
+    alarms. Changes nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
     root, console = project_root(Path.cwd()), OutputConsole()
     project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)
@@ -46,7 +48,8 @@ def preflight(
         return
     fleet = resolve_project(project)
     seen = []
-    for each in look(Subject(project, fleet, access_to(root, fleet.place, profile))):
+    limits = partial(image_limits, project, fleet, named=bool(endpoints))
+    for each in look(Subject(project, fleet, access_to(root, fleet.place, profile), limits)):
         if format is Format.HUMAN:
             console.print(_line(each), soft_wrap=True)
         seen.append(each)

@@ -14,6 +14,7 @@ from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import find_runtime
 from fleet.local.try_load import findings, load_in_triton
+from fleet.printers.lines import print_error
 from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.reading.path import read
 
@@ -22,7 +23,9 @@ CACHE = ".cache/triton-fleet"
 
 
 def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool) -> Iterator[Finding]:
-    """Load each folder and archive in Triton; print the answers unless `quiet`.
+    """Load each folder and archive in Triton; print the answers.
+
+    With `quiet` only what was not tried is printed, to stderr: no finding reports it.
 
     Raises:
         CannotRunError: this machine has no Triton, or a configuration was passed without its model.
@@ -32,14 +35,19 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
         problem = f"{alone[0]} is a configuration without a model, so Triton cannot load it"
         raise CannotRunError(problem, "pass its model repository, or leave out --run")
     runtime = find_runtime(_cache())
+    if asked.release is not None:
+        runtime = runtime.for_release(asked.release)
     for path in paths:
         with suppress(FindingsError):  # read errors are reported elsewhere
             main = plan_load(read(path), asked.setting()).main
             default = main or asked.default_model or ""
-            answer = load_in_triton(path, runtime, mode=asked.mode, default_model=default)
-            if not quiet:
-                for line in answer.lines():
-                    say(f"{path}: {line}")
+            answer = load_in_triton(
+                path, runtime, mode=asked.mode, default_model=default, release=asked.release
+            )
+            if quiet and answer.untried_line:
+                print_error(f"{path}: {answer.untried_line}")
+            for line in [] if quiet else answer.lines():
+                say(f"{path}: {line}")
             yield from findings(answer)
 
 

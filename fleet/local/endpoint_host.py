@@ -13,22 +13,28 @@ from typing import TYPE_CHECKING
 
 from fleet.local.containers import SECONDS_TO_ANSWER, Container, SingleModel
 from fleet.local.image_limit import image_limit
+from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
-from fleet.local.running_endpoint import RunningEndpoint
+from fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.release import release_of_image
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.triton.supervisor import SupervisedTriton
+from fleet.local.try_load.stand_ins import backends_of
 from fleet.spec.environment import LocalLimits
-from fleet_emulator.hosting import DeployedEndpoint, HostingError
+from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+STAGED = "staged"
 
 
 class TritonHost:
@@ -39,9 +45,9 @@ class TritonHost:
         state: LocalState,
         runtime: TritonRuntime,
         *,
-        s3: Callable[[], S3Client],
+        s3: Callable[[str, str], S3Client],
         limits: Callable[[], LocalLimits],
-        record: Callable[[str, str, str, float], None],
+        record: Callable[[EndpointId, str, str, float], None],
         may_put: Callable[[str, str], bool],
     ) -> None:
         """Serve with one runtime.
@@ -49,30 +55,30 @@ class TritonHost:
         Args:
             state: Where logs and work folders are.
             runtime: This machine's Triton.
-            s3: A client of the embedded AWS, which need not run yet.
+            s3: A client of the embedded AWS, by account and region; it need not run yet.
             limits: What a multi-model endpoint may take; asked at each load.
             record: Counts a value: endpoint, variant, measure of the catalog, value.
             may_put: Whether a role, an ARN, may publish metrics in a namespace; asked at each publishing.
         """
         self._state, self._runtime, self._s3 = state, runtime, s3
         self._limits, self._record, self._may_put = limits, record, may_put
-        self._served: dict[str, RunningEndpoint] = {}
+        self._served: dict[EndpointId, RunningEndpoint] = {}
         self._starting: set[SupervisedTriton] = set()
         self._draining: list[RunningEndpoint] = []
         self._lock = threading.Lock()
         self._closed = False
 
     def serve(self, endpoint: DeployedEndpoint) -> None:
-        """Serve the endpoint in place of what its name served before; return when it answers.
+        """Serve the endpoint in place of what its id served before; return when it answers.
 
         Raises:
-            HostingError: it cannot be served; what its name served before is still served.
+            HostingError: it cannot be served; what its id served before is still served.
         """
         served = self._start(endpoint)
         with self._lock:
-            before = served if self._closed else self._served.get(endpoint.name)
+            before = served if self._closed else self._served.get(endpoint.id)
             if not self._closed:
-                self._served[endpoint.name] = served
+                self._served[endpoint.id] = served
         if before is not None and before is not served:
             self._drain(before)
         if before is served:
@@ -91,13 +97,13 @@ class TritonHost:
         if left:
             served.end()
 
-    def scale(self, name: str) -> None:
+    def scale(self, id: EndpointId) -> None:
         """Nothing: one Triton serves the endpoint, however many instances it has."""
 
-    def remove(self, name: str) -> None:
-        """Stop serving the endpoint; an unknown name is ignored."""
+    def remove(self, id: EndpointId) -> None:
+        """Stop serving the endpoint; an unknown id is ignored."""
         with self._lock:
-            served = self._served.pop(name, None)
+            served = self._served.pop(id, None)
         if served is not None:
             served.end()
 
@@ -111,14 +117,14 @@ class TritonHost:
             served.end()
         for triton in starting:
             triton.stop()
-        for name in list(self._served):
-            self.remove(name)
+        for id in list(self._served):
+            self.remove(id)
 
     @contextmanager
-    def calling(self, name: str) -> Iterator[Container | None]:
+    def calling(self, id: EndpointId) -> Iterator[Container | None]:
         """Where an invocation of the endpoint goes; an update lets it come to its end."""
         with self._lock:
-            served = self._served.get(name)
+            served = self._served.get(id)
             if served is not None:
                 served.calls.begin()
         if served is None:
@@ -137,7 +143,7 @@ class TritonHost:
         """The Tritons whose metrics are to be published."""
         return [source for served in self._all() for source in served.sources()]
 
-    def gauges(self) -> list[tuple[str, str, str, float]]:
+    def gauges(self) -> list[Gauge]:
         """Measures as they stand: endpoint, variant, measure, value."""
         return [gauge for served in self._all() for gauge in served.gauges()]
 
@@ -152,11 +158,12 @@ class TritonHost:
         modes = {"SingleModel": self._single_model, "MultiModel": self._multi_model}
         if container.mode not in modes:
             raise HostingError(f"mode {container.mode} is not served on this machine")
-        with self._state.endpoint_log(endpoint.name).open("a") as lines:
+        with self._state.endpoint_log(deployed_log_name(endpoint)).open("a") as lines:
             lines.write(f"--- {endpoint.config_name} serves {container.model_data_url}\n")
         folder = self._work_folder(endpoint)
         try:
-            triton, served = modes[container.mode](endpoint, folder)
+            runtime = self._runtime.for_image(container.image)
+            triton, served = modes[container.mode](runtime, endpoint, folder)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
@@ -167,47 +174,60 @@ class TritonHost:
             triton=triton,
             container=served,
             folder=folder,
-            release=self._runtime.release,
+            release=runtime.release,
+            assumptions=_assumptions(runtime, container, folder / STAGED),
             may_put=self._may_put,
         )
 
-    def _single_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+    def _single_model(
+        self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
+    ) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container
         fetch = fetch_model_files if deployed.files else fetch_model_data
-        data = fetch(self._s3(), deployed.model_data_url, folder)
-        staged = folder / "staged"
+        data = fetch(self._s3_of(endpoint), deployed.model_data_url, folder)
+        staged = folder / STAGED
         differences = [*map(str, stage(data, staged)), *stand_ins(staged)]
-        triton = self._start_triton(endpoint, staged, deployed.environment)
-        record = partial(self._record, endpoint.name, endpoint.variant_name)
+        triton = self._start_triton(runtime, endpoint, staged, deployed.environment)
+        record = partial(self._record, endpoint.id, endpoint.variant_name)
         return triton, SingleModel(triton, endpoint.variant_name, differences=differences, record=record)
 
-    def _multi_model(self, endpoint: DeployedEndpoint, folder: Path) -> tuple[SupervisedTriton, Container]:
+    def _multi_model(
+        self, runtime: TritonRuntime, endpoint: DeployedEndpoint, folder: Path
+    ) -> tuple[SupervisedTriton, Container]:
         deployed = endpoint.container
         empty = folder / "no-models"
         empty.mkdir()
         # SageMaker sets this variable itself where the Model's mode is MultiModel.
-        triton = self._start_triton(endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
+        triton = self._start_triton(runtime, endpoint, empty, {**deployed.environment, MULTI_MODEL: "true"})
         return triton, MultiModel(
             triton,
             endpoint.variant_name,
             prefix=deployed.model_data_url,
             folder=folder / "models",
-            s3=self._s3(),
+            s3=self._s3_of(endpoint),
             limits=self._limits,
-            record=partial(self._record, endpoint.name, endpoint.variant_name),
+            record=partial(self._record, endpoint.id, endpoint.variant_name),
         )
+
+    def _s3_of(self, endpoint: DeployedEndpoint) -> S3Client:
+        return self._s3(endpoint.id.account, endpoint.id.region)
 
     def _work_folder(self, endpoint: DeployedEndpoint) -> Path:
         """A new one for each start: what serves now may have the same configuration."""
-        folder = self._state.work / endpoint.name
+        folder = self._state.work / endpoint.id.name
         folder.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=folder, prefix=f"{endpoint.config_name}-"))
 
     def _start_triton(
-        self, endpoint: DeployedEndpoint, repository: Path, environment: Mapping[str, str]
+        self,
+        runtime: TritonRuntime,
+        endpoint: DeployedEndpoint,
+        repository: Path,
+        environment: Mapping[str, str],
     ) -> SupervisedTriton:
-        log = self._state.endpoint_log(endpoint.name)
-        triton = SupervisedTriton(self._runtime, repository, environment, log=log)
+        log = self._state.endpoint_log(deployed_log_name(endpoint))
+        variables = {**environment, **release_of_image(endpoint.container.image)}
+        triton = SupervisedTriton(runtime, repository, variables, log=log)
         with self._lock:
             self._starting.add(triton)
         try:
@@ -216,3 +236,9 @@ class TritonHost:
             with self._lock:
                 self._starting.discard(triton)
         return triton
+
+
+def _assumptions(runtime: TritonRuntime, container: DeployedContainer, staged: Path) -> tuple[str, ...]:
+    """A line on the packages of Python models, where there are any, or may be."""
+    has_python_models = container.mode == "MultiModel" or "python" in backends_of(staged).values()
+    return (str(runtime.python),) if has_python_models else ()

@@ -27,6 +27,7 @@ from fleet.local.containers import (
 )
 from fleet.local.invocation_metrics import Count, count_invocation
 from fleet.local.triton.network import CALLS
+from fleet_emulator.hosting import ACCOUNT, REGION, EndpointId
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -53,20 +54,18 @@ class Gateway:
 
     What SageMaker answers, and how: source: botocore's service model of sagemaker-runtime (ModelError with
     OriginalStatusCode, OriginalMessage and LogStreamArn under HTTP 424) and the texts its users report.
+    An endpoint is found in the account whose keys signed the request, and in the region that they signed.
     Invocations of an endpoint that exists are counted as SageMaker's metrics count them, except those of the
     check of a deploy: models refuse some of them on purpose, and a new fleet would begin with failures.
     """
 
     def __init__(
         self,
-        calling: Callable[[str], AbstractContextManager[Container | None]],
+        calling: Callable[[EndpointId], AbstractContextManager[Container | None]],
         *,
-        account: str,
-        region: str,
         seconds_to_answer: float = SECONDS_TO_ANSWER,
     ) -> None:
         self._calling = calling
-        self._account, self._region = account, region
         # As many invocations at a time; a further one waits.
         self._workers = ThreadPoolExecutor(CALLS, thread_name_prefix="invocation")
         self._seconds_to_answer = seconds_to_answer
@@ -86,13 +85,14 @@ class Gateway:
         name, stream = match.groups()
         if stream:
             return _error(400, "ValidationError", _NO_STREAMS)
-        with self._calling(name) as container:
+        endpoint = EndpointId(account=request.environ[ACCOUNT], region=request.environ[REGION], name=name)
+        with self._calling(endpoint) as container:
             if container is None:
-                problem = f"Endpoint {name} of account {self._account} not found."
+                problem = f"Endpoint {name} of account {endpoint.account} not found."
                 return _error(400, "ValidationError", problem)
-            return self._answer_from(request, name, container)
+            return self._answer_from(request, endpoint, container)
 
-    def _answer_from(self, request: Request, name: str, container: Container) -> Response:
+    def _answer_from(self, request: Request, endpoint: EndpointId, container: Container) -> Response:
         is_check = request.headers.get(INFERENCE_ID) == CHECK
         with count_invocation(_record_nothing if is_check else container.record) as count:
             try:
@@ -102,7 +102,7 @@ class Gateway:
                 return _error(refusal.status, refusal.code, refusal.message)
             except ModelRefusal as refusal:
                 count.model_refused(refusal.status)
-                return self._model_error(name, refusal.status, refusal.message)
+                return _model_error(endpoint, refusal.status, refusal.message)
         response.headers["X-Amzn-Invoked-Production-Variant"] = container.variant
         return response
 
@@ -157,20 +157,21 @@ class Gateway:
         finally:
             asked.cancel()  # of no effect where it has begun
 
-    def _model_error(self, name: str, status: int, answer: str) -> Response:
-        kind = "client" if status // 100 == 4 else "server"
-        group = container_log_group(name)
-        message = (
-            f'Received {kind} error ({status}) from primary with message "{answer}". See the log group'
-            f" {group} in account {self._account} for more information."
-        )
-        arn = f"arn:aws:logs:{self._region}:{self._account}:log-group:{group}"
-        extra = {"OriginalStatusCode": status, "OriginalMessage": answer, "LogStreamArn": arn}
-        return _error(424, "ModelError", message, extra)
-
 
 def _record_nothing(_measure: str, _value: float) -> None:
     """Of a call that is not counted."""
+
+
+def _model_error(endpoint: EndpointId, status: int, answer: str) -> Response:
+    kind = "client" if status // 100 == 4 else "server"
+    group = container_log_group(endpoint.name)
+    message = (
+        f'Received {kind} error ({status}) from primary with message "{answer}". See the log group'
+        f" {group} in account {endpoint.account} for more information."
+    )
+    arn = f"arn:aws:logs:{endpoint.region}:{endpoint.account}:log-group:{group}"
+    extra = {"OriginalStatusCode": status, "OriginalMessage": answer, "LogStreamArn": arn}
+    return _error(424, "ModelError", message, extra)
 
 
 def _error(status: int, code: str | None, message: str, extra: dict[str, object] | None = None) -> Response:

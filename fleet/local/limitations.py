@@ -1,14 +1,16 @@
-"""What no local fleet can serve, or not yet: reported before anything is started."""
+"""What no local fleet can serve, or not yet: reported before anything is started or deployed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import read_lock
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.local.image_limit import image_limit
 from fleet.local.packages import PACKAGES, Find, missing_package
 from fleet.local.triton.shared_container import missing_program
 from fleet.spec.endpoint import Mode
@@ -16,7 +18,7 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
-CODE, IMAGE_CODE, ROUTER_CODE = "FL383", "FL680", "FL681"
+CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 
 
 def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
@@ -31,13 +33,61 @@ def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
     found = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
+    names, findings = _servable_names(found, "fleet local up", named=named)
+    return replace(project, endpoints=names), findings
+
+
+def with_servable_images(
+    project: Project, fleet: ResolvedFleet, *, named: bool
+) -> tuple[ResolvedFleet, list[Finding]]:
+    """A fleet of an account with the endpoints whose images the embedded AWS can serve, and the findings.
+
+    Args:
+        project: With the specs of the fleet.
+        fleet: What is to be deployed.
+        named: Whether the user has named the endpoints: then none of them is left out.
+
+    Raises:
+        FindingsError: an endpoint that was named cannot be served, or none can.
+    """
+    found = {each.name: list(_image_limit(project, each)) for each in fleet.endpoints}
+    names, findings = _servable_names(found, f"fleet deploy --env {fleet.place.environment}", named=named)
+    return replace(fleet, endpoints=tuple(each for each in fleet.endpoints if each.name in names)), findings
+
+
+def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict[str, Finding]:
+    """The same findings by endpoint, for a check that changes nothing: errors where endpoints were named."""
+    return {
+        each.name: finding if named else _left_out(finding)
+        for each in fleet.endpoints
+        for finding in _image_limit(project, each)
+    }
+
+
+def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Finding]:
+    """An error if the embedded AWS cannot serve the endpoint's image."""
+    limit = image_limit(endpoint.image.uri, endpoint.variables)
+    if limit:
+        mark = project.load(endpoint.name).source.mark(("image",) if endpoint.spec.image else ("mode",))
+        message = f"the embedded AWS cannot serve {endpoint.name!r}: {limit}"
+        hint = f"deploy it to an account; here, `fleet local up {endpoint.name}` serves it without its image"
+        yield finding_at(mark, HOST_CODE, message, hint)
+
+
+def _servable_names(
+    found: Mapping[str, Sequence[Finding]], command: str, *, named: bool
+) -> tuple[tuple[str, ...], list[Finding]]:
+    """The endpoints without an error among their findings, and all findings, of those left out as warnings.
+
+    Raises:
+        FindingsError: there is an error, and the endpoints were named, or none is left.
+    """
     refused = {name for name, each in found.items() if any(one.severity is Severity.ERROR for one in each)}
-    others = tuple(name for name in project.endpoints if name not in refused)
+    others = tuple(name for name in found if name not in refused)
     if refused and (named or not others):
-        leave = f"; or leave it out: `fleet local up {' '.join(others)}`" if others else ""
+        leave = f"; or leave it out: `{command} {' '.join(others)}`" if others else ""
         raise FindingsError([_refusal(each, leave) for findings in found.values() for each in findings])
-    findings = [_left_out(one) for each in found.values() for one in each]
-    return replace(project, endpoints=others), findings
+    return others, [_left_out(one) for each in found.values() for one in each]
 
 
 def _refusal(finding: Finding, leave: str) -> Finding:

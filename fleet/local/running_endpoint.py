@@ -10,8 +10,11 @@ from pathlib import Path
 
 from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
+from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
+from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
+from fleet.local.state import log_name
 from fleet.local.triton.container import departures, metrics_namespace
 from fleet.local.triton.shared_container import is_shared
 from fleet.local.triton.supervisor import SupervisedTriton
@@ -46,7 +49,8 @@ class Calls:
 class RunningEndpoint:
     """What the host keeps of an endpoint; `folder` is its work folder, deleted with it.
 
-    `may_put` returns whether a role, an ARN, may publish metrics in a namespace.
+    `assumptions` are lines on what is assumed of its image; `may_put` returns whether a role, an ARN, may
+    publish metrics in a namespace.
     """
 
     endpoint: DeployedEndpoint
@@ -54,13 +58,17 @@ class RunningEndpoint:
     container: Container
     folder: Path
     release: str
+    assumptions: tuple[str, ...] = ()
     may_put: Callable[[str, str], bool]
     calls: Calls = field(default_factory=Calls)
 
     def report(self) -> dict[str, object]:
         """What `fleet local status` shows of it."""
         return {
-            "endpoint": self.endpoint.name,
+            "endpoint": self.endpoint.id.name,
+            "account": self.endpoint.id.account,
+            "region": self.endpoint.id.region,
+            "log": deployed_log_name(self.endpoint),
             "configuration": self.endpoint.config_name,
             "state": str(self.triton.state),
             "restarts": self.triton.restarts,
@@ -75,13 +83,13 @@ class RunningEndpoint:
         server, namespace = self.triton.ready, self._triton_namespace
         if namespace and server is not None and self.may_put(self.endpoint.role, namespace):
             yield TritonSource(
-                endpoint=self.endpoint.name,
+                endpoint=self.endpoint.id,
                 server=server.process.pid,
                 pool=server.metrics,
                 namespace=namespace,
             )
 
-    def gauges(self) -> Iterator[tuple[str, str, str, float]]:
+    def gauges(self) -> Iterator[Gauge]:
         """The container's gauges, with the endpoint and the variant that they are of.
 
         Those of its instances are left out where its role may not publish them.
@@ -90,7 +98,7 @@ class RunningEndpoint:
         may_put = self.may_put(self.endpoint.role, with_role)
         for measure, value in self.container.gauges.items():
             if may_put or endpoint_metric(measure).namespace != with_role:
-                yield self.endpoint.name, self.endpoint.variant_name, measure, value
+                yield self.endpoint.id, self.endpoint.variant_name, measure, value
 
     def end(self) -> None:
         """Stop serving; return when nothing is left of it."""
@@ -119,7 +127,18 @@ class RunningEndpoint:
         server = f"image {image}: {instead}served by this machine's {programs}Triton {self.release}, on CPU"
         return [
             server,
+            *self.assumptions,
             *self.container.differences,
             *departures(self.endpoint.container.environment),
             *self.endpoint.unlike,
         ]
+
+
+def deployed_log_name(endpoint: DeployedEndpoint) -> str:
+    """The `log_name` of an endpoint: its account and region stand in where its tags name no environment."""
+    environment = endpoint.tags.get(ENVIRONMENT_TAG, "")
+    # Anyone may have set the tag, and the name becomes a path.
+    is_name = environment.isalnum()
+    return log_name(
+        environment if is_name else f"{endpoint.id.account}/{endpoint.id.region}", endpoint.id.name
+    )

@@ -16,8 +16,8 @@ from fleet.local.supervisor_process import state_problem, supervisor_command, su
 SECONDS_TO_STOP = 40.0
 
 
-def start_supervisor(state: LocalState, account: str) -> Supervisor:
-    """Start the background process, with an embedded AWS of that account; return when it accepts requests.
+def start_supervisor(state: LocalState) -> Supervisor:
+    """Start the background process with its embedded AWS; return when it accepts requests.
 
     Raises:
         CannotRunError: it could not start; the reason is its own.
@@ -32,7 +32,7 @@ def start_supervisor(state: LocalState, account: str) -> Supervisor:
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env={**without_aws(os.environ), "MOTO_ACCOUNT_ID": account},
+            env=without_aws(os.environ),
         )
         os.close(write)
         try:

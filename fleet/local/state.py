@@ -17,6 +17,7 @@ import urllib3
 from fleet.aws.api.emulator import Keys, ask
 from fleet.core.files import PRIVATE, private_folder, require_no_link, write_atomically
 from fleet.findings import CannotRunError
+from fleet.spec.environment import LOCAL
 
 SECONDS_A_TRY, TRIES = 0.1, 50
 
@@ -74,15 +75,19 @@ class LocalState:
         """The CDK's output in the last deploy of an endpoint's stack."""
         return self._log_file(endpoint, "cdk")
 
-    def endpoint_log(self, endpoint: str) -> Path:
-        """The log of an endpoint's Triton."""
-        return self._log_file(endpoint, "endpoints")
+    def endpoint_log(self, name: str) -> Path:
+        """The log of an endpoint's Triton, by its `log_name`."""
+        *folders, endpoint = name.split("/")
+        return self._log_file(endpoint, "endpoints", *folders)
 
     def logs(self) -> dict[str, Path]:
-        """All logs there are, by the name of the part or the endpoint, or by `cdk/ENDPOINT`."""
+        """All logs there are, by the name of the part, by an endpoint's `log_name`, or by `cdk/ENDPOINT`."""
         logs = self.folder / "logs"
-        found = {file.stem: file for file in sorted([*logs.glob("endpoints/*.log"), *logs.glob("*.log")])}
-        return found | {f"cdk/{file.stem}": file for file in sorted(logs.glob("cdk/*.log"))}
+        return {
+            file.relative_to(folder).with_suffix("").as_posix(): file
+            for folder, pattern in ((logs / "endpoints", "**/*.log"), (logs, "*.log"), (logs, "cdk/*.log"))
+            for file in sorted(folder.glob(pattern))
+        }
 
     def is_running(self) -> bool:
         """Whether a process runs the local fleet: it keeps the lock as long as it lives."""
@@ -205,6 +210,11 @@ class LocalState:
         file.touch(mode=0o600)
         file.chmod(0o600)  # of an earlier version
         return file
+
+
+def log_name(environment: str, endpoint: str) -> str:
+    """The name by which `fleet local logs` finds the log of an endpoint's Triton."""
+    return endpoint if environment == LOCAL else f"{environment}/{endpoint}"
 
 
 def _is_file_of(handle: int, file: Path) -> bool:

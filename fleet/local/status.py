@@ -29,11 +29,15 @@ class TargetModelStatus:
 class EndpointStatus:
     """One endpoint as its host reports it; a multi-model one has models, and targets that had to leave.
 
+    `log` is the name under which `fleet local logs` finds its log: unique among all accounts and regions.
     `missing_permissions` is what SageMaker would leave out as well, for want of a permission of its role, and
     `problems` is what is wrong with a Triton that answers.
     """
 
     endpoint: str
+    account: str
+    region: str
+    log: str
     configuration: str
     state: str
     restarts: int

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from botocore.config import Config
 from werkzeug.wrappers import Response
 
-from fleet.aws.api.emulator import Keys, local_session
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session
 from fleet.core.garbage import collect_rarely
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.endpoint_host import TritonHost
@@ -37,6 +37,7 @@ from fleet.spec.project import open_project
 from fleet_emulator.api import EmbeddedAws, may_put_metrics
 
 if TYPE_CHECKING:
+    import boto3
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_s3.client import S3Client
 
@@ -59,7 +60,9 @@ def run(root: Path, announce: int) -> None:
             tempfile.tempdir = str(state.temporary)  # of this process alone, and removed with the rest
             environment = open_project(root, LOCAL).environment
             keys = Keys.random()
-            url = _start(state, environment, keys, ends)
+            url = start_local_fleet(state, environment, keys, ends)
+            # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
+            collect_rarely()
         except (CannotRunError, FindingsError) as error:
             _announce(announce, {"problem": str(error)})
             return
@@ -70,14 +73,21 @@ def run(root: Path, announce: int) -> None:
             pass
 
 
-def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitStack) -> str:
-    session = local_session(environment.region, keys)
+def start_local_fleet(state: LocalState, environment: Environment, keys: Keys, ends: ExitStack) -> str:
+    """Start the embedded AWS, as the account of `local`, with gateway, host and metrics; return its URL.
 
-    def s3() -> S3Client:
-        return session.client("s3", endpoint_url=aws.url, config=OF_THE_GATEWAY)
+    Raises:
+        CannotRunError: this machine cannot run Triton.
+    """
 
-    def cloudwatch() -> CloudWatchClient:
-        return session.client("cloudwatch", endpoint_url=aws.url)
+    def session(account: str, region: str) -> boto3.Session:
+        return local_session(region, aws.keys_of(account))  # one for each client: threads may not share it
+
+    def s3(account: str, region: str) -> S3Client:
+        return session(account, region).client("s3", endpoint_url=aws.url, config=OF_THE_GATEWAY)
+
+    def cloudwatch(account: str, region: str) -> CloudWatchClient:
+        return session(account, region).client("cloudwatch", endpoint_url=aws.url)
 
     recorder = Recorder()
     host = TritonHost(
@@ -90,14 +100,19 @@ def _start(state: LocalState, environment: Environment, keys: Keys, ends: ExitSt
     )
     publisher = Publisher(recorder, sources=host.sources, gauges=host.gauges, cloudwatch=cloudwatch)
     control = Control(
-        Gateway(host.calling, account=environment.account, region=environment.region),
+        Gateway(host.calling),
         status=lambda: {"endpoints": host.report(), "skipped": list(aws.skipped)},
         publish=publisher.publish_now,
     )
-    aws = EmbeddedAws(host, control, keys=keys, log=state.log("aws"))
+    aws = EmbeddedAws(
+        host,
+        control,
+        keys=keys,
+        account=environment.account,
+        log=state.log("aws"),
+        headers={LOCAL_FLEET_HEADER: "1"},
+    )
     aws.start()
-    # Nothing of moto and botocore is ever garbage, and to look for it stops every call for a while.
-    collect_rarely()
     ends.callback(aws.stop)
     publisher.start()
     ends.callback(publisher.stop)

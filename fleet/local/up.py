@@ -79,7 +79,7 @@ def _up(state: LocalState, endpoints: Sequence[str], steps: Steps, parallelism: 
         with steps.step("embedded AWS") as step:
             supervisor = state.supervisor()
             if supervisor is None:
-                supervisor = start_supervisor(state, fleet.place.account)
+                supervisor = start_supervisor(state)
                 started = True
             _check_account(supervisor, fleet.place)
             step.note = f"{supervisor.url}, process {supervisor.pid}"

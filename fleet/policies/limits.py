@@ -184,7 +184,7 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
         return
     contained, path = subject.image_release, ("image", "uri")
     if contained is None:
-        remedy = "run `fleet lock` with credentials that may pull it"
+        remedy = f"run {subject.lock_command} with credentials that may pull it"
         yield undecided(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
     elif contained != release:
         yield from _of_release(allowed, contained, today, path, f"the image contains Triton {contained}")

@@ -27,7 +27,7 @@ def security_breaches(statement: Statement, subject: Subject) -> Iterator[Breach
         yield Breach(key=KEY, code="FL996", path=raw.path, found=found, rule=rule, remedy="leave it out")
     image = subject.loaded.spec.own_image
     if image is not None and image.uri is not None and subject.image_release is None:
-        remedy = "run `fleet lock` with credentials that may pull it"
+        remedy = f"run {subject.lock_command} with credentials that may pull it"
         yield undecided(KEY, ("image", "uri"), "the Triton release in the image is unknown", rule, remedy)
         return
     gap = security_gap(subject.locked_context)

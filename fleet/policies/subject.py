@@ -72,6 +72,11 @@ class Subject:
         owner = self.loaded.spec.owner
         return owner.team if owner else None
 
+    @property
+    def lock_command(self) -> str:
+        """The command that writes its lock, in backquotes."""
+        return self.environment.lock_command(self.name)
+
     @cached_property
     def context(self) -> EndpointContext:
         """The endpoint as rules look at it, without its lock."""

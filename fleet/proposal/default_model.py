@@ -92,5 +92,5 @@ def _why(chosen: str, names: list[str], choice: list[str], below: set[str]) -> t
         f"Undecided: several of {', '.join(names)} are called by no other model, but a single endpoint"
         f" answers with one. {chosen} is the first of them: write the one that is to answer. To call each of"
         " them by name, pass `--mode shared-container`; or give each a folder with a repository of its own,"
-        " and run `fleet new` on the folder above.",
+        " and pass the folder above to `fleet new`.",
     )

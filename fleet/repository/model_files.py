@@ -45,7 +45,7 @@ def missing_files(
     facts = backend_facts(backend, platform=config.message.platform, runtime=config.message.runtime)
     if facts is None:
         return
-    wanted = _expected_files(config, facts, release)
+    wanted = expected_files(config, facts, release)
     yield from _name(config, facts, release)
     for version in versions if wanted else ():
         folder = contents.path(model, version)
@@ -60,7 +60,7 @@ def missing_files(
             yield from _for_capabilities(config, contents, folder)
 
 
-def _expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
+def expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
     """What the backend looks for, in its order; empty where its parameters or platform are wrong."""
     given = {key: value.string_value for key, value in config.message.parameters.items()}
     default = [

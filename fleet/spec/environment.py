@@ -30,6 +30,13 @@ LOCAL = "local"
 _RUNBOOK = re.compile(r"https://[^\s#]+#?")
 
 
+def deploy_command(environment: str, endpoint: str = "", *options: str) -> str:
+    """The command that deploys an endpoint, in backquotes; without a name, all of them."""
+    words = ["fleet", "local", "up", endpoint] if environment == LOCAL else []
+    words = words or ["fleet", "deploy", "--env", environment, *options, endpoint]
+    return f"`{' '.join(filter(None, words))}`"
+
+
 def _page(value: str) -> str:
     if not _RUNBOOK.fullmatch(value):
         raise Mistake(

@@ -135,9 +135,11 @@ class LockedImage(Document):
     @model_validator(mode="after")
     def _has_a_base_only_if_built(self) -> LockedImage:
         if self.base is not None and self.key is None:
-            raise Mistake("`base` belongs to `key`", "run `fleet lock`, which writes both")
+            raise Mistake("`base` belongs to `key`", "have `fleet lock` write both")
         if self.digest is None and self.key is None:
-            raise Mistake("`digest` is missing", "run `fleet lock`, which writes it")
+            raise Mistake("`digest` is missing", "have `fleet lock` write it")
         if self.digest is not None and self.expected is not None:
-            raise Mistake("`expected` belongs to an image without a `digest`", "run `fleet lock`")
+            raise Mistake(
+                "`expected` belongs to an image without a `digest`", "have `fleet lock` write it again"
+            )
         return self

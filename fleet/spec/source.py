@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fleet.findings import Finding
+from fleet.findings import CannotRunError, Finding
 
 MAX_FINDINGS = 100
 """The most findings of one file that are reported."""
@@ -34,6 +35,19 @@ def finding_at(mark: Mark, code: str, message: str, hint: str = "") -> Finding:
 def moved_to(mark: Mark, finding: Finding) -> Finding:
     """A finding at another place of a file."""
     return replace(finding, file=mark.file, line=mark.line, column=mark.column)
+
+
+@contextmanager
+def cannot_run_at(mark: Mark) -> Iterator[None]:
+    """Begin the problem of work that could not be done with the place of the key that asks for it.
+
+    Raises:
+        CannotRunError: the same, with the place.
+    """
+    try:
+        yield
+    except CannotRunError as error:
+        raise CannotRunError(f"{mark.file}:{mark.line}: {error.problem}", error.remedy) from error
 
 
 def first_of(findings: Sequence[Finding], count: int) -> list[Finding]:

@@ -7,10 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.cloudwatch.models import cloudwatch_backends
 
+from clinic import Clinic
+from embedded_keys import PROFILE_KEYS
+from faulty_s3 import FaultyS3, faulty_s3
 from fleet.findings import CannotRunError
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
 from fleet_emulator.server import EmbeddedAws
+from fleet_folder import FleetFolder
+from place import ACCOUNT
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.host import RecordingHost
 from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
@@ -70,3 +76,38 @@ def scaling(aws: EmbeddedAws) -> Any:
 @pytest.fixture
 def cloudwatch(aws: EmbeddedAws) -> Any:
     return client(aws, "cloudwatch")
+
+
+@pytest.fixture
+def proxied(aws: EmbeddedAws) -> Iterator[FaultyS3]:
+    with faulty_s3(aws.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def clinic(
+    folder: FleetFolder,
+    stacks: Stacks,
+    aws: EmbeddedAws,
+    host: RecordingHost,
+    proxied: FaultyS3,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Clinic]:
+    """Nothing is deployed, nothing logged and nothing counted."""
+    folder.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n')
+    settings = f"endpoint_url = {proxied.url}\nretry_mode = standard\nmax_attempts = 1\n"
+    (tmp_path / "config").write_text(f"[profile deployer]\n{PROFILE_KEYS}{settings}")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.chdir(folder.root)
+    clinic = Clinic(folder, stacks, aws, host, capsys)
+    yield clinic
+    for stack in stacks.api.describe_stacks()["Stacks"]:
+        clinic.delete(stack["StackName"])
+    logs = client(aws, "logs")
+    for group in logs.describe_log_groups()["logGroups"]:
+        logs.delete_log_group(logGroupName=group["logGroupName"])
+    for backend in cloudwatch_backends[ACCOUNT].values():
+        backend.reset()

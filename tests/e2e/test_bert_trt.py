@@ -117,6 +117,6 @@ def test_the_specs_sample_is_what_the_graph_answers(berts: Deployed) -> None:
 def test_status_and_tritons_log_call_the_stand_in_one(berts: Deployed) -> None:
     said = "a stand-in for TensorRT runs the ONNX model of its plan, on the CPU"
     assert f"bert-5.tar.gz: bert_5/config.pbtxt: {said}" in berts.report["differences"]
-    log = berts.state.endpoint_log(BERT.endpoint).read_text()
+    log = berts.log.read_text()
     said = "stand-in for TensorRT 10.9.0.34: ONNX Runtime computes model 'bert-5.tar.gz' on the CPU"
     assert said in log

@@ -15,6 +15,7 @@ import pytest
 
 from browser import Browser, find_browser
 from dashboard_fleet import DashboardFleet, dashboard_fleet
+from endpoint_ids import endpoint_id
 from fleet.endpoint.context.alarms import Alarm
 from fleet.spec.endpoint import Mode
 from fleet_folder import LOCK, FleetFolder
@@ -153,7 +154,7 @@ def test_a_multi_model_endpoint_has_graphs_of_its_models(fleet: DashboardFleet) 
         "model_unloading_time": [1000, 2000, 3000],
     }.items():
         for value in values:
-            fleet.recorder.record("zoo", "AllTraffic", measure, value)
+            fleet.recorder.record(endpoint_id("zoo"), "AllTraffic", measure, value)
     assert fleet.fleet("dashboard", "zoo").returncode == 0
     text = (fleet.folder.root / ".fleet/local/dashboards/zoo.html").read_text()
     sections = {

@@ -61,6 +61,16 @@ def test_the_dashboard_of_an_account_is_drawn_with_what_its_cloudwatch_has(
     assert "embedded" not in text
 
 
+def test_what_the_local_fleet_measured_of_an_environment_is_published_before_it_is_drawn(
+    fleet: DashboardFleet, account: Mapping[str, str]
+) -> None:
+    cloudwatch = fleet.client("cloudwatch")
+    fleet.invoked(latency=1000.0)
+    assert cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"] == []
+    assert fleet.fleet("dashboard", "sentences", "--env", "prod", variables=account).returncode == 0
+    assert len(cloudwatch.list_metrics(MetricName="ModelLatency")["Metrics"]) == 1
+
+
 def test_without_a_stack_in_the_account_it_says_what_deploys_one(
     fleet: DashboardFleet, account: Mapping[str, str]
 ) -> None:

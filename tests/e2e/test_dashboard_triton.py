@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedded_cloudwatch import embedded_cloudwatch, values
+from endpoint_ids import endpoint_id
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
@@ -38,7 +39,7 @@ def cloudwatch() -> Iterator[CloudWatchClient]:
 
 
 def source(server: TritonServer) -> TritonSource:
-    return TritonSource("double", server.process.pid, server.metrics, NAMESPACE)
+    return TritonSource(endpoint_id("double"), server.process.pid, server.metrics, NAMESPACE)
 
 
 def called(server: TritonServer, times: int) -> None:

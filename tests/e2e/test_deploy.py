@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import parse_qs
 
 import pytest
 
 from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
-from faulty_s3 import Request
 from fleet.aws.deploy.bootstrap import needed_versions
 from fleet.catalog.bootstrap import needed_bootstrap
 from fleet_folder import LOCK, SPEC
+from tests.e2e.test_deploy_interruptions import (
+    COMPLETE,
+    ENDPOINT,
+    FOUNDATION,
+    INTERRUPTIONS,
+    assert_nothing_is_left,
+    interrupt,
+)
 
 pytestmark = pytest.mark.cdk
-
-FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
-COMPLETE = {"CDKToolkit": "CREATE_COMPLETE", FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}
 
 
 @pytest.fixture(scope="module")
@@ -28,40 +31,8 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
         yield account
 
 
-def is_upload(request: Request) -> bool:
-    return request.method == "PUT" and request.path.startswith(f"/{BUCKET}/archives/")
-
-
-def is_release_listed(request: Request) -> bool:
-    return request.method == "GET" and "prefix=releases" in request.path
-
-
-INTERRUPTIONS: list[tuple[Callable[[Request], bool], signal.Signals, dict[str, str]]] = [
-    (action("ExecuteChangeSet", "CDKToolkit"), signal.SIGTERM, {}),
-    (
-        action("CreateChangeSet", f"StackName={FOUNDATION}&"),
-        signal.SIGKILL,
-        {FOUNDATION: "REVIEW_IN_PROGRESS"},
-    ),
-    (is_upload, signal.SIGTERM, {FOUNDATION: "CREATE_COMPLETE"}),
-    (
-        action("ExecuteChangeSet", f"StackName={ENDPOINT}&"),
-        signal.SIGKILL,
-        {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"},
-    ),
-    (is_release_listed, signal.SIGKILL, {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}),
-]
-"""A request at which it is interrupted, how, and the stacks that are there then beside the bootstrap's."""
-
-
-def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(account: Deploys) -> None:
-    for wanted, number, stacks in INTERRUPTIONS:
-        code, said = account.interrupt(wanted, number)
-        assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
-        assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
-        account.settle()
-        assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
-        assert account.keys("releases/") == []
+def test_a_deploy_that_is_interrupted_goes_on_when_it_is_run_again(account: Deploys) -> None:
+    interrupt(account, INTERRUPTIONS[3:])
 
 
 def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(
@@ -150,17 +121,7 @@ def test_preflight_knows_which_bootstrap_the_assembly_needs(account: Deploys) ->
 
 
 def test_nothing_is_left_of_the_interruptions(account: Deploys) -> None:
-    assert account.statuses() == COMPLETE
-    assert len(account.keys("releases/sentences/")) == 1
-    assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
-    for stack in COMPLETE:
-        found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
-        assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
-    assert [len(account.keys(prefix)) for prefix in ("archives/", "endpoints/")] == [1, 1]
-    sagemaker = account.client("sagemaker")
-    assert len(sagemaker.list_models()["Models"]) == 1
-    assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1
-    assert len(account.host.served) == 1
+    assert_nothing_is_left(account)
 
 
 def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(account: Deploys) -> None:
@@ -168,12 +129,10 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     account.model("x = 3\n")
     account.lock()
     account.host.failure = "tritonserver stopped: no such backend"
-    failed = account.fleet("deploy", "--env", "dev", "--yes", "sentences")
+    failed = account.fleet("deploy", "--env", "dev", "sentences")
     account.host.failure = ""
     assert failed.returncode == 1
-    assert (
-        f"warning[stuck-rollback] FL607: the stack {ENDPOINT} is in UPDATE_ROLLBACK_FAILED" in failed.stderr
-    )
+    assert "[stuck-rollback] FL607: continued the rollback of sentences: it serves what it" in failed.stderr
     assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
     assert f"FL601: AWS::SageMaker::Endpoint of {ENDPOINT}: " in failed.stderr
     assert "no such backend" in failed.stderr
@@ -185,6 +144,26 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
     assert account.model_data() == before
     assert len(account.keys("releases/")) == 1
+
+
+def test_without_a_terminal_the_next_deploy_continues_a_rollback_that_stopped_and_says_so(
+    account: Deploys,
+) -> None:
+    account.model("x = 4\n")
+    account.lock()
+    account.fleet("publish", "--env", "dev")
+    account.host.failure = "tritonserver stopped: no such backend"
+    account.cdk_deploy(ENDPOINT)
+    account.host.failure = ""
+    assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_FAILED"
+    account.model("x = 1\n")
+    account.lock()
+    said = account.deploy("sentences")
+    assert "  continued the rollback of sentences: it serves what it served before" in said
+    assert f"cdk deploy {ENDPOINT}: its rollback was continued" in said
+    assert account.statuses()[ENDPOINT] == "UPDATE_ROLLBACK_COMPLETE"
+    account.model("x = 3\n")
+    account.lock()
 
 
 def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_model_back(

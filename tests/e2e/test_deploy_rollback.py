@@ -63,7 +63,7 @@ def fails_from_the_second(host: RecordingHost) -> Callable[[Any], None]:
     return serve_once
 
 
-def test_an_endpoint_that_is_back_is_told_with_the_command_that_skips_it(
+def test_an_endpoint_that_is_back_is_told_with_the_commands_that_skip_it(
     access: Access, stacks: Stacks, host: RecordingHost
 ) -> None:
     back_by_itself(stacks, host, "back")
@@ -82,6 +82,7 @@ def test_an_endpoint_that_is_back_is_told_with_the_command_that_skips_it(
         " --resources-to-skip Endpoint"
     )
     assert command in told.value.remedy
+    assert told.value.remedy.startswith("run `fleet deploy --env dev --yes back`, which continues it")
     assert asked[0].endswith("Continue its rollback without Endpoint?")
     assert stacks.status("back") == "UPDATE_ROLLBACK_FAILED"
 
@@ -89,8 +90,9 @@ def test_an_endpoint_that_is_back_is_told_with_the_command_that_skips_it(
 def test_it_is_continued_where_that_is_agreed_to(access: Access, stacks: Stacks, host: RecordingHost) -> None:
     back_by_itself(stacks, host, "agreed")
     ready = ready_stack(access, "agreed", lambda _: True)
-    assert isinstance(ready, LiveStack)
-    assert ready.status == "UPDATE_ROLLBACK_COMPLETE"
+    assert isinstance(ready.stack, LiveStack)
+    assert ready.stack.status == "UPDATE_ROLLBACK_COMPLETE"
+    assert ready.continued == "continued the rollback of agreed: it serves what it served before the update"
     assert stacks.update("agreed", endpoint("agreed", image="newer")) == "UPDATE_COMPLETE"
 
 
@@ -110,7 +112,7 @@ def test_a_description_that_is_late_is_not_taken_for_another_failure(
         "after-call.cloudformation.ContinueUpdateRollback", lambda **_: late.append("UPDATE_ROLLBACK_FAILED")
     )
     events.register("after-call.cloudformation.DescribeStacks", say_once_what_was)
-    ready = ready_stack(access, "late", lambda _: True)
+    ready = ready_stack(access, "late", lambda _: True).stack
     assert ready is not None
     assert (ready.status, late) == ("UPDATE_ROLLBACK_COMPLETE", [])
 
@@ -208,7 +210,7 @@ def test_an_endpoint_that_was_brought_back_by_hand_is_skipped(
     access.client("sagemaker").update_endpoint(
         EndpointName="by-hand", EndpointConfigName=stopped.endpoint.wanted
     )
-    ready = ready_stack(access, "by-hand", lambda _: True)
+    ready = ready_stack(access, "by-hand", lambda _: True).stack
     assert ready is not None
     assert ready.status == "UPDATE_ROLLBACK_COMPLETE"
 

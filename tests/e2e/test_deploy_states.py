@@ -75,7 +75,7 @@ def test_a_stack_that_is_under_way_is_waited_for(access: Access, stacks: Stacks,
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ready_stack, access, "slow", refusing)
         host.may_finish.set()
-        found = waiting.result()
+        found = waiting.result().stack
     assert found is not None
     assert found.status == "CREATE_COMPLETE"
 
@@ -86,7 +86,7 @@ def test_a_protected_stack_whose_creation_failed_can_be_deleted_by_the_cdk_cli(
     cloudformation = access.client("cloudformation")
     stacks.create("guarded", {"Broken": absent_model()})
     cloudformation.update_termination_protection(StackName="guarded", EnableTerminationProtection=True)
-    assert ready_stack(access, "guarded", refusing) is not None
+    assert ready_stack(access, "guarded", refusing).stack is not None
     found = find_stack(cloudformation, "guarded")
     assert found is not None
     assert not found.protected

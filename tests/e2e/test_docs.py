@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from doc_commands import Documented, Page, read_pages
-from doc_shell import ELSEWHERE, Ended
+from doc_shell import ELSEWHERE, is_as_shown
+from doc_walk import WALK
 from documented_fleet import FIRST, DocumentedFleet, documented_fleet
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_commands import simple_commands
@@ -25,17 +25,11 @@ def fleet(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def typed_here(page: Page) -> list[Documented]:
-    return [each for each in page.typed if each.bare not in FIRST and each.bare not in run_elsewhere()]
-
-
-def is_as_shown(ended: Ended) -> bool:
-    """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
-    shown = ended.command.shown
-    if shown is None:
-        return ended.code == 0
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
-    as_shown = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
-    return ended.code == (": error[" in shown) and as_shown is not None
+    return [
+        each
+        for each in page.typed
+        if each.section != WALK and each.bare not in FIRST and each.bare not in run_elsewhere()
+    ]
 
 
 def test_what_most_commands_presuppose_succeeds(fleet: DocumentedFleet) -> None:

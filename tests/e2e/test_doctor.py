@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from clinic import GROUP, NAME, STACK, Clinic, deny
-from embedded_keys import KEYS, PROFILE_KEYS
-from faulty_s3 import FaultyS3, faulty_s3
+from embedded_keys import KEYS
+from faulty_s3 import FaultyS3
 from fleet.aws.doctor import evidence
 from fleet.catalog.symptoms import symptoms
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.state import LocalState, Supervisor
-from fleet_emulator.server import EmbeddedAws
-from fleet_folder import SPEC, FleetFolder
+from fleet_folder import SPEC
 from jumped_clock import JUMPS, jump
 from tests.e2e.embedded_app.clients import client
 from tests.e2e.embedded_app.functions import archive, custom, provider, upload
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+from tests.e2e.embedded_app.stacks import TOPIC, absent_model, endpoint
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"
@@ -30,39 +27,6 @@ PING = (
 )
 EXAMPLES = {each.name: each.example for each in symptoms()}
 HEAD = "1121 00:22:09.420256 1 model_lifecycle.cc:642]"
-
-
-@pytest.fixture
-def proxied(aws: EmbeddedAws) -> Iterator[FaultyS3]:
-    with faulty_s3(aws.url) as proxy:
-        yield proxy
-
-
-@pytest.fixture
-def clinic(
-    folder: FleetFolder,
-    stacks: Stacks,
-    aws: EmbeddedAws,
-    host: RecordingHost,
-    proxied: FaultyS3,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[Clinic]:
-    """Nothing is deployed, and nothing logged."""
-    folder.write("environments/dev.yaml", 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n')
-    settings = f"endpoint_url = {proxied.url}\nretry_mode = standard\nmax_attempts = 1\n"
-    (tmp_path / "config").write_text(f"[profile deployer]\n{PROFILE_KEYS}{settings}")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.chdir(folder.root)
-    clinic = Clinic(folder, stacks, aws, host, capsys)
-    yield clinic
-    for stack in stacks.api.describe_stacks()["Stacks"]:
-        clinic.delete(stack["StackName"])
-    logs = client(aws, "logs")
-    for group in logs.describe_log_groups()["logGroups"]:
-        logs.delete_log_group(logGroupName=group["logGroupName"])
 
 
 @pytest.mark.parametrize("by", JUMPS)
@@ -155,7 +119,20 @@ def test_an_endpoint_that_is_well_ends_with_0_whatever_an_earlier_deploy_has_log
     clinic.log("hello", f'I{HEAD} "successfully loaded"', stream="AllTraffic/i-2")
     code, seen, wrong = clinic.doctor()
     assert (code, wrong) == (0, "")
+    assert "  calls:    none since " in seen
     assert seen.splitlines()[-1] == "sentences is healthy"
+
+
+def test_a_configuration_whose_name_cloudformation_writes_in_small_letters_is_shown_once(
+    clinic: Clinic,
+) -> None:
+    clinic.stacks.create(STACK, endpoint(NAME))
+    name = client(clinic.aws, "sagemaker").describe_endpoint(EndpointName=NAME)["EndpointConfigName"]
+    assert name != name.lower()
+    code, seen, _ = clinic.doctor()
+    assert code == 0
+    assert f"endpoint: InService, configuration {name}, which its stack declares\n" in seen
+    assert (name.lower() in seen, "the stack declares" in seen) == (False, False)
 
 
 def test_an_endpoint_in_service_whose_log_tells_of_a_cause_is_not_well(clinic: Clinic) -> None:
@@ -279,22 +256,21 @@ def test_where_everything_is_denied_it_could_not_run(clinic: Clinic, proxied: Fa
         clinic.doctor()
 
 
-def test_of_the_local_fleet_the_log_is_the_file_that_its_triton_writes(clinic: Clinic) -> None:
-    root = clinic.folder.root
-    clinic.folder.write(
-        "environments/local.yaml", 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
-    )
-    state = LocalState(root)
-    state.endpoint_log(NAME).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
-    clinic.host.failure = "Triton did not start"
-    clinic.stacks.create("triton-fleet-local-sentences", endpoint(NAME))
-    clinic.host.failure = ""
+@pytest.mark.parametrize(("env", "log"), [("local", NAME), ("dev", f"dev/{NAME}")])
+def test_of_the_local_fleet_the_log_is_the_file_that_the_environments_own_triton_writes(
+    clinic: Clinic, proxied: FaultyS3, env: str, log: str
+) -> None:
+    place = {"account": "123456789012", "region": "us-east-1"}
+    clinic.folder.write("environments/local.yaml", json.dumps({"environment": "local", **place}))
+    state = LocalState(clinic.folder.root)
+    state.endpoint_log(f"prod/{NAME}").write_text("ERROR: of another environment\n")
+    state.endpoint_log(log).write_text(f"I{HEAD} loading\nERROR: No model found in model repository\n")
+    clinic.fail("Triton did not start", env=env)
+    url, profile = (clinic.aws.url, None) if env == "local" else (proxied.url, "deployer")
     with state.supervised(threading.Event()):
-        state.announce(
-            Supervisor(pid=1, url=clinic.aws.url, account="123456789012", region="us-east-1", keys=KEYS)
-        )
-        code, seen, wrong = clinic.doctor(env="local", profile=None)
+        state.announce(Supervisor(pid=1, url=url, keys=KEYS, **place))
+        code, seen, wrong = clinic.doctor(env=env, profile=profile)
     assert code == 1
-    assert "log:      .fleet/local/logs/endpoints/sentences.log: 2 lines, 1 of them errors" in seen
-    assert "repository:1: error[empty-repository] FL407: the model repository has no model" in wrong
+    assert f"log:      .fleet/local/logs/endpoints/{log}.log: 2 lines, 1 of them errors" in seen
+    assert "error[empty-repository] FL407: " in wrong
     assert "the container's log (sentences.log): ERROR: No model found in model repository" in wrong

@@ -1,4 +1,4 @@
-"""What a real Triton says when it does not start: `fleet doctor` names the cause from it."""
+"""What a real Triton says when it does not start, or a call fails: `fleet doctor` names the cause from it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet.aws.doctor.calls import reason_of_failures
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
@@ -52,3 +53,16 @@ def test_the_one_cause_is_the_one_that_was_built_in(
     assert (found.code, words in found.message) == (code, True)
     quoted = Passage(where=Where.EVENT, of="the event", text=str(failed.value))
     assert causes([quoted], None, None) != []
+
+
+def test_a_call_that_raises_is_told_with_the_line_of_the_models_code(
+    starter: Starter, tmp_path: Path
+) -> None:
+    code = DOUBLE.replace("        inputs =", "        raise ValueError('no such thing')\n        inputs =")
+    server = starter.start(python_model(tmp_path, code))
+    values = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [1, 2]}
+    answer = server.pool.request("POST", "/invocations", json={"inputs": [values]})
+    assert answer.status == 500
+    lines = (tmp_path / "triton.log").read_text().splitlines()
+    assert reason_of_failures(lines) == "ValueError: no such thing (double/1/model.py:8)"
+    assert causes([Passage(where=Where.LOG, of="the log", text=line) for line in lines], None, None) == []

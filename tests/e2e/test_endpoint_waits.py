@@ -156,7 +156,7 @@ def test_a_rollback_that_met_scaling_is_continued_when_the_endpoint_is_in_servic
         questions.append(question)
         return True
 
-    found = ready_stack(access, stack, agree, notices)
+    found = ready_stack(access, stack, agree, notices).stack
     assert found is not None
     assert found.status == "UPDATE_ROLLBACK_COMPLETE"
     assert [text.partition(":")[0] for text in notices] == ["the endpoint meets is Updating"]

@@ -115,7 +115,7 @@ def test_a_text_of_more_than_128_tokens_is_cut_there(ensembles: Deployed) -> Non
 
 
 def test_the_models_run_in_the_environments_that_they_bring(ensembles: Deployed) -> None:
-    log = ensembles.state.endpoint_log(ENSEMBLES.endpoint).read_text()
+    log = ensembles.log.read_text()
     (locked,) = re.findall(r"^tokenizers==(\S+)", _environment(), re.MULTILINE)
     assert re.search(rf'"tokenizers {locked} of /tmp/python_env_\w+/\d/lib/python3\.\d+/site-packages/', log)
     assert re.search(r'"numpy \S+, in the environment /tmp/python_env_\w+/\d"', log)

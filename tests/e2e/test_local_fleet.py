@@ -20,6 +20,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from clone import Clone, interrupt, make_clone
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
 from minilm_reference import embed
@@ -69,6 +70,9 @@ def test_up_says_each_step_and_what_differs_from_sagemaker(deployed: Clone) -> N
         "✓ cdk deploy triton-fleet-local-sentence-embeddings",
     ]
     assert "unlike SageMaker: image 25.04-py3: served by this machine's Triton 24.10, on CPU" in said
+    assert (
+        "unlike SageMaker: Python models find what the image is assumed to have: the standard library" in said
+    )
     assert "unlike SageMaker: minilm/config.pbtxt: instance_group { kind: KIND_GPU } ->" in said
     assert "may not put" not in said
 
@@ -79,6 +83,7 @@ def test_the_endpoint_is_in_service_as_it_was_declared(deployed: Clone) -> None:
     config = sagemaker.describe_endpoint_config(EndpointConfigName=endpoint["EndpointConfigName"])
     (variant,) = config["ProductionVariants"]
     model = sagemaker.describe_model(ModelName=variant["ModelName"])["PrimaryContainer"]
+    assert LOCAL_FLEET_HEADER in endpoint["ResponseMetadata"]["HTTPHeaders"]
     assert (endpoint["EndpointStatus"], variant["InstanceType"]) == ("InService", "ml.g5.xlarge")
     assert model["Environment"]["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "ensemble"
     assert model["ModelDataUrl"].startswith("s3://triton-fleet-local-123456789012-us-east-1/endpoints/")

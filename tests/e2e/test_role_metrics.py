@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from moto.cloudwatch.models import cloudwatch_backends
 
+from endpoint_ids import endpoint_id
 from fleet.local.metrics.publisher import Publisher
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.triton.runtime import TritonRuntime
@@ -30,7 +31,7 @@ class Measured:
             self.recorder,
             sources=zoo.host.sources,
             gauges=zoo.host.gauges,
-            cloudwatch=lambda: zoo.client("cloudwatch"),
+            cloudwatch=lambda *_: zoo.client("cloudwatch"),
             clock=lambda: self.minutes * 60.0,
         )
         document = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})
@@ -51,7 +52,7 @@ class Measured:
         """The namespaces of all that is published now."""
         cloudwatch_backends["123456789012"]["us-east-1"].reset()
         self.minutes += 1
-        self.recorder.record("zoo", "AllTraffic", "invocations", 1.0)
+        self.recorder.record(endpoint_id("zoo"), "AllTraffic", "invocations", 1.0)
         self.publisher.publish_now()
         return {each["Namespace"] for each in self.zoo.client("cloudwatch").list_metrics()["Metrics"]}
 

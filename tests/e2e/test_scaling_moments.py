@@ -82,7 +82,7 @@ class ScaledAccount:
         """
         before, count = self.runs
         target = (type or before, 3 - count)
-        assert ready_stack(self.access, STACK, lambda _: True, self.notices.append) is not None
+        assert ready_stack(self.access, STACK, lambda _: True, self.notices.append).stack is not None
         await_endpoint(self.access, "sentences", self.notices.append)
         between()
         self.stacks.api.update_stack(

@@ -101,7 +101,8 @@ def triton(runtime: TritonRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     stage(example / "models", folder / "staged")
     build_plans(example, folder / "staged")
     variables = fleet.resolve("local").variables
-    server = TritonServer(runtime, folder / "staged", variables, log=folder / "container.log")
+    image = runtime.for_release("25.04", {"pillow": "13.0.0"})  # as its build argument says
+    server = TritonServer(image, folder / "staged", variables, log=folder / "container.log")
     server.start()
     server.wait_ready(120.0)
     yield SharedModels(server, example)

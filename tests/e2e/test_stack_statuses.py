@@ -84,7 +84,7 @@ def refusing(question: str) -> bool:
 def test_a_deploy_begins_at_once(access: Access, stack: str, status: str) -> None:
     put(stack, status)
     waited: list[str] = []
-    found = ready_stack(access, stack, refusing, waited.append)
+    found = ready_stack(access, stack, refusing, waited.append).stack
     assert found is not None
     assert (found.status, waited) == (status, [])
 
@@ -100,7 +100,7 @@ def test_a_deploy_says_what_it_waits_for_and_begins_when_that_is_over(
         waited.append(line)
         put(stack, "UPDATE_COMPLETE")
 
-    found = ready_stack(access, stack, refusing, end)
+    found = ready_stack(access, stack, refusing, end).stack
     assert found is not None
     assert found.status == "UPDATE_COMPLETE"
     (line,) = waited

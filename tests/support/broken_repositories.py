@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from onnx import TensorProto, helper
 
@@ -81,12 +82,19 @@ def moved(files: Files, start: str, to: str) -> Files:
     }
 
 
-def graph(shape: list[str | int], kind: int = TensorProto.FLOAT) -> bytes:
+def graph(
+    shape: list[str | int],
+    kind: int = TensorProto.FLOAT,
+    *,
+    ir_version: int = 8,
+    opsets: Mapping[str, int] = MappingProxyType({"": 17}),
+) -> bytes:
     """An ONNX model that doubles x into y."""
     x, y = (helper.make_tensor_value_info(name, kind, shape) for name in "xy")
     body = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [x], [y])
-    opset = [helper.make_opsetid("", 17)]
-    return bytes(helper.make_model(body, opset_imports=opset, ir_version=8).SerializeToString())
+    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    model = helper.make_model(body, opset_imports=imports, ir_version=ir_version)
+    return bytes(model.SerializeToString())
 
 
 def python_model(name: str, config: str) -> Files:

@@ -43,10 +43,10 @@ class Clinic:
             return (ended.code, *self.capsys.readouterr())
         return (0, *self.capsys.readouterr())
 
-    def fail(self, reason: str, **more: Any) -> str:
+    def fail(self, reason: str, env: str = "dev", **more: Any) -> str:
         """Deploy what SageMaker, for that reason, does not bring up."""
         self.host.failure = reason
-        status = self.stacks.create(STACK, {**endpoint(NAME), **more})
+        status = self.stacks.create(f"triton-fleet-{env}-{NAME}", {**endpoint(NAME), **more})
         self.host.failure = ""
         return status
 

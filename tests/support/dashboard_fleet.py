@@ -17,6 +17,7 @@ from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
 from embedded_keys import KEYS
+from endpoint_ids import endpoint_id
 from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.local.metrics.ask import METRICS
@@ -53,7 +54,7 @@ class DashboardFleet:
             "errors_5xx": float(failed),
             "model_latency": latency,
         }.items():
-            self.recorder.record(ENDPOINT, VARIANT, measure, value)
+            self.recorder.record(endpoint_id(ENDPOINT), VARIANT, measure, value)
 
     def deploy(self, endpoint: ResolvedEndpoint) -> None:
         """Deploy the dashboard that the construct makes of an endpoint, in the endpoint's own stack."""
@@ -104,7 +105,7 @@ def dashboard_fleet(folder: FleetFolder) -> Iterator[DashboardFleet]:
         fleet.recorder,
         sources=lambda: fleet.sources,
         gauges=lambda: [],
-        cloudwatch=lambda: fleet.client("cloudwatch"),
+        cloudwatch=lambda *_: fleet.client("cloudwatch"),
     )
     state = LocalState(folder.root)
     with ExitStack() as ends:

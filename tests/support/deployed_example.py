@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from artifact_bucket import REGION
 from embedded_keys import KEYS
 from engine_bucket import EngineBucket, engine_bucket
 from fleet.artifacts.publish.publish import PublishResult
@@ -78,6 +77,11 @@ class Deployed:
         (report,) = self.host.report()
         return report
 
+    @property
+    def log(self) -> Path:
+        """The log of its Triton."""
+        return self.state.endpoint_log(str(self.report["log"]))
+
     def loaded(self) -> list[str]:
         """The targets that are in memory."""
         return [each["target"] for each in self.report["models"] if each["state"] == "loaded"]
@@ -110,14 +114,14 @@ def deployed(
     host = TritonHost(
         state,
         runtime,
-        s3=lambda: client(aws, "s3"),
+        s3=lambda *_: client(aws, "s3"),
         limits=lambda: limits,
         record=recorder.record,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling, account="123456789012", region=REGION), keys=KEYS)
+    aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
     publisher = Publisher(
-        recorder, sources=host.sources, gauges=host.gauges, cloudwatch=lambda: client(aws, "cloudwatch")
+        recorder, sources=host.sources, gauges=host.gauges, cloudwatch=lambda *_: client(aws, "cloudwatch")
     )
     aws.start()
     try:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ import psutil
 from embedded_keys import KEYS, PROFILE_KEYS
 from faulty_s3 import Answer, FaultyS3, Request, faulty_s3
 from fleet.artifacts.lock import write_locks
-from fleet.aws.deploy.cdk import Cdk
+from fleet.aws.deploy.cdk import Cdk, CdkRun
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT, FleetFolder
@@ -67,14 +67,18 @@ class Deploys:
 
         Nothing is published. It takes a quarter of a deploy's processor time.
         """
+        done = self.cdk_deploy(name)
+        assert done.exit_code == 0, done.output
+
+    def cdk_deploy(self, name: str) -> CdkRun:
+        """The same, which may fail."""
         made = self.folder.root / "cdk.out"
         shutil.rmtree(made, ignore_errors=True)
         assembly(self.folder.root, "dev", str(made))
         environment = {**self._environment, "AWS_PROFILE": PROFILE}
         cdk = Cdk(self.folder.root, environment, log=self.folder.root / "cdk.log", where_logs="")
         options = ("--exclusively", "--app", str(made), "--require-approval", "never")
-        done = cdk.run("deploy", name, *options)
-        assert done.exit_code == 0, done.output
+        return cdk.run("deploy", name, *options)
 
     def interrupt(self, wanted: Callable[[Request], bool], number: signal.Signals) -> tuple[int, str]:
         """Deploy, and send a signal when a request was done and before it is answered; exit code and output."""
@@ -201,8 +205,11 @@ def action(name: str, *words: str) -> Callable[[Request], bool]:
 
 
 @contextmanager
-def empty_account(root: Path) -> Iterator[Deploys]:
-    """A fleet of one locked endpoint in a folder, and an account that nobody has used yet."""
+def empty_account(root: Path, headers: Mapping[str, str] | None = None) -> Iterator[Deploys]:
+    """A fleet of one locked endpoint in a folder, and an account that nobody has used yet.
+
+    With the header of a local fleet it is the account of one, as somebody reaches it with `fleet local env`.
+    """
     folder = FleetFolder(root)
     folder.spec()
     folder.write("environments/dev.yaml", f'environment: dev\naccount: "{ACCOUNT}"\nregion: {REGION}\n')
@@ -211,7 +218,7 @@ def empty_account(root: Path) -> Iterator[Deploys]:
         shutil.copy(ROOT / name, root / name)
     (root / "node_modules").symlink_to(ROOT / "node_modules")
     host = RecordingHost()
-    aws = EmbeddedAws(host, log=root / "aws.log", keys=KEYS)
+    aws = EmbeddedAws(host, log=root / "aws.log", keys=KEYS, headers=headers)
     aws.start()
     try:
         with faulty_s3(aws.url) as proxy:

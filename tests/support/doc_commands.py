@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from fleet_folder import ROOT
 
@@ -13,23 +14,28 @@ TYPED = ("", "sh", "bash")
 PROGRAMS = ("aws", "cdk", "fleet", "make", "npx", "pytest", "python")
 """What a command in a sentence begins with."""
 FENCE = re.compile(r"```(\S*)")
+HERE_DOCUMENT = re.compile(r"<<'(\w+)'$")
 STEP = re.compile(r"\s*- run: (.*)")
 NAMED = re.compile(rf"`((?:{'|'.join(PROGRAMS)})\s[^`]+)`")
 
 
 @dataclass(frozen=True)
 class Documented:
-    """A command and where it stands; `shown` is the output below it, None where none is shown."""
+    """A command and where it stands; `shown` is the output below it, None where none is shown.
+
+    `text` has the lines of a here-document, if it reads one; `section` is the heading of level 2 above it.
+    """
 
     page: str
     line: int
     text: str
     shown: str | None = None
+    section: str = ""
 
     @property
     def bare(self) -> str:
-        """The command without its comment."""
-        return re.sub(r"\s+# .*", "", self.text)
+        """The command without its comment, and without the here-document that it reads."""
+        return re.sub(r"\s+# .*", "", self.text.partition("\n")[0])
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}: `{self.bare}`"
@@ -39,6 +45,7 @@ class Documented:
 class Block:
     """The lines of a fenced or indented block; `line` is the first one's number in the page."""
 
+    section: str
     language: str
     line: int
     lines: list[str] = field(default_factory=list)
@@ -68,7 +75,8 @@ def read_page(name: str, text: str) -> Page:
         )
         for found in NAMED.finditer(prose)
     ]
-    return Page(name, [command for block in blocks for command in _typed(name, block)], named)
+    typed = [replace(command, section=block.section) for block in blocks for command in _typed(name, block)]
+    return Page(name, typed, named)
 
 
 def _apart(text: str) -> tuple[list[Block], str]:
@@ -76,18 +84,21 @@ def _apart(text: str) -> tuple[list[Block], str]:
     blocks: list[Block] = []
     prose: list[str] = []
     fenced = indented = False
+    section = ""
     for number, line in enumerate(text.splitlines(), 1):
         begins = not fenced and line.startswith("    ") and (indented or not prose or not prose[-1])
         if fence := FENCE.match(line):
             fenced = not fenced
             if fenced:
-                blocks.append(Block(fence[1], number + 1))
+                blocks.append(Block(section, fence[1], number + 1))
         elif fenced:
             blocks[-1].lines.append(line)
         elif begins:
             if not indented:
-                blocks.append(Block("", number))
+                blocks.append(Block(section, "", number))
             blocks[-1].lines.append(line.removeprefix("    "))
+        elif line.startswith("## "):
+            section = line.removeprefix("## ")
         indented = begins
         prose.append("" if fence or fenced or begins else line)
     return blocks, "\n".join(prose)
@@ -105,9 +116,14 @@ def _typed(page: str, block: Block) -> Iterator[Documented]:
 
 
 def _joined(page: str, lines: list[tuple[int, str]]) -> Iterator[Documented]:
-    """One command for each line, or for several that a backslash joins."""
+    """One command for each line, or for several that a backslash joins; a here-document is its command's."""
     first, held = 0, ""
-    for number, line in lines:
+    remaining = iter(lines)
+    for number, line in remaining:
+        if document := HERE_DOCUMENT.search(line):
+            read = [text for _, text in takewhile(lambda each: each[1] != document[1], remaining)]
+            yield Documented(page, number, "\n".join([line, *read, document[1]]))
+            continue
         first, held = (first, f"{held} {line.strip()}") if held else (number, line.strip())
         if held.endswith("\\"):
             held = held[:-1].rstrip()

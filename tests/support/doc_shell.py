@@ -64,6 +64,16 @@ class Ended:
     err: str
 
 
+def is_as_shown(ended: Ended) -> bool:
+    """It exits with 0, or with 1 where errors are shown; in what is shown an ellipsis stands for anything."""
+    shown = ended.command.shown
+    if shown is None:
+        return ended.code == 0
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
+    as_shown = re.fullmatch(rf"\s*{'.*'.join(parts)}\s*", ended.out + ended.err, re.DOTALL)
+    return ended.code == (re.search(r"(^|: | )error\[", shown) is not None) and as_shown is not None
+
+
 class DocShell:
     """A bash of a page's commands, so that variables, pipes and patterns are what they are to a user.
 

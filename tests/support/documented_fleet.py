@@ -68,12 +68,12 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
     host = TritonHost(
         LocalState(folder / "served"),
         runtime,
-        s3=lambda: client(aws, "s3"),
+        s3=lambda *_: client(aws, "s3"),
         limits=LocalLimits,
         record=lambda *_: None,
         may_put=may_put_metrics,
     )
-    aws = EmbeddedAws(host, Gateway(host.calling, account=ACCOUNT, region=REGION), keys=KEYS)
+    aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
     aws.start()
     try:
         with pytest.MonkeyPatch.context() as patch:

@@ -10,6 +10,7 @@ from typing import Any
 
 from urllib3 import HTTPConnectionPool
 
+from endpoint_ids import endpoint_id
 from fleet.local.metrics.scrape import TritonSource
 
 NAMESPACE = "TritonFleet/sentences"
@@ -22,7 +23,7 @@ class MetricsServer(ThreadingHTTPServer):
 
     def source(self, server: int = 1, namespace: str = NAMESPACE) -> TritonSource:
         pool = HTTPConnectionPool("127.0.0.1", self.server_port, retries=False)
-        return TritonSource("sentences", server, pool, namespace)
+        return TritonSource(endpoint_id("sentences"), server, pool, namespace)
 
 
 class _Handler(BaseHTTPRequestHandler):

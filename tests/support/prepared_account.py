@@ -193,6 +193,18 @@ class PreparedAccount:
         """Answer an API call, by the end of its target, with an error."""
         self.answer(target, {"__type": code, "message": message}, status=400)
 
+    def refuse_ec2(self, operation: str) -> None:
+        """Refuse a call of EC2, in its protocol, as IAM refuses it."""
+        words = (
+            f"You are not authorized to perform this operation. User: arn:aws:iam::{ACCOUNT}:user/any is not"
+        )
+        xml = (
+            "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>"
+            f"{words} authorized to perform: ec2:{operation}</Message></Error></Errors></Response>"
+        )
+        said = Answer(403, [("Content-Type", "text/xml")], xml.encode())
+        self.proxy.change_answers(lambda request: is_ec2_call(request, operation), lambda _: said)
+
     def answer(self, target: str, body: object, *, status: int = 200) -> None:
         """Answer an API call, by the end of its target, with something else."""
         said = Answer(status, [("Content-Type", "application/x-amz-json-1.1")], json.dumps(body).encode())
@@ -236,6 +248,10 @@ def _service_quotas() -> EmbeddedServiceQuotas:
 
 def is_call(request: Request, target: str) -> bool:
     return request.headers.get("X-Amz-Target", "").endswith(f".{target}")
+
+
+def is_ec2_call(request: Request, operation: str) -> bool:
+    return f"Action={operation}&".encode() in request.body + b"&"
 
 
 def alarm(name: str, dimensions: Mapping[str, str]) -> dict[str, Any]:

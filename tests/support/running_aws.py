@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from embedded_keys import KEYS
@@ -11,9 +11,11 @@ from tests.e2e.embedded_app.host import RecordingHost
 
 
 @contextmanager
-def running_aws(host: RecordingHost | None = None) -> Iterator[EmbeddedAws]:
+def running_aws(
+    host: RecordingHost | None = None, headers: Mapping[str, str] | None = None
+) -> Iterator[EmbeddedAws]:
     """It forgets everything at its end; without a host it has one of its own."""
-    aws = EmbeddedAws(host or RecordingHost(), keys=KEYS)
+    aws = EmbeddedAws(host or RecordingHost(), keys=KEYS, headers=headers)
     aws.start()
     try:
         yield aws

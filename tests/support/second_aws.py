@@ -1,4 +1,4 @@
-"""An embedded AWS in a process of its own, for a second account: moto has one account for all its life."""
+"""An embedded AWS in a process of its own, for a second account whose keys are those of the first."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ACCOUNT = "210987654321"
 def second_aws(account: str = ACCOUNT) -> Iterator[str]:
     """The URL of an AWS of that account; it ends with its standard input."""
     process = subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, __file__, account],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**without_aws(os.environ), "MOTO_ACCOUNT_ID": account, "PYTHONPATH": str(ROOT)},
+        env={**without_aws(os.environ), "PYTHONPATH": str(ROOT)},
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -44,7 +44,7 @@ def _run() -> None:
     from fleet_emulator.server import EmbeddedAws
     from tests.e2e.embedded_app.host import RecordingHost
 
-    aws = EmbeddedAws(RecordingHost(), keys=KEYS)
+    aws = EmbeddedAws(RecordingHost(), keys=KEYS, account=sys.argv[1])
     aws.start()
     print(aws.url, flush=True)
     sys.stdin.read()

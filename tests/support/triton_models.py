@@ -48,14 +48,16 @@ def python_model(folder: Path, code: str = DOUBLE, name: str = "double") -> Path
     return folder / "repository"
 
 
-def onnx_model(folder: Path, config: str | None, shape: list[str | int]) -> Path:
+def onnx_model(
+    folder: Path, config: str | None, shape: list[str | int], *, ir_version: int = 8, opset: int = 17
+) -> Path:
     """A model that doubles x into y."""
     version = folder / "repository" / "double" / "1"
     version.mkdir(parents=True)
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy")
     graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [x], [y])
     onnx.save(
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir_version),
         version / "model.onnx",
     )
     if config is not None:

@@ -14,6 +14,7 @@ import boto3
 from botocore.config import Config
 
 from embedded_keys import KEYS, SESSION
+from endpoint_ids import endpoint_id
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
 from fleet.local.state import LocalState
@@ -85,14 +86,12 @@ class Zoo:
         self.host = TritonHost(
             self.state,
             runtime,
-            s3=lambda: self.client("s3"),
+            s3=lambda *_: self.client("s3"),
             limits=lambda: self.limits,
             record=lambda _endpoint, _variant, measure, value: self.recorded.append((measure, value)),
             may_put=may_put_metrics,
         )
-        self.aws = EmbeddedAws(
-            self.host, Gateway(self.host.calling, account="123456789012", region="us-east-1"), keys=KEYS
-        )
+        self.aws = EmbeddedAws(self.host, Gateway(self.host.calling), keys=KEYS)
 
     def start(self) -> None:
         """Deploy the endpoint as CloudFormation would; where it fails, nothing is left."""
@@ -171,6 +170,11 @@ class Zoo:
         (report,) = self.host.report()
         return report
 
+    @property
+    def log(self) -> Path:
+        """The log of its Triton."""
+        return self.state.endpoint_log(str(self.report()["log"]))
+
     def states(self) -> dict[str, str]:
         """What is known of each target."""
         return {model["target"]: model["state"] for model in self.report()["models"]}
@@ -178,7 +182,7 @@ class Zoo:
     @property
     def server(self) -> Any:
         """The present Triton."""
-        return self.host._served[ENDPOINT].triton.server
+        return self.host._served[endpoint_id(ENDPOINT)].triton.server
 
     def ping(self) -> int:
         """The status of Triton's own /ping."""

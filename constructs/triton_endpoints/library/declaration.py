@@ -192,7 +192,8 @@ def _first_deploy(construct: Construct, shared: SharedParts, endpoint: ResolvedE
     if not same or endpoint.given_data is not None:
         return []
     message = "the artifact bucket is in the endpoint's stack: the first deploy finds no archive"
-    hint = "put the EndpointSupport into a stack of its own, deploy that, and run `fleet publish`"
+    publish = f"fleet publish --env {endpoint.place.environment} {endpoint.name}"
+    hint = f"put the EndpointSupport into a stack of its own, deploy that, and run `{publish}`"
     return [Finding(code="FL612", message=message, hint=hint, severity=Severity.WARNING)]
 
 

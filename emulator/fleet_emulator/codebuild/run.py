@@ -70,7 +70,7 @@ class _Run:
         self._end_phase()
         self._begin("DOWNLOAD_SOURCE")
         try:
-            s3 = process_state.current().s3(self._region)
+            s3 = process_state.current().s3(self._account, self._region)
             unpack_source(self._declared["source"], self._source, s3)
             buildspec = read_buildspec(self._declared["source"].get("buildspec", ""))
         except (SourceError, BuildspecError) as error:
@@ -119,7 +119,7 @@ class _Run:
         declared = {each["name"]: each["value"] for each in environment["environmentVariables"]}
         return {
             **buildspec.variables,
-            **machine.variables(self._folder, region=self._region),
+            **machine.variables(self._folder, account=self._account, region=self._region),
             **declared,
             "CODEBUILD_BUILD_ID": self._build.id,
             "CODEBUILD_BUILD_ARN": self._build.arn,

@@ -46,6 +46,7 @@ class Code:
     archive: bytes
     handler: str
     seconds: int
+    account: str
     region: str
     environment: Mapping[str, str]
 
@@ -133,7 +134,7 @@ def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome
         invoked_function_arn=code.arn,
         deadline=deadline,
     )
-    client = partial(_make_client, code.region, here)
+    client = partial(_make_client, code, here)
     answer = handler(json.loads(event), context, client=client, environ=_environment(code))
     try:
         return Outcome(payload=json.dumps(answer))
@@ -141,9 +142,9 @@ def _run(code: Code, event: str, request_id: str, here: ProcessState) -> Outcome
         return Outcome.failure("Runtime.MarshalError", f"Unable to marshal response: {error}")
 
 
-def _make_client(region: str, here: ProcessState, service: str, **options: Any) -> Any:
-    """A client that leads to the embedded AWS."""
-    made: Any = _session(region, here.keys).client
+def _make_client(code: Code, here: ProcessState, service: str, **options: Any) -> Any:
+    """A client that leads to the embedded AWS, into the function's account and region."""
+    made: Any = _session(code.region, here.accounts.keys_of(code.account)).client
     with _making:
         return made(service, **{"endpoint_url": here.url, "config": _ONCE, **options})
 

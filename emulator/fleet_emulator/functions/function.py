@@ -68,6 +68,7 @@ class EmbeddedFunction(LambdaFunction):
             archive=self.code_bytes,
             handler=str(self.handler),
             seconds=self.timeout,
+            account=self.account_id,
             region=self.region,
             environment=dict(self.environment_vars),
         )

@@ -146,7 +146,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         require_quotas(self, first_instances(config))
         self.endpoints[endpoint_name] = endpoint
         try:
-            self._serve(endpoint, self._deploy_config(endpoint_name, endpoint_config_name))
+            self._serve(endpoint, self._deploy_config(endpoint, endpoint_config_name))
         except Exception as error:
             endpoint.settle("Failed", _error_text(error))
         else:
@@ -190,7 +190,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         before = endpoint.served
         try:
             self._refuse_alarm(deployment)
-            self._serve(endpoint, self._deploy_config(endpoint_name, endpoint_config_name))
+            self._serve(endpoint, self._deploy_config(endpoint, endpoint_config_name))
             self._refuse_alarm(deployment)
         except Exception as error:
             self._roll_back(endpoint, before, _error_text(error))
@@ -222,7 +222,7 @@ class EmbeddedSageMaker(EmbeddedJobs):
         endpoint = self._require_settled(endpoint_name)
         endpoint.endpoint_status = "Deleting"
         with handed_over():
-            process_state.current().host.remove(endpoint_name)
+            process_state.current().host.remove(endpoint.id)
         deregister_all(endpoint_name, self._scaling)
         super().delete_endpoint(endpoint_name)
 
@@ -266,9 +266,9 @@ class EmbeddedSageMaker(EmbeddedJobs):
     def _scaling(self) -> ApplicationAutoscalingBackend:
         return applicationautoscaling_backends[self.account_id][self.region_name]
 
-    def _deploy_config(self, endpoint_name: str, config_name: str) -> DeployedEndpoint:
+    def _deploy_config(self, endpoint: EmbeddedEndpoint, config_name: str) -> DeployedEndpoint:
         config = cast(EmbeddedEndpointConfig, self.endpoint_configs[config_name])
-        return deployed_endpoint(endpoint_name, config, self._models)
+        return deployed_endpoint(endpoint, config, self._models)
 
     @staticmethod
     def _serve(endpoint: EmbeddedEndpoint, deployed: DeployedEndpoint) -> None:

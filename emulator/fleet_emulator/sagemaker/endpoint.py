@@ -9,7 +9,7 @@ from moto.core.utils import utcnow
 from moto.sagemaker.models import FakeEndpoint, FakeEndpointConfig, Model
 
 from fleet_emulator import process_state
-from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, HostingError
+from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 from fleet_emulator.sagemaker.model_data import FILES, SINGLE_FILE, data_form, data_url
 from fleet_emulator.sagemaker.names import arn_of
 from fleet_emulator.sagemaker.retention import Retention
@@ -34,6 +34,7 @@ class EmbeddedEndpoint(FakeEndpoint):
             data_capture_config=_capture(config),  # type: ignore[arg-type]  # moto never leaves it out
             tags=tags,
         )
+        self.id = EndpointId(account=account_id, region=region, name=name)
         self.arn = arn_of("endpoint", name, account_id, region)
         self.endpoint_status = "Creating"
         self.failure_reason: str | None = None  # type: ignore[assignment]  # moto endpoints never fail
@@ -83,7 +84,7 @@ class EmbeddedEndpoint(FakeEndpoint):
         host = process_state.current().host
 
         def finish() -> None:
-            host.scale(self.endpoint_name)
+            host.scale(self.id)
             with turn():
                 self._end_scaling()
                 ended()
@@ -143,7 +144,7 @@ def _capture(config: FakeEndpointConfig) -> dict[str, Any] | None:
 
 
 def deployed_endpoint(
-    name: str, config: EmbeddedEndpointConfig, models: dict[str, Model]
+    endpoint: EmbeddedEndpoint, config: EmbeddedEndpointConfig, models: dict[str, Model]
 ) -> DeployedEndpoint:
     """What the host is to serve: the first container of the first variant's model, or of its first pool's.
 
@@ -164,11 +165,12 @@ def deployed_endpoint(
     if form == SINGLE_FILE:
         raise HostingError(f"{data_url(container)} is a single file, not a model repository or its archive")
     return DeployedEndpoint(
-        name=name,
+        id=endpoint.id,
         config_name=config.endpoint_config_name,
         variant_name=variant["VariantName"],
         role=model.execution_role_arn,
         unlike=tuple(unlike(model, config)),
+        tags={each["Key"]: each["Value"] for each in endpoint.tags or ()},
         container=DeployedContainer(
             model_name=model.model_name,
             image=container.get("Image", ""),

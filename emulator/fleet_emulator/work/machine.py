@@ -59,7 +59,9 @@ class Machine:
         """That of a build, which has no GPU here."""
         return cls(image=environment["image"], privileged=environment.get("privilegedMode", False))
 
-    def variables(self, folder: Path, *, region: str, is_isolated: bool = False) -> dict[str, str]:
+    def variables(
+        self, folder: Path, *, account: str, region: str, is_isolated: bool = False
+    ) -> dict[str, str]:
         """The environment of a process, whose home and temporary files are in the folder.
 
         Only the search path comes from the user's own environment. An isolated process gets neither AWS's
@@ -72,7 +74,8 @@ class Machine:
         if is_isolated:
             return own | self._stand_in_variables()
         here = process_state.current()
-        ours = local_variables(own, region=region, url=here.url, keys=here.keys)
+        keys = here.accounts.keys_of(account)
+        ours = local_variables(own, region=region, url=here.url, keys=keys)
         return ours | self._stand_in_variables()
 
     def _stand_in_variables(self) -> dict[str, str]:

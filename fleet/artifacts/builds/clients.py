@@ -34,5 +34,5 @@ def no_builders() -> BuildClients:
         CannotRunError: always.
     """
     raise CannotRunError(
-        "an engine has to be built, which this command does not do", "run `fleet publish` first"
+        "an engine has to be built, which this command does not do", "publish the endpoint first"
     )

@@ -20,7 +20,7 @@ from fleet.repository.reading.stream import PIECE, FileStream, Stream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, onnx_in_s3
-from fleet.spec.source import KeyPath, Mark, finding_at
+from fleet.spec.source import KeyPath, Mark, cannot_run_at, finding_at
 
 MISSING, UNFIT = "FL370", "FL371"
 
@@ -103,7 +103,9 @@ class OnnxObject:
             FindingsError: it does not exist or not as expected, or no engine can be built from it.
             CannotRunError: S3 refuses or does not answer.
         """
-        s3, location = self.s3(), self.location
+        location = self.location
+        with cannot_run_at(location.mark):
+            s3 = self.s3()
         with s3_errors_as_findings(location):
             head = s3.head_object(Bucket=location.bucket, Key=location.key)
         size, etag = head["ContentLength"], head["ETag"]

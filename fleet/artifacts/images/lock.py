@@ -32,7 +32,7 @@ def no_ecr() -> Any:
     Raises:
         CannotRunError: always.
     """
-    raise CannotRunError("an image is in ECR, which this command does not read", "run `fleet lock` first")
+    raise CannotRunError("an image is in ECR, which this command does not read")
 
 
 @dataclass(frozen=True)

@@ -93,5 +93,5 @@ def build_record(s3: S3Client, bucket: str, key: str) -> BuildRecord | None:
 
 def _malformed(url: str, problem: str) -> Finding:
     message = f"{url} is not a valid record of an image: {problem}"
-    hint = "delete it, and run `fleet images build`: the image is recorded again"
+    hint = "delete it, and build the image again (`fleet images build`), which records it again"
     return Finding(code="FL961", message=message, hint=hint)

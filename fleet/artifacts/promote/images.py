@@ -157,8 +157,9 @@ class ImageCopies:
         except FindingsError as error:
             environment = self._source.place.environment
             hint = (
-                f"build it again: `fleet images build --env {environment} {endpoint}`, then `fleet lock` and"
-                " `fleet deploy`; test it, and promote again"
+                f"build it again: `fleet images build --env {environment} {endpoint}`, then"
+                f" `fleet lock --env {environment} {endpoint}` and"
+                f" `fleet deploy --env {environment} {endpoint}`; test it, and promote again"
             )
             raise FindingsError(
                 [replace(each, hint=hint) if each.code == MISSING_IMAGE else each for each in error.findings]

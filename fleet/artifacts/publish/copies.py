@@ -69,9 +69,7 @@ def _copies(s3: S3Client, bucket: str, content: Content) -> Iterator[Copy]:
         return
     files, store = stored_files(s3, bucket, content.digest), files_prefix(content.digest)
     if files is None:
-        raise CannotRunError(
-            f"s3://{bucket}/{content.key} was removed meanwhile", "run `fleet publish` again"
-        )
+        raise CannotRunError(f"s3://{bucket}/{content.key} was removed meanwhile", "publish again")
     for wanted in content.wanted:
         target = wanted.artifact.key
         for path in missing_files(s3, bucket, target, files):

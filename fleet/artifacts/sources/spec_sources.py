@@ -18,7 +18,7 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import Archive, PackedArchive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, in_s3
-from fleet.spec.source import finding_at
+from fleet.spec.source import cannot_run_at, finding_at
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -33,7 +33,7 @@ def no_s3() -> S3Client:
     Raises:
         CannotRunError: always.
     """
-    raise CannotRunError("a repository is in S3, which this command does not read", "run `fleet lock` first")
+    raise CannotRunError("a repository is in S3, which this command does not read")
 
 
 def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveSource:
@@ -57,7 +57,9 @@ def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> Archive
     location = S3Location(bucket=bucket, key=key, mark=mark)
     is_prefix = key.endswith("/") or not key
     source = S3PrefixSource if is_prefix else S3ArchiveSource
-    return source(s3(), location, archive.digest)
+    with cannot_run_at(mark):
+        client = s3()
+    return source(client, location, archive.digest)
 
 
 def folder_source(loaded: LoadedSpec, packed: PackedArchive) -> FolderSource | CopySource:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import boto3
     import urllib3
 
+LOCAL_FLEET_HEADER = "x-triton-fleet-local"
+"""In the answers of the embedded AWS that a local fleet runs; no account's AWS sends it."""
 LOOPBACK = "localhost,127.0.0.1"
 _PREFIX = "FLEET"
 

@@ -23,7 +23,7 @@ def must_bootstrap(access: Access, assembly: Path, notice: Notice = lambda _: No
     Raises:
         CannotRunError: the bootstrap's stack is stuck.
     """
-    toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice)
+    toolkit = ready_stack(access, TOOLKIT, lambda _: False, notice).stack
     if toolkit is not None and toolkit.state is not StackState.READY:
         return True
     return any(bootstrap_version(access, name) < needed for name, needed in needed_versions(assembly).items())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +19,12 @@ from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
+from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState
-from fleet.core.files import PRIVATE, private_folder, require_no_link
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, FindingsError, one_failure
@@ -35,7 +33,7 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.upgrade.synthesis import THIS, app_command
 
-NOTHING = "nothing to do"
+NOTHING, CONTINUED = "nothing to do", "its rollback was continued"
 DEFAULT_CONCURRENCY = 4
 
 
@@ -186,9 +184,13 @@ class Deploy:
         """
         cloudformation, place = self._access.client("cloudformation"), self._fleet.place
         name = place.stack if endpoint is None else endpoint.stack
-        before = ready_stack(self._access, name, self._pool.ask, self._steps.say)
+        ready = ready_stack(self._access, name, self._pool.ask, self._steps.say)
+        before = ready.stack
+        if ready.continued:
+            self._steps.say(ready.continued)
         if endpoint is not None:
             await_endpoint(self._access, endpoint.name, self._steps.say)
+        replaced = configuration_to_replace(self._access, endpoint)
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
         imports = self._imports and endpoint is None
@@ -196,10 +198,10 @@ class Deploy:
         run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
         if run.exit_code != 0:
             created = before is None or before.state in NOTHING_OF_IT
+            where = cdk.where_logs
             # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
-            doctored = "" if endpoint is None or place.environment == LOCAL else endpoint.name
-            doctor = f"; run `fleet doctor {doctored} --env {place.environment}`" if doctored else ""
-            where = f"{cdk.where_logs}{doctor}"
+            if endpoint is not None and place.environment != LOCAL:
+                where += f"; run `fleet doctor {endpoint.name} --env {place.environment}`"
             shared = place.environment if endpoint is None else ""
             failure = deploy_failure(
                 cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
@@ -214,6 +216,10 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+        if ready.continued:
+            step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
+        if waits := skipped_waits(self._access, endpoint, replaced):
+            step.note += f"; {waits}"
 
     def _deploy_endpoint(self, name: str) -> None:
         endpoint = self._endpoints[name]
@@ -246,53 +252,3 @@ class Deploy:
 
 def _title(stack: str) -> str:
     return f"cdk deploy {stack}"
-
-
-@dataclass(frozen=True)
-class DeployFolder:
-    """The folder `.fleet/deploy/ENV` of one clone."""
-
-    root: Path
-    environment: str
-
-    @property
-    def folder(self) -> Path:
-        """The folder, which may not exist."""
-        return self.root / PRIVATE / "deploy" / self.environment
-
-    @property
-    def assembly(self) -> Path:
-        """The output of synth."""
-        return self.folder / "cdk.out"
-
-    @property
-    def log(self) -> Path:
-        """The full output of the CDK, without that of the endpoints' deploys."""
-        return self.folder / "cdk.log"
-
-    def endpoint_log(self, endpoint: str) -> Path:
-        """The full output of the CDK in the last deploy of an endpoint's stack."""
-        return require_no_link(self.root, self.folder / "endpoints" / f"{endpoint}.log")
-
-    def where(self, log: Path) -> str:
-        """A sentence that names a log."""
-        return f"the full output of the CDK is in {log.relative_to(self.root)}"
-
-    @contextmanager
-    def deploying(self) -> Iterator[None]:
-        """Lock the folder for one deploy; the lock is released however the process ends.
-
-        Raises:
-            CannotRunError: another deploy has it, or a part of its path is a link.
-        """
-        private_folder(self.root, "deploy", self.environment)
-        for each in (self.folder / "deploy.lock", self.log, self.assembly):
-            require_no_link(self.root, each)
-        with (self.folder / "deploy.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                problem = f"another `fleet deploy --env {self.environment}` is running in this clone"
-                raise CannotRunError(problem, "wait until it has ended") from error
-            self.log.unlink(missing_ok=True)
-            yield

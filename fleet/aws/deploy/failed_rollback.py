@@ -18,7 +18,9 @@ from fleet.aws.api.stack import LiveStack, last_event, pauses, settled_stack
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.catalog.stack_statuses import StackState
+from fleet.endpoint.resolved_endpoint import Deployment, stack_of
 from fleet.findings import CannotRunError, Finding, Severity
+from fleet.spec.environment import deploy_command
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
@@ -71,7 +73,7 @@ class FailedRollback:
     """Where a rollback stopped: the logical ids of the failed resources with reasons, and its endpoint."""
 
     stack: LiveStack
-    region: str
+    place: Deployment
     failed: dict[str, str]
     endpoint: EndpointState | None
 
@@ -85,16 +87,16 @@ class FailedRollback:
         """The command that continues the rollback by hand."""
         skipped = f" --resources-to-skip {' '.join(self.skipped)}" if self.skipped else ""
         command = "aws cloudformation continue-update-rollback"
-        return f"{command} --region {self.region} --stack-name {self.stack.name}{skipped}"
+        return f"{command} --region {self.place.region} --stack-name {self.stack.name}{skipped}"
 
     @property
     def remedy(self) -> str:
         """What to do, as an instruction."""
         by_hand = f"run `{self.command}`, wait until it has ended, and deploy again"
         if self.skipped:
-            return (
-                f"run `fleet deploy --yes`, which continues it without {' '.join(self.skipped)}; or {by_hand}"
-            )
+            name = self.stack.name.removeprefix(stack_of(self.place, ""))
+            deploy = deploy_command(self.place.environment, name, "--yes")
+            return f"run {deploy}, which continues it without {' '.join(self.skipped)}; or {by_hand}"
         if self.endpoint is None:
             return f"remove the cause that the reason names, then {by_hand}"
         if self.endpoint.status in STATUSES_IN_PROGRESS:
@@ -102,25 +104,37 @@ class FailedRollback:
         back = "update the endpoint to the configuration from before the update"
         if self.endpoint.status and self.endpoint.wanted is not None:
             command = (
-                f"aws sagemaker update-endpoint --region {self.region} --endpoint-name {self.endpoint.name}"
-                f" --endpoint-config-name {self.endpoint.wanted}"
+                f"aws sagemaker update-endpoint --region {self.place.region}"
+                f" --endpoint-name {self.endpoint.name} --endpoint-config-name {self.endpoint.wanted}"
             )
             back = f"restore it (`{command}`) and wait until it is {IN_SERVICE}"
         return f"nothing can be skipped: {back}, then deploy again"
 
     def __str__(self) -> str:
         """The problem, as a sentence."""
-        where = "; ".join(f"{logical_id} ({reason})" for logical_id, reason in self.failed.items())
-        stopped = f" at {where}" if where else f": {self.stack.reason}"
         found = f"; {self.endpoint}" if self.endpoint is not None else ""
-        return f"the stack {self.stack.name} is in {self.stack.status}: its rollback stopped{stopped}{found}"
+        return (
+            f"the stack {self.stack.name} is in {self.stack.status}: its rollback stopped{self._where}{found}"
+        )
+
+    @property
+    def _where(self) -> str:
+        where = "; ".join(f"{logical_id} ({reason})" for logical_id, reason in self.failed.items())
+        return f" at {where}" if where else f": {self.stack.reason}"
+
+    @property
+    def success(self) -> str:
+        """What its continuation did, as a sentence; only where something was skipped."""
+        name = self.endpoint.name if self.endpoint is not None else self.stack.name
+        return f"continued the rollback of {name}: it serves what it served before the update"
 
     def finding(self, *, continued: bool = False) -> Finding:
         """The same as a finding; a warning if the rollback was continued."""
         if not continued:
             return Finding(code="FL607", message=str(self), hint=self.remedy)
-        hint = f"it was continued without {' '.join(self.skipped)}; remove the cause, then deploy again"
-        return Finding(code="FL607", message=str(self), hint=hint, severity=Severity.WARNING)
+        message = f"{self.success}; CloudFormation's own rollback had stopped{self._where}"
+        hint = "remove the cause of the failed update, then deploy again"
+        return Finding(code="FL607", message=message, hint=hint, severity=Severity.WARNING)
 
 
 def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
@@ -141,7 +155,7 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
     is_guarded = any(each["ResourceType"] == GUARD for each in resources)
     return FailedRollback(
         stack=stack,
-        region=access.place.region,
+        place=access.place,
         failed={each["LogicalResourceId"]: each.get("ResourceStatusReason", "") for each in failed},
         endpoint=next(
             (

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from fleet.aws.api.errors import SIGN_IN_AGAIN
 from fleet.aws.api.stack import find_stack
 from fleet.aws.running_configuration import DEPLOY_AGAIN
-from fleet.catalog.stack_statuses import StackState
+from fleet.catalog.stack_statuses import StackState, stack_status
 from fleet.catalog.symptoms import Where, known_remedy, known_symptom
 from fleet.findings import CannotRunError, Finding, FindingsError
 
@@ -35,7 +35,9 @@ TAKE_OVER = (
     " earlier Foundation has left, or delete it"
 )
 DELETE_OR_RENAME = "rename the resource, or delete the one that exists"
-OLDER = "Foundation is older than the specs: deploy it first, `fleet deploy --env ENV --foundation`; "
+OLDER = (
+    "Foundation is older than the specs: deploy it first, `fleet deploy --env {environment} --foundation`; "
+)
 CUSTOM = re.compile(
     r"Received response status \[FAILED\] from custom resource\. Message returned: (?:Error: )?(.*?)"
     r"(?:\n\nLogs: .*)?\(RequestId: [^)]*\)",
@@ -90,13 +92,14 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation on a stack: when it began, None if that event is gone; what failed.
+    """An operation on a stack: when it began, if that event is not gone; when it ended, if it has.
 
     Failures in the rollback of an update are left out: they follow from the update's.
     """
 
     began: datetime | None
     failures: tuple[Failure, ...]
+    ended: datetime | None = None
 
 
 def deploy_failure(
@@ -137,7 +140,7 @@ def deploy_failure(
         problem = f"CloudFormation refused the change set of {stack}, and nothing was changed:\n{lines}"
         return CannotRunError(problem, where_logs)
     if PARAMETER in output:  # likewise: this deploy changed nothing
-        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{OLDER}{where_logs}")
+        return CannotRunError(f"cdk deploy {stack} failed:\n{lines}", f"{_older(stack)}{where_logs}")
     stack_after = (
         "nothing was deployed before; the stack was rolled back"
         if created
@@ -193,19 +196,23 @@ def last_operation(
         ClientError: access is denied.
     """
     failures = dict[Failure, None]()
+    ended: datetime | None = None
     for page in cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id):
         for event in page["StackEvents"]:
             if event["EventId"] == since:
-                return Operation(began=None, failures=tuple(failures))
+                return Operation(began=None, failures=tuple(failures), ended=ended)
             status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
             if event.get("PhysicalResourceId") == event["StackId"]:
                 if status == ROLLING_BACK:
                     failures.clear()
                 elif reason == BEGUN and not (before_deletion and status == DELETING):
-                    return Operation(began=event.get("Timestamp"), failures=tuple(failures))
+                    began = event.get("Timestamp")
+                    return Operation(began=began, failures=tuple(failures), ended=ended)
+                elif ended is None and stack_status(status).state is not StackState.UNDER_WAY:
+                    ended = event.get("Timestamp")
             elif status.endswith("_FAILED") and not reason.endswith(CANCELLED):
                 failures[Failure(kind=event.get("ResourceType", ""), reason=reason)] = None
-    return Operation(began=None, failures=tuple(failures))
+    return Operation(began=None, failures=tuple(failures), ended=ended)
 
 
 def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
@@ -219,6 +226,11 @@ def _name_conflicts(stack: str, output: str, hint: str) -> list[Finding]:
     ]
 
 
+def _older(stack: str) -> str:
+    """The way out if Foundation lacks what a stack needs; environments have no hyphen in their names."""
+    return OLDER.format(environment=stack.removeprefix("triton-fleet-").partition("-")[0])
+
+
 def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     kind, reason = failure.kind, failure.reason
     remedy = known_remedy(failure.own_reason, Where.EVENT)
@@ -226,7 +238,7 @@ def _finding(failure: Failure, stack: str, hint: str) -> Finding:
     if kind == ENDPOINT and ALARM in reason.lower():
         way_out = EMERGENCY
     if any(part in reason for part in FOUNDATION):
-        way_out = OLDER
+        way_out = _older(stack)
     return Finding(
         code=FAILED_RESOURCE, message=f"{kind} of {stack}: {failure.own_reason}", hint=f"{way_out}{hint}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from fleet.aws.access import Access
@@ -21,10 +22,19 @@ Notice: TypeAlias = Callable[[str], None]
 """Shows a line while a step is running."""
 
 
-def ready_stack(
-    access: Access, name: str, consent: Consent, notice: Notice = lambda _: None
-) -> LiveStack | None:
-    """Wait for operations in progress; return a stack that can be deployed to, None if it must be created.
+@dataclass(frozen=True)
+class ReadyStack:
+    """A stack that can be deployed to; None if it must be created.
+
+    `continued` is what the continuation of its stopped rollback did, as a sentence; empty without one.
+    """
+
+    stack: LiveStack | None
+    continued: str = ""
+
+
+def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = lambda _: None) -> ReadyStack:
+    """Wait for operations in progress, and return a stack that can be deployed to.
 
     The CDK deletes a stack whose creation failed, which needs its protection removed. A stopped rollback
     is continued after consent. `notice` is called with what is waited for.
@@ -33,7 +43,7 @@ def ready_stack(
         CannotRunError: the stack is stuck.
     """
     cloudformation = access.client("cloudformation")
-    stack = find_stack(cloudformation, name)
+    stack, continued = find_stack(cloudformation, name), ""
     if stack is not None and stack.state is StackState.UNDER_WAY:
         notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled_stack(cloudformation, stack)
@@ -41,14 +51,14 @@ def ready_stack(
         stopped = _settled_rollback(access, stack, notice)
         if not agreed_to_continue(stopped, consent):
             raise CannotRunError(str(stopped), stopped.remedy)
-        stack = continue_rollback(access, stopped)
+        stack, continued = continue_rollback(access, stopped), stopped.success
     if stack is None:
-        return None
+        return ReadyStack(None)
     if stack.state is StackState.STUCK:
         raise CannotRunError(str(stack), stack.remedy)
     if stack.state is StackState.NOT_CREATED and stack.protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
-    return stack
+    return ReadyStack(stack, continued)
 
 
 def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fleet.aws.doctor.lines import bare
+from fleet.aws.doctor.lines import one_line
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, fill_template, symptoms
 from fleet.findings import Finding, Severity
@@ -81,8 +81,8 @@ def causes(
 def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterator[Match]:
     """For each passage, the symptoms with the best rank."""
     for passage in passages:
-        text = _plain(passage.text)
-        whole, found = f"{text} {_plain(passage.following)}", list[Match]()
+        text = one_line(passage.text)
+        whole, found = f"{text} {one_line(passage.following)}", list[Match]()
         for symptom in symptoms():
             match = symptom.pattern.search(whole) if passage.where in symptom.where else None
             # A match in the following line alone is found when that line is the passage.
@@ -91,11 +91,6 @@ def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterato
                 found.append(Match(symptom=symptom, passage=passage, text=used, found=match, fits=fits))
         lowest = min((each.symptom.rank for each in found), default=0)
         yield from (each for each in found if each.symptom.rank == lowest)
-
-
-def _plain(text: str) -> str:
-    """The text with each run of white space as one blank, also Triton's new lines of two characters."""
-    return " ".join(bare(text).replace("\\n", " ").split())
 
 
 def _match_cause(symptom: Symptom, checked: Sequence[Finding]) -> Finding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fleet.aws.doctor.calls import Calls
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings
@@ -12,9 +13,14 @@ from fleet.check.spec_repositories import repository_findings, without_repeats
 from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.source import finding_at
 
 MAX_LINES = 5
 """How many further errors of the rules are reported; `fleet check` reports all."""
+
+UNREADABLE_BODY = (
+    "read the log; a body that Triton cannot read fails without a line there: look at what clients send"
+)
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ def check_spec(project: Project, name: str) -> SpecCheck:
 
 
 def is_well(seen: Observation) -> bool:
-    """Whether the last deploy did not fail, the endpoint answers, and its log has no known symptom."""
-    return not (seen.failed or seen.another or causes(seen.passages, None, None))
+    """Whether the last deploy did not fail, the endpoint and its calls answer, and no log has a symptom."""
+    return not (seen.failed or seen.another or seen.calls_fail or causes(seen.passages, None, None))
 
 
 def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
@@ -50,9 +56,11 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
     found = causes(seen.passages, spec.findings, spec.loaded)
     if seen.another is not None:
         found.append(seen.another)
-    elif not found:
+    elif not found and (seen.failed or not seen.calls_fail):
         found = [seen.absent] if seen.absent is not None else []
         found += [] if seen.under_way else [_unknown(seen)]
+    if seen.calls is not None and seen.calls.are_failing:
+        found.append(_failing_calls(seen.name, seen.calls, spec.loaded))
     if seen.stack is not None and seen.stack.stopped is not None:
         found.append(seen.stack.stopped.finding())
     if seen.stack is not None and seen.stack.stuck is not None:
@@ -64,6 +72,15 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
         if each.severity is Severity.ERROR and (each.code, each.place) not in reported
     ]
     return [*found, *others[:MAX_LINES]]
+
+
+def _failing_calls(name: str, calls: Calls, loaded: LoadedSpec | None) -> Finding:
+    message, place = f"invocations of {name}: {calls}", ("models",)
+    hint = "correct the model, and deploy it" if calls.reason else UNREADABLE_BODY
+    hint = f"{hint}; `fleet invoke {name}` shows the answer to one call"
+    if loaded is None or place not in loaded.source.marks:
+        return Finding(code="FL677", message=message, hint=hint)
+    return finding_at(loaded.source.mark(place), "FL677", message, hint)
 
 
 def _unknown(seen: Observation) -> Finding:

@@ -1,8 +1,8 @@
-"""Reads the three places that show why an endpoint does not answer."""
+"""Reads the places that show why an endpoint does not answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +17,7 @@ from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import DELETED, LiveStack, find_stack
 from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.failures import last_operation
+from fleet.aws.doctor.calls import Calls, read_calls, reason_of_failures
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
@@ -56,12 +57,25 @@ def evidence(access: Access, name: str) -> Observation:
         )
     seen = Observation(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
     # AWS's clock, as for logs and stacks; GetCallerIdentity needs no permission.
-    since = _since(seen, answered_at(access.client("sts").get_caller_identity()))
+    now = answered_at(access.client("sts").get_caller_identity())
+    since = _since(seen, now)
     logs = tuple(_logs(access, name, stack, since, missing))
     if stack is None and endpoint is None and not logs:
         problem = f"these credentials can read nothing about {name}: no permission for {', '.join(missing)}"
         raise CannotRunError(problem, "use credentials with these permissions")
-    return replace(seen, logs=logs, since=since, missing=tuple(dict.fromkeys(missing)))
+    calls = unless_denied("cloudwatch", missing, lambda: _calls(access, seen, logs, now))
+    return replace(seen, logs=logs, calls=calls, since=since, missing=tuple(dict.fromkeys(missing)))
+
+
+def _calls(access: Access, seen: Observation, logs: Sequence[SeenLog], now: datetime) -> Calls | None:
+    """The calls since the last deploy ended, at most of the last hour: those before it had another model."""
+    if seen.endpoint is None:
+        return None
+    ended = seen.stack.ended if seen.stack is not None else None
+    since = now - RECENT if ended is None else max(ended, now - RECENT)
+    calls = read_calls(access.client("cloudwatch"), seen.name, seen.endpoint.variants, since, now)
+    lines = (line for log in logs for _, line in log.lines)
+    return replace(calls, reason=reason_of_failures(lines)) if calls.failed else calls
 
 
 def _since(seen: Observation, now: datetime) -> datetime:
@@ -87,6 +101,7 @@ def _seen_stack(access: Access, name: str) -> SeenStack | None:
         status=live.status if live is not None else DELETED,
         reason=live.reason if live is not None else "",
         began=operation.began,
+        ended=operation.ended,
         failures=operation.failures,
         declares=declared_configuration(cloudformation, found) if live is not None else None,
         stopped=failed_rollback(access, live)
@@ -125,6 +140,7 @@ def _seen_endpoint(access: Access, name: str) -> SeenEndpoint | None:
         reason=found.get("FailureReason", ""),
         config=found["EndpointConfigName"],
         pending="PendingDeploymentSummary" in found,
+        variants=tuple(each["VariantName"] for each in found.get("ProductionVariants", ())),
     )
 
 

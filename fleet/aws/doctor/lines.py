@@ -35,6 +35,11 @@ def bare(text: str) -> str:
     return SECRET_VALUE.sub(MASK, "".join([*shown, text[at:]]))
 
 
+def one_line(text: str) -> str:
+    """The text with each run of white space as one blank, also Triton's new lines of two characters."""
+    return " ".join(bare(text).replace("\\n", " ").split())
+
+
 def symptom_texts(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The texts in which a symptom may be: each line with the next one, as some sentences span two.
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from fleet.aws.api.describe import UNDER_WAY
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
+from fleet.aws.doctor.calls import Calls
 from fleet.aws.doctor.lines import is_error, symptom_texts
 from fleet.aws.running_configuration import runs_another
 from fleet.catalog.stack_statuses import StackState, stack_status
@@ -37,7 +38,8 @@ class Passage:
 class SeenStack:
     """The endpoint's stack, perhaps a deleted one, its last operation before that, and what it declares.
 
-    `stopped` is where its rollback stopped, if it did; `stuck` is the finding if no deploy can repair it.
+    `ended` is None while an operation is in progress; `stopped` is where its rollback stopped, if it did;
+    `stuck` is the finding if no deploy can repair it.
     """
 
     name: str
@@ -46,6 +48,7 @@ class SeenStack:
     began: datetime | None
     failures: tuple[Failure, ...]
     declares: str | None
+    ended: datetime | None = None
     stopped: FailedRollback | None = None
     stuck: Finding | None = None
 
@@ -68,6 +71,7 @@ class SeenEndpoint:
     reason: str
     config: str
     pending: bool
+    variants: tuple[str, ...] = ()
 
     @property
     def in_service(self) -> bool:
@@ -99,12 +103,16 @@ class SeenLog:
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """All evidence; `missing` are the IAM actions that were denied, `since` is the start of the logs."""
+    """All evidence; `missing` are the IAM actions that were denied, `since` is the start of the logs.
+
+    `calls` is None without an endpoint.
+    """
 
     name: str
     stack: SeenStack | None
     endpoint: SeenEndpoint | None
     logs: tuple[SeenLog, ...] = ()
+    calls: Calls | None = None
     since: datetime | None = None
     missing: tuple[str, ...] = ()
 
@@ -120,6 +128,16 @@ class Observation:
         """Whether the endpoint is being changed and nothing has failed so far."""
         stack_failed = self.stack is not None and self.stack.failed
         return self.endpoint is not None and self.endpoint.status in UNDER_WAY and not stack_failed
+
+    @property
+    def calls_fail(self) -> bool:
+        """Whether so many recent calls failed that the endpoint is not healthy."""
+        return self.calls is not None and self.calls.are_failing
+
+    @property
+    def declares(self) -> str | None:
+        """The configuration that the stack declares; None while a stopped rollback leaves that open."""
+        return self.stack.declares if self.stack is not None and self.stack.stopped is None else None
 
     @property
     def stack_hidden(self) -> bool:
@@ -160,8 +178,7 @@ class Observation:
     @property
     def another(self) -> Finding | None:
         """The finding if the endpoint does not run what its stack declares, or was deleted."""
-        declares = self.stack.declares if self.stack is not None and self.stack.stopped is None else None
         is_down = self.endpoint is not None and not self.endpoint.in_service
-        if declares is None or is_down or self.endpoint_hidden:
+        if (declares := self.declares) is None or is_down or self.endpoint_hidden:
             return None
         return runs_another(self.name, self.endpoint.config if self.endpoint else None, declares)

@@ -15,6 +15,7 @@ from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.endpoints import endpoints
 from fleet.aws.preflight.functions import functions
 from fleet.aws.preflight.images import images
+from fleet.aws.preflight.network import network
 from fleet.aws.preflight.quotas import quotas
 from fleet.aws.preflight.scaling import scaling
 from fleet.aws.preflight.stacks import bootstrap, foundation
@@ -55,6 +56,16 @@ CHECKS = (
     ),
     Check(name="functions", look=functions, actions=("lambda:GetAccountSettings",)),
     Check(name="image", look=images, actions=("ecr:BatchGetImage",)),
+    Check(
+        name="network",
+        look=network,
+        actions=(
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcAttribute",
+            "ec2:DescribeVpcEndpoints",
+        ),
+    ),
     Check(name="artifacts", look=artifacts, actions=("s3:GetObject", "s3:ListBucket")),
     Check(
         name="endpoints",

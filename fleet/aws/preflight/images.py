@@ -24,9 +24,13 @@ def images(subject: Subject) -> Iterator[CheckResult]:
     ecr = subject.access.client("ecr")
     by_uri: dict[str, tuple[Image, list[str]]] = {}
     pulled = set(subject.specs)
+    limits = subject.image_limits() if subject.access.is_local_fleet else {}
     for endpoint in subject.endpoints:
         by_uri.setdefault(endpoint.image.uri, (endpoint.image, []))[1].append(endpoint.name)
     for uri, (image, names) in by_uri.items():
+        if limited := tuple(limits[name] for name in names if name in limits):
+            yield CheckResult(what="image", text=f"{uri}: not served on this machine", findings=limited)
+            continue
         found, refusal = requested_image(ecr, image_reference(uri))
         if found is not None:
             digest = found["imageId"]["imageDigest"]
@@ -45,7 +49,8 @@ def images(subject: Subject) -> Iterator[CheckResult]:
         key = "image" if image.is_own else "triton" if image.digest is None else "image_digest"
         hint = f"write a release for `triton` that has an image in {subject.place.region}"
         if image.is_own:
-            hint = "build it: `fleet images build`; or write the digest of an image that exists"
+            build = f"fleet images build --env {subject.place.environment} {' '.join(names)}"
+            hint = f"build it: `{build}`; or write the digest of an image that exists"
         elif image.digest is not None:
             hint = f"remove `image_digest`: preflight then shows the digest of {image.name.partition('@')[0]}"
         findings = [subject.of_spec(name, (key,), "FL628", message, hint) for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,11 +18,15 @@ AT_ONCE = 8
 
 @dataclass(frozen=True)
 class Subject:
-    """Endpoints of an environment with their locks, and access to its account."""
+    """Endpoints of an environment with their locks, and access to its account.
+
+    `image_limits` is called for a local fleet alone: findings by the endpoints whose images it cannot serve.
+    """
 
     project: Project
     fleet: ResolvedFleet
     access: Access
+    image_limits: Callable[[], Mapping[str, Finding]] = dict[str, Finding]
 
     @property
     def place(self) -> Deployment:

@@ -14,13 +14,14 @@ from botocore.exceptions import BotoCoreError
 
 from fleet.aws.api.emulator import local_session
 from fleet.cli.arguments import Endpoint, Env
+from fleet.cli.aws_access import local_fleet
 from fleet.cli.invoke.destination import Destination
 from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
 from fleet.endpoint.context.request_size import CODE, oversize
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from fleet.local.state import LocalState
+from fleet.local.state import LocalState, log_name
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json_text
 from fleet.spec.environment import LOCAL
@@ -108,10 +109,10 @@ def invoke(
         arrays = read_inputs(inputs)
     payload = _raw(body, content_type) if arrays is None else _encode(arrays, outputs or [], json)
     _check_size(payload, root)
-    connected = _connect(root, env, region, endpoint)
+    connected, is_local = _connect(root, env, region, endpoint)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)  # fail before the inference, not after it
-    answer = _send(connected, payload, route, project)
+    answer = _send(connected, payload, route, project, is_local=is_local)
     if arrays is not None:
         _show(answer, save)
     else:
@@ -163,7 +164,8 @@ def _check_size(payload: Payload, root: Path) -> None:
     print_findings([replace(finding, severity=Severity.WARNING)], Format.HUMAN, root)
 
 
-def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint:
+def _connect(root: Path, env: str, region: str, endpoint: str) -> tuple[TritonEndpoint, bool]:
+    """The endpoint, and whether the local fleet serves it."""
     import boto3
 
     from fleet_client import CLIENT_CONFIG, TritonEndpoint
@@ -175,7 +177,7 @@ def _connect(root: Path, env: str, region: str, endpoint: str) -> TritonEndpoint
         raise _unreachable(endpoint, error) from error
     if env != LOCAL and ".amazonaws.com" not in client.meta.endpoint_url:
         print_error(f"calling {client.meta.endpoint_url}, set by AWS_ENDPOINT_URL or a profile")
-    return TritonEndpoint(endpoint, client=client, pause=_pause)
+    return TritonEndpoint(endpoint, client=client, pause=_pause), local_fleet(root, client) is not None
 
 
 def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
@@ -185,7 +187,9 @@ def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
     return local_session(region, supervisor.keys), supervisor.url
 
 
-def _send(endpoint: TritonEndpoint, payload: Payload, route: Destination, project: Project) -> Payload:
+def _send(
+    endpoint: TritonEndpoint, payload: Payload, route: Destination, project: Project, *, is_local: bool
+) -> Payload:
     from fleet_client import InferenceError, PayloadError
 
     try:
@@ -194,7 +198,7 @@ def _send(endpoint: TritonEndpoint, payload: Payload, route: Destination, projec
         raise FindingsError([Finding(code="FL709", message=str(error))]) from error
     except InferenceError as error:
         if error.code == "ModelError":
-            raise FindingsError([_refusal(endpoint.name, project, error)]) from error
+            raise FindingsError([_refusal(endpoint.name, project, error, is_local=is_local)]) from error
         hint = instead(project, endpoint.name, route.target, error.message)
         message = f"{error.code}: {error.message}"
         raise FindingsError([Finding(code="FL701", message=message, hint=hint)]) from error
@@ -217,9 +221,10 @@ def _show(answer: Payload, save: Path | None) -> None:
             say(line)
 
 
-def _refusal(endpoint: str, project: Project, error: InferenceError) -> Finding:
+def _refusal(endpoint: str, project: Project, error: InferenceError, *, is_local: bool) -> Finding:
     env = project.environment.environment
-    log = f"`fleet local logs {endpoint}`" if env == LOCAL else error.log
+    here = f"`fleet local logs {log_name(env, endpoint)}`"
+    log = here if env == LOCAL else f"{error.log}, here {here}" if is_local else error.log
     message = f"{endpoint} answered {error.status}: {error.message}"
     hints = [f"its log is {log}"] if log else []
     if error.status == NO_MODEL and (routes := routes_of(project, endpoint)):

@@ -6,11 +6,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from fleet.local.metrics.recorder import Recorder
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
+from fleet_emulator.hosting import EndpointId
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -21,7 +22,7 @@ SECONDS_BETWEEN = 10.0
 LATE = 45
 """The second of a minute from which on a gauge stands for it; before the last publishing of the minute."""
 
-Gauge: TypeAlias = tuple[str, str, str, float]
+Gauge: TypeAlias = tuple[EndpointId, str, str, float]
 """Endpoint, variant, measure of the catalog, value."""
 
 
@@ -38,20 +39,21 @@ class Publisher:
         *,
         sources: Callable[[], Iterable[TritonSource]],
         gauges: Callable[[], Iterable[Gauge]],
-        cloudwatch: Callable[[], CloudWatchClient],
+        cloudwatch: Callable[[str, str], CloudWatchClient],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Args: what is published, a client of the embedded CloudWatch (asked for once), Unix seconds."""
+        """Args: what is published, a client of the embedded CloudWatch by account and region, Unix seconds.
+
+        Each client is requested once, by the thread that publishes.
+        """
         self._recorder, self._scraper = recorder, TritonScraper()
-        self._sources, self._gauges, self._make_client = sources, gauges, cloudwatch
+        self._sources, self._gauges, self._cloudwatch = sources, gauges, cache(cloudwatch)
         self._clock, self._last_minute = clock, -1
         self._publishing, self._stop = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="metrics", daemon=True)
 
     def start(self) -> None:
         """Publish in the background until `stop`."""
-        # Made by the caller's thread: a boto3 session, which others may use too, makes one client at a time.
-        _ = self._client
         self._thread.start()
 
     def stop(self) -> None:
@@ -69,12 +71,8 @@ class Publisher:
     def _publish(self, *, asked_for: bool) -> None:
         with self._publishing:
             self._try("gauges", partial(self._record_gauges, asked_for=asked_for))
-            self._try("SageMaker's metrics", lambda: self._recorder.publish(self._client))
+            self._try("SageMaker's metrics", lambda: self._recorder.publish(self._cloudwatch))
             self._try("Triton's metrics", self._scrape)
-
-    @cached_property
-    def _client(self) -> CloudWatchClient:
-        return self._make_client()
 
     def _run(self) -> None:
         while not self._stop.wait(SECONDS_BETWEEN):
@@ -92,8 +90,11 @@ class Publisher:
         sources = list(self._sources())
         self._scraper.forget_all_but({source.server for source in sources})
         for source in sources:
-            publish = partial(self._scraper.publish, source, self._client)
-            self._try(f"Triton's metrics of {source.endpoint}", publish)
+            self._try(f"Triton's metrics of {source.endpoint.name}", partial(self._scrape_source, source))
+
+    def _scrape_source(self, source: TritonSource) -> None:
+        cloudwatch = self._cloudwatch(source.endpoint.account, source.endpoint.region)
+        self._scraper.publish(source, cloudwatch)
 
     @staticmethod
     def _try(what: str, work: Callable[[], None]) -> None:

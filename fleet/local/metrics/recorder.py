@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fleet.catalog.metrics import Metric, endpoint_metric
 from fleet.local.metrics.put import METRICS_A_CALL, VALUES_A_METRIC, portions
+from fleet_emulator.hosting import EndpointId
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -29,7 +30,7 @@ class Moment:
     """One metric of one variant in one second of Unix time."""
 
     metric: Metric
-    endpoint: str
+    endpoint: EndpointId
     variant: str
     second: int
 
@@ -47,7 +48,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._collected: defaultdict[Moment, Counter[float]] = defaultdict(Counter)
 
-    def record(self, endpoint: str, variant: str, measure: str, value: float) -> None:
+    def record(self, endpoint: EndpointId, variant: str, measure: str, value: float) -> None:
         """Collect one value of a measure of the catalog, in the catalog's unit, as of now.
 
         Raises:
@@ -57,8 +58,11 @@ class Recorder:
         with self._lock:
             self._collected[moment][value] += 1
 
-    def publish(self, cloudwatch: CloudWatchClient) -> None:
+    def publish(self, cloudwatch: Callable[[str, str], CloudWatchClient]) -> None:
         """Send what was collected since the last time; what CloudWatch does not take is kept for the next.
+
+        Args:
+            cloudwatch: A client by account and region: each endpoint's metrics are its own region's.
 
         Raises:
             BotoCoreError, ClientError: CloudWatch did not take it.
@@ -69,7 +73,9 @@ class Recorder:
         try:
             while waiting:
                 data = [_datum(portion) for portion in waiting[0]]
-                cloudwatch.put_metric_data(Namespace=waiting[0][0][0].metric.namespace, MetricData=data)
+                moment, _ = waiting[0][0]
+                client = cloudwatch(moment.endpoint.account, moment.endpoint.region)
+                client.put_metric_data(Namespace=moment.metric.namespace, MetricData=data)
                 del waiting[0]
         except BaseException:
             self._put_back(portion for call in waiting for portion in call)
@@ -89,10 +95,11 @@ class Recorder:
 
 
 def _calls(collected: Mapping[Moment, Counter[float]]) -> Iterator[list[Portion]]:
-    by_namespace: defaultdict[str, list[Portion]] = defaultdict(list)
+    by_namespace: defaultdict[tuple[str, str, str], list[Portion]] = defaultdict(list)
     for moment, counts in sorted(collected.items(), key=lambda item: item[0].second):
         for values in portions(list(counts.items()), VALUES_A_METRIC):
-            by_namespace[moment.metric.namespace].append((moment, dict(values)))
+            key = moment.endpoint.account, moment.endpoint.region, moment.metric.namespace
+            by_namespace[key].append((moment, dict(values)))
     for data in by_namespace.values():
         yield from map(list, portions(data, METRICS_A_CALL))
 
@@ -102,7 +109,7 @@ def _datum(portion: Portion) -> MetricDatumTypeDef:
     return {
         "MetricName": moment.metric.name,
         "Dimensions": [
-            {"Name": "EndpointName", "Value": moment.endpoint},
+            {"Name": "EndpointName", "Value": moment.endpoint.name},
             {"Name": "VariantName", "Value": moment.variant},
         ],
         "Timestamp": datetime.fromtimestamp(moment.second, UTC),

@@ -14,6 +14,7 @@ import urllib3
 from prometheus_client.parser import text_string_to_metric_families
 
 from fleet.local.metrics.put import METRICS_A_CALL, portions
+from fleet_emulator.hosting import EndpointId
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -34,7 +35,7 @@ Series: TypeAlias = tuple[str, Labels]
 class TritonSource:
     """One tritonserver's metrics port; `server` is its pid: its counters begin at 0 with it."""
 
-    endpoint: str
+    endpoint: EndpointId
     server: int
     pool: urllib3.HTTPConnectionPool
     namespace: str
@@ -71,7 +72,7 @@ class TritonScraper:
             readings = list(_readings(self._read(source)))
         except (urllib3.exceptions.HTTPError, ValueError) as error:
             log.warning(
-                "the metrics of %s, process %d, were not read: %s", source.endpoint, source.server, error
+                "the metrics of %s, process %d, were not read: %s", source.endpoint.name, source.server, error
             )
             return
         last = self._last.setdefault(source.server, {})

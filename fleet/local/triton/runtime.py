@@ -10,13 +10,20 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
+from fleet.catalog.python_packages import release_packages
+from fleet.catalog.release_facts import stub_python
 from fleet.findings import CannotRunError
+from fleet.local.images.reference import release_of
+from fleet.local.triton.cache_folder import cache_folder
+from fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model
 from fleet.local.triton.network import check_network
+from fleet.spec.image_name import image_name
 
 WHEEL = "nvidia-pytriton"
 WHEEL_VERSION = "0.7.0"
@@ -30,7 +37,6 @@ _PLATFORMS = (
     "synth and every test that is not marked `triton` work here all the same"
 )
 TOO_NEW = (3, 13)
-PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +47,37 @@ class TritonRuntime:
     library_path: tuple[Path, ...]
     backend_directory: Path
     cache_directory: Path
-    python_bin: Path
+    python: ModelPython
     release: str
 
     def environment(self) -> dict[str, str]:
         """PATH and LD_LIBRARY_PATH; Triton's Python stub is the environment of the first python3 on PATH."""
         return {
-            "PATH": os.pathsep.join((str(self.python_bin), os.environ.get("PATH", os.defpath))),
+            "PATH": os.pathsep.join((str(self.python.bin), os.environ.get("PATH", os.defpath))),
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.library_path)),
         }
+
+    def for_image(self, image: str) -> TritonRuntime:
+        """The same, whose models find the packages of a deployed image.
+
+        Args:
+            image: Its URI; one that is not named after a release counts as this machine's release.
+        """
+        name = image_name(image)
+        tag = release_of(name) if name else None
+        return self.for_release(tag.release if tag else RELEASE)
+
+    def for_release(self, release: str, packages: Mapping[str, str] = MappingProxyType({})) -> TritonRuntime:
+        """The same, whose models find the packages of a release's image, or of one that is built on it.
+
+        Args:
+            release: Such as "25.04".
+            packages: What an image of one's own has besides, or in other versions, by its facts.
+        """
+        python = model_python(
+            self.python.prefix.parent, release_packages(release) | dict(packages), stub_python(release)[0]
+        )
+        return replace(self, python=python)
 
 
 def find_runtime(cache: Path) -> TritonRuntime:
@@ -79,7 +107,7 @@ def find_runtime(cache: Path) -> TritonRuntime:
         library_path=library_path,
         backend_directory=assemble(cache, server / "backends", stub),
         cache_directory=server / "caches",
-        python_bin=Path(sys.prefix) / "bin",
+        python=model_python(cache, release_packages(RELEASE), stub_python(RELEASE)[0]),
         release=RELEASE,
     )
 
@@ -117,11 +145,11 @@ def _check_numpy() -> None:
         raise CannotRunError(problem, 'pip install "numpy<2" (on Python 3.12 or older)')
 
 
-STAND_INS = Path(__file__).parent / "backends"
+STAND_INS = "fleet.local.triton.backends"
 
 
 def assemble(cache: Path, wheel_backends: Path, stub: Path) -> Path:
-    """A directory of copies below `cache`, named by their content; made in one step, reused when it exists.
+    """A directory of copies below `cache`, named by their content.
 
     Args:
         cache: Where to keep it; made when missing.
@@ -130,25 +158,25 @@ def assemble(cache: Path, wheel_backends: Path, stub: Path) -> Path:
     """
     # Copies, not links: Triton refuses a backend whose real path is outside of this directory.
     sources = {Path("python") / stub.name: stub}
-    for backends in (wheel_backends, STAND_INS):
-        sources |= {file.relative_to(backends): file for file in backends.glob("*/*") if file.is_file()}
+    sources |= {
+        file.relative_to(wheel_backends): file for file in wheel_backends.glob("*/*") if file.is_file()
+    }
+    stand_ins = sorted(file.parent.name for file in Path(__file__).parent.glob("backends/*/model.py"))
+    models = {Path(name) / "model.py": product_model(f"{STAND_INS}.{name}.model") for name in stand_ins}
 
-    digest = hashlib.sha256()
-    for name, source in sorted(sources.items()):
-        digest.update(f"{name} {hashlib.sha256(source.read_bytes()).hexdigest()}\n".encode())
-    directory = cache.absolute() / f"backends-{digest.hexdigest()[:16]}"
-    if directory.is_dir():
-        return directory
-    cache.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="backends-draft-", dir=cache))
-    for name, source in sources.items():
-        (draft / name).parent.mkdir(exist_ok=True)
-        shutil.copy2(source, draft / name)
-    try:
-        draft.rename(directory)
-    except OSError:  # another process was faster; its copies are the same
-        shutil.rmtree(draft)
-    return directory
+    digests = {name: hashlib.sha256(source.read_bytes()).hexdigest() for name, source in sources.items()}
+    digests |= {name: hashlib.sha256(text.encode()).hexdigest() for name, text in models.items()}
+    lines = "".join(f"{name} {digest}\n" for name, digest in sorted(digests.items()))
+
+    def fill(folder: Path) -> None:
+        for name in digests:
+            (folder / name).parent.mkdir(exist_ok=True)
+        for name, source in sources.items():
+            shutil.copy2(source, folder / name)
+        for name, text in models.items():
+            (folder / name).write_text(text, "utf-8")
+
+    return cache_folder(cache, f"backends-{hashlib.sha256(lines.encode()).hexdigest()[:16]}", fill)
 
 
 LIBPYTHON = f"libpython{sys.version_info.major}.{sys.version_info.minor}"

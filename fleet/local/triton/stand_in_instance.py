@@ -1,7 +1,7 @@
 """One instance of a model on the CPU, for the stand-ins of Triton's backends, whatever computes it.
 
 Triton's Python stub alone can import it: it has `triton_python_backend_utils`, and finds this package because
-it runs in the Python environment of the command that has started Triton.
+the file that it loads adds the product's folders to its path.
 """
 
 from __future__ import annotations

@@ -14,20 +14,30 @@ _NOT_READ = re.compile(r'failed to read text proto from (?P<file>[^"\n]+)')
 _CONFIG_LINE = re.compile(r"\bline (?P<line>\d+):\d+: ")
 _MODEL = re.compile(r"\bmodel '(?P<model>[^']+)'")
 _CODE_LINE = re.compile(r"\((?P<file>[^()]+):(?P<line>\d+)\)$")
+_OF_STAND_IN = re.compile(
+    r"failed to load: TritonModelException: "
+    r"(?P<reason>onnx runtime error 1: Load model from (?P<file>\S+) failed:.*?)(?: \(\S+:\d+\))?$"
+)
 _PREFIXES = re.compile(
     r"load failed for model '[^']*': |version -?\d+ is at UNAVAILABLE state: "
     r"|failed to load '[^']*', failed to poll from model repository; |creating server: [A-Z][A-Za-z ]+ - "
     r"|(?:Internal|Invalid argument|Not found|Unsupported): "
+    # A backend that has no stand-in is missing in the image as well.
+    r"| \(the backends of this machine: [^()]*\)"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """Why it was refused, and the place in the repository that this is about, if it is known."""
+    """Why it was refused, and the place in the repository that this is about, if it is known.
+
+    `by_stand_in` is whether the stand-in for ONNX Runtime's backend refused it, not Triton.
+    """
 
     reason: str
     file: Path | None = None
     line: int | None = None
+    by_stand_in: bool = False
 
 
 def words(reason: str, log: str, prepared: Preparation) -> Words:
@@ -39,6 +49,8 @@ def words(reason: str, log: str, prepared: Preparation) -> Words:
         prepared: The staged copy.
     """
     reason = plain(reason, prepared)
+    if match := _OF_STAND_IN.search(reason):
+        return Words(reason=match["reason"], file=Path(match["file"]), by_stand_in=True)
     if match := _CODE_LINE.search(reason):
         return Words(reason=reason, file=Path(match["file"]), line=int(match["line"]))
     return words_about(_config_of(reason, log, prepared), reason, prepared)

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fleet.catalog.images import missing_backends
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.model_data import unpack
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
 from fleet.local.try_load.stand_ins import backends_of, with_stand_ins, without_runtimes, without_tensors
 from fleet.repository.config.message import CONFIG
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.main_model import main_model
 from fleet.repository.unpacking import budget_of_disk
 
@@ -45,8 +47,10 @@ class Preparation:
 
 
 @contextmanager
-def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterator[Preparation]:
+def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> Iterator[Preparation]:
     """Copy a folder, or unpack an archive, for as long as it is needed; `path` itself is not touched.
+
+    A backend that the container's image is known to lack gets no stand-in: Triton reports that it is missing.
 
     Raises:
         HostingError: it is not an archive, or holds entries that would leave its folder.
@@ -56,7 +60,7 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
     with TemporaryDirectory(prefix="fleet-last-word-") as temporary:
         folder = Path(temporary).resolve()
         source = path if path.is_dir() else _unpack(path, folder / "unpacked")
-        at_root = multi_model and (source / CONFIG).is_file()
+        at_root = container.multi_model and (source / CONFIG).is_file()
         registered = folder / "model"
         # Triton finds files at the root only where the container has them, in /opt/ml/models.
         repository = registered / "model" if at_root else registered
@@ -64,7 +68,8 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
             rewrites = _stage(source, repository)
             models = registered if at_root else repository
             backends = backends_of(models)
-            stood_in = with_stand_ins(runtime.backend_directory, backends.values(), folder / "backends")
+            in_image = set(backends.values()) - missing_backends(container.release or runtime.release)
+            stood_in = with_stand_ins(runtime.backend_directory, in_image, folder / "backends")
             stand_ins = {model: backend for model, backend in backends.items() if backend in stood_in}
             rewrites += [
                 replace(each, file=(models / each.file).relative_to(repository))
@@ -82,7 +87,10 @@ def prepare(path: Path, runtime: TritonRuntime, *, multi_model: bool) -> Iterato
                 each.file: (source / each.file).read_bytes() for each in rewrites if each.file.name == CONFIG
             },
             stand_ins={path.name if at_root else model: backend for model, backend in stand_ins.items()},
-            doubts=(*_left_to_chance(repository, multi_model=multi_model), *_incomplete(models, stand_ins)),
+            doubts=(
+                *_left_to_chance(repository, multi_model=container.multi_model),
+                *_incomplete(models, stand_ins),
+            ),
         )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from fleet.local.triton.release import RELEASE
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
-from fleet.local.try_load.load_request import NOT_READ, QUIET, post
+from fleet.local.try_load.load_request import NOT_READ, QUIET, post, target_of
 from fleet.local.try_load.messages import Words, ready, words, words_about
+from fleet.local.try_load.parts import loaded_parts
 from fleet.local.try_load.preparation import Preparation, prepare
 from fleet.local.try_load.result import TryLoadResult
 from fleet.local.try_load.triton_load import ask, multi_model, shared, single
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.unpacking import TooLargeError
 from fleet.spec.endpoint import Mode
 from fleet_emulator.hosting import HostingError
@@ -20,7 +24,13 @@ SECONDS = 60.0
 
 
 def load_in_triton(
-    path: Path, runtime: TritonRuntime, *, mode: Mode, default_model: str = "", seconds: float = SECONDS
+    path: Path,
+    runtime: TritonRuntime,
+    *,
+    mode: Mode,
+    default_model: str = "",
+    release: str | None = None,
+    seconds: float = SECONDS,
 ) -> TryLoadResult:
     """Load a folder or an archive as the container does; nothing of it is left, and `path` is not touched.
 
@@ -30,44 +40,59 @@ def load_in_triton(
         mode: `single`: the container's start rules, then the start of a server. `multi-model`: a running
             server is asked to load it. `shared-container`: the start of a server, which loads all of it.
         default_model: In single mode the directory to load, where the repository has several.
+        release: The Triton release of the image, which decides what its ONNX Runtime reads and which backends
+            it has; that of this machine's Triton if None.
         seconds: How long Triton may take.
 
     Raises:
         CannotRunError: this machine cannot copy the repository.
     """
+    container = ServingContainer(
+        multi_model=mode is Mode.MULTI_MODEL,
+        loads_all=mode is Mode.SHARED_CONTAINER,
+        release=release or runtime.release,
+        default_model=default_model or None,
+    )
     try:
-        with prepare(path, runtime, multi_model=mode is Mode.MULTI_MODEL) as copy:
-            return _answer(path, copy, mode, default_model, seconds)
+        with prepare(path, runtime, container) as copy:
+            return _answer(path, copy, mode, container, seconds)
     except (HostingError, TooLargeError) as error:
-        return TryLoadResult(
-            path=path, release=runtime.release, loaded=False, reason=str(error), stand_ins={}
-        )
+        return TryLoadResult(path=path, release=runtime.release, reason=str(error))
 
 
-def _answer(path: Path, copy: Preparation, mode: Mode, default_model: str, seconds: float) -> TryLoadResult:
+def _answer(
+    path: Path, copy: Preparation, mode: Mode, container: ServingContainer, seconds: float
+) -> TryLoadResult:
     archive = path.name if path.is_file() else f"{path.name}.tar.gz"
     environment = {
-        Mode.SINGLE: single(default_model),
+        Mode.SINGLE: single(container.default_model or ""),
         Mode.MULTI_MODEL: multi_model(),
         Mode.SHARED_CONTAINER: shared(copy.repository),
     }[mode]
-    outcome = ask(copy, environment, archive, seconds)
+    image_release = container.release or copy.runtime.release
+    outcome = ask(copy, {RELEASE: image_release, **environment}, archive, seconds)
     why = words(outcome.reason, outcome.log, copy)
     if not outcome.reason and copy.originals:
         why = original_refusal(copy, seconds) or why
-    return TryLoadResult(
+    answer = TryLoadResult(
         path=path,
         release=copy.runtime.release,
-        loaded=not why.reason,
+        image_release=image_release,
         reason=why.reason,
         file=path / why.file if why.file else None,
         line=why.line,
-        ready=ready(outcome.log) if not why.reason else (),
+        by_stand_in=why.by_stand_in,
         rewrites=copy.rewrites,
-        stand_ins=copy.stand_ins,
         doubts=copy.doubts,
         silent=outcome.silent,
     )
+    if why.reason:
+        return answer
+    parts = loaded_parts(copy, container, path.name)
+    left = {*parts.untried_models, *parts.incomplete_ensembles}
+    directories = {target_of(archive): parts.main}
+    models = tuple(each for each in ready(outcome.log) if directories.get(each, each) not in left)
+    return replace(answer, ready=models, parts=parts)
 
 
 ROOT = "model"

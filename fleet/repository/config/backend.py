@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from posixpath import normpath
 
 from fleet.catalog.backends import backend_facts, backends
+from fleet.catalog.images import backends_elsewhere
 from fleet.catalog.release_facts import platform_since
 from fleet.findings import Finding, Severity
 from fleet.repository.backends import FORMATS, PLATFORMS, named_backend
@@ -86,7 +87,7 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
             yield config.finding("FL417", reason, "backend", hint="leave out `backend`")
         return
     resolved = backend_of(config)
-    names = {each.backend for each in backends().values()}
+    names = {*(each.backend for each in backends().values()), *backends_elsewhere()}
     near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
     if backend and near:
         reason = f"unable to find backend library for backend '{backend}'"

@@ -43,9 +43,13 @@ def completed_by_graph(
 
 def header_of(config: ParsedConfig, contents: Contents, folder: str, version: str) -> OnnxHeader | None:
     """The header of the file that a version is loaded from, if it was read."""
-    name = config.message.default_model_filename or "model.onnx"
-    path = contents.path(folder, version, name)
-    return contents.headers.get(path) or contents.headers.get(f"{path}/model.onnx")
+    return contents.headers.get(graph_path(config, contents, folder, version))
+
+
+def graph_path(config: ParsedConfig, contents: Contents, folder: str, version: str) -> str:
+    """The file that a version is loaded from: the one that is named, or one in a folder of that name."""
+    path = contents.path(folder, version, config.message.default_model_filename or "model.onnx")
+    return path if path in contents.headers else f"{path}/model.onnx"
 
 
 def _fill(fields: object, tensors: Sequence[OnnxTensor], batching: bool) -> None:

@@ -15,6 +15,7 @@ class ServingContainer:
         release: The Triton release, such as "25.04"; None where it is not known.
         default_model: The directory that a single container loads, if one is named.
         further: Directories that it is set to load as well.
+        own_image: Whether its image is not the release's.
         built: Models whose TensorRT engine is built later: the repository lacks it on purpose.
     """
 
@@ -24,3 +25,4 @@ class ServingContainer:
     default_model: str | None = None
     further: frozenset[str] = frozenset()
     built: frozenset[str] = frozenset()
+    own_image: bool = False

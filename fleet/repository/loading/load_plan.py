@@ -14,6 +14,7 @@ from fleet.repository.loading.bls import unloaded_calls
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.cycles import circles
 from fleet.repository.loading.entry_model import main_of
+from fleet.repository.loading.imports import missing_imports
 from fleet.repository.loading.model import ensemble_findings, model_findings
 from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
@@ -74,6 +75,7 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
         findings += of_model if name in loaded_ones else map(_as_warning, of_model)
     findings += circles({name: configs[name] for name in loaded if name in configs})
     findings += unloaded_calls(contents, setting, loaded, models)
+    findings += missing_imports(contents, setting, (models[name] for name in loaded))
     if main.model is not None:
         findings += _unloaded_findings(contents, unloaded, main.model)
     return LoadPlan(

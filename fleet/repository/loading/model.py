@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fleet.findings import Finding, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.contents import Contents
-from fleet.repository.loading.completion import header_of
+from fleet.repository.loading.completion import graph_path, header_of
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.files import named_files
 from fleet.repository.loading.mappings import mappings
@@ -18,6 +18,7 @@ from fleet.repository.loading.steps import decoupled_branches, missing_models, m
 from fleet.repository.loading.versions import versions
 from fleet.repository.model_files import missing_files
 from fleet.repository.onnx.match import external_findings, onnx_findings
+from fleet.repository.onnx.versions import version_findings
 from fleet.repository.python.conda_match import conda_findings
 
 STREAMS_SINCE = "25.03"
@@ -55,6 +56,8 @@ def model_findings(
             if header is not None:
                 file = contents.file(contents.path(folder, version))
                 yield from onnx_findings(config, header, file)
+                graph = contents.file(graph_path(config, contents, folder, version))
+                yield from version_findings(config, header, graph, setting.release)
                 yield from external_findings(config, header, contents, contents.path(folder, version))
     too_old = setting.release is not None and setting.release < STREAMS_SINCE
     if is_main and config.message.model_transaction_policy.decoupled and (setting.multi_model or too_old):

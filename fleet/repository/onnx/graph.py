@@ -61,11 +61,14 @@ class _Graph:
         self._outputs: dict[str, OnnxTensor] = {}
         self._initializers: set[str] = set()
         self._external: dict[str, None] = {}
+        self._opsets: list[tuple[str, int]] = []
 
     def read(self) -> None:
         for field in self._wire.fields(self._size):
             if (field.number, field.kind) == (1, VARINT):
                 self._version = field.value
+            elif (field.number, field.kind) == (8, BYTES):
+                self._operator_set(field)
             else:
                 self._enter("model", field, 1)
 
@@ -76,6 +79,8 @@ class _Graph:
             outputs=tuple(self._outputs.values()),
             overridable=tuple(each for each in inputs if each.name in given and self._version >= 4),
             external=tuple(self._external),
+            ir_version=self._version,
+            opsets=tuple(self._opsets),
             problem=self._problem(),
         )
 
@@ -115,6 +120,16 @@ class _Graph:
         if is_external and location not in self._external:
             self._hold(len(location))
             self._external[location] = None
+
+    def _operator_set(self, message: Field) -> None:
+        domain, version = "", 0
+        for field in self._wire.fields(message.value):
+            if (field.number, field.kind) == (1, BYTES):
+                domain = text(self._wire.take(field))
+            elif (field.number, field.kind) == (2, VARINT):
+                version = field.value
+        self._hold(len(domain))
+        self._opsets.append((domain, version))
 
     def _entry(self, message: Field) -> tuple[str, str]:
         found = {1: "", 2: ""}

@@ -27,13 +27,16 @@ class OnnxHeader:
 
     `inputs` are without those that an initializer gives a value; those of them that a request may give
     another value are `overridable`. ONNX Runtime may know more of the outputs: it infers dimensions that the
-    file leaves open. `external` are the files, relative to the graph's folder, that hold weights. `certain`
-    is False if only this reader has the problem.
+    file leaves open. `external` are the files, relative to the graph's folder, that hold weights.
+    `ir_version` is the version of the file's format, 0 if it has none; `opsets` are the versions of the
+    operator sets by domain, in the file's order. `certain` is False if only this reader has the problem.
     """
 
     inputs: tuple[OnnxTensor, ...] = ()
     outputs: tuple[OnnxTensor, ...] = ()
     overridable: tuple[OnnxTensor, ...] = ()
     external: tuple[str, ...] = ()
+    ir_version: int = 0
+    opsets: tuple[tuple[str, int], ...] = ()
     problem: str = ""
     certain: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import gpu_backends
-from fleet.catalog.images import removed_backends
+from fleet.catalog.images import backends_elsewhere, removed_backends
 from fleet.catalog.instances import Processor
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext, PlacedModel
@@ -40,6 +40,28 @@ def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(
                 _entry(each), message, f"convert the model to ONNX, or use a release before {since}"
             )
+
+
+@rule("FL476", source="https://github.com/triton-inference-server/server/issues/7346")
+def missing_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+    """A model of vLLM or TensorRT-LLM runs in an image of your own that has its backend.
+
+    SageMaker's images are built on NVIDIA's general image of Triton, which has neither of the two.
+    """
+    if endpoint.spec.own_image is not None:
+        return
+    elsewhere = backends_elsewhere()
+    for each in endpoint.loaded_models():
+        if each.facts.backend in elsewhere:
+            message = (
+                f"unable to find backend library for backend '{each.facts.backend}', which model"
+                f" {each.name!r} needs and no image of Triton that SageMaker has contains"
+            )
+            hint = (
+                "build an image of your own for it: docs/images.md; NVIDIA has the backend in"
+                f" tritonserver:YY.MM-{elsewhere[each.facts.backend]}"
+            )
+            yield Problem(_entry(each), message, hint)
 
 
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")

@@ -16,11 +16,11 @@ _making = threading.Lock()
 """A session is not for several threads at a time."""
 
 
-def client(aws: EmbeddedAws, service: str) -> Any:
+def client(aws: EmbeddedAws, service: str, region: str = "us-east-1") -> Any:
     """A client that shows an error at once instead of trying again."""
     make: Any = _session().client
     with _making:
-        return make(service, endpoint_url=aws.url, config=Config(retries={"max_attempts": 0}))
+        return make(service, region, endpoint_url=aws.url, config=Config(retries={"max_attempts": 0}))
 
 
 @cache

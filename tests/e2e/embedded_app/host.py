@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from fleet_emulator.hosting import DeployedEndpoint, HostingError
+from fleet_emulator.hosting import DeployedEndpoint, EndpointId, HostingError
 
 
 class RecordingHost:
@@ -28,14 +28,14 @@ class RecordingHost:
             raise OSError(28, "no space left")
         if self.failure:
             raise HostingError(self.failure)
-        if endpoint.name in self.failures:
-            raise HostingError(self.failures[endpoint.name])
+        if endpoint.id.name in self.failures:
+            raise HostingError(self.failures[endpoint.id.name])
         if self.while_serving is not None:
             self.while_serving()
         self.served.append(endpoint)
 
-    def scale(self, name: str) -> None:
+    def scale(self, id: EndpointId) -> None:
         self.may_scale.wait(300)
 
-    def remove(self, name: str) -> None:
-        self.removed.append(name)
+    def remove(self, id: EndpointId) -> None:
+        self.removed.append(id.name)

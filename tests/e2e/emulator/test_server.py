@@ -123,7 +123,11 @@ def test_an_endpoint_is_served_with_what_was_deployed(sagemaker: Any, host: Reco
     create_config(sagemaker, "served", model="served", count=3)
     sagemaker.create_endpoint(EndpointName="served", EndpointConfigName="served")
     endpoint = host.served[-1]
-    assert (endpoint.name, endpoint.config_name, endpoint.variant_name) == ("served", "served", "AllTraffic")
+    assert (endpoint.id.name, endpoint.config_name, endpoint.variant_name) == (
+        "served",
+        "served",
+        "AllTraffic",
+    )
     assert (endpoint.container.image, endpoint.container.model_data_url) == ("triton:25.04", DATA)
     assert (endpoint.container.mode, endpoint.container.environment) == ("SingleModel", {"A": "1"})
     described = sagemaker.describe_endpoint(EndpointName="served")

@@ -172,7 +172,7 @@ def test_a_stack_deploys_instance_pools_and_is_refused_pools_beside_a_type(
     assert "InstanceType and InstancePools cannot both be specified" in reasons
     del declared["InstanceType"]
     assert stacks.create("pools", resources) == "CREATE_COMPLETE"
-    assert running[1].served[-1].name == "of-a-stack"
+    assert running[1].served[-1].id.name == "of-a-stack"
 
 
 def test_a_configuration_keeps_what_it_says_of_metrics(

@@ -14,15 +14,16 @@ import pytest
 from botocore.exceptions import ClientError
 from werkzeug.test import Client
 
+from endpoint_ids import SignedFor
 from fleet.local.containers import Container, SingleModel
 from fleet.local.gateway import Gateway
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.supervisor import State, SupervisedTriton
-from fleet_emulator.hosting import HostingError
+from fleet_emulator.hosting import EndpointId, HostingError
 from memory_group import end_first, memory_group, ooms, runtime_in
 from triton_models import QUIET, Starter, all_gone, python_model, shared_memory
-from zoo import ENDPOINT, Zoo, times
+from zoo import Zoo, times
 
 pytestmark = pytest.mark.triton
 
@@ -71,14 +72,14 @@ def supervised(runtime: TritonRuntime, folder: Path, model: str) -> Iterator[tup
     triton = SupervisedTriton(runtime, folder / "staged", QUIET, log=folder / "triton.log", ping_interval=0.1)
 
     @contextmanager
-    def calling(_name: str) -> Iterator[Container]:
+    def calling(_endpoint: EndpointId) -> Iterator[Container]:
         yield SingleModel(triton, "AllTraffic", differences=[], record=lambda _measure, _value: None)
 
     triton.start()
     assert triton.server is not None
     processes = [triton.server.process]
     try:
-        yield triton, Client(Gateway(calling, account="123456789012", region="us-east-1"))
+        yield triton, Client(SignedFor(Gateway(calling)))
         processes.append(triton.server.process)
     finally:
         triton.stop()
@@ -217,4 +218,4 @@ def test_of_many_targets_the_one_that_memory_does_not_suffice_for_is_refused_and
         zoo.stop()
     assert all_gone(process.pid)
     assert shared_memory(process) == []
-    assert "MemoryError" in zoo.state.endpoint_log(ENDPOINT).read_text()
+    assert "MemoryError" in zoo.log.read_text()

@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fleet.local.triton.release import RELEASE, release_of_image
+from fleet_emulator.hosting import HostingError
 from triton_models import (
+    QUIET,
     TENSORS,
     RefusedError,
     Starter,
@@ -50,3 +53,30 @@ def test_an_error_of_onnx_runtime_reaches_the_caller_and_later_calls_succeed(
     with pytest.raises(RefusedError, match=r"500 .*onnx runtime error: "):
         call(server, [[1, 2, 3]])
     assert call(server, [[1, 2]]) == [1, 2, 2, 4]
+
+
+def test_a_release_is_that_of_the_image() -> None:
+    image = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
+    assert release_of_image(image) == {RELEASE: "24.09"}
+    assert release_of_image(f"{image}-cpu") == {RELEASE: "24.09"}
+    assert release_of_image("111122223333.dkr.ecr.us-east-1.amazonaws.com/mine:newest") == {}
+
+
+@pytest.mark.parametrize("config", [None, f'platform: "onnxruntime_onnx" {TENSORS}'])
+def test_a_model_that_this_machines_onnx_runtime_reads_is_refused_where_the_releases_does_not(
+    starter: Starter, tmp_path: Path, config: str | None
+) -> None:
+    repository = onnx_model(tmp_path, config, ["n", 2], ir_version=11)
+    words = r"Unsupported model IR version: 11, max supported IR version: 10"
+    with pytest.raises(HostingError, match=rf"onnx runtime error 1: Load model from .*failed:{words}"):
+        starter.start(repository)
+
+
+def test_an_operator_set_is_refused_likewise(starter: Starter, tmp_path: Path) -> None:
+    with pytest.raises(HostingError, match=r"domain ai\.onnx is till opset 18\."):
+        starter.start(onnx_model(tmp_path, None, ["n", 2], opset=19), environment={**QUIET, RELEASE: "23.03"})
+
+
+def test_the_model_is_loaded_where_the_containers_release_reads_it(starter: Starter, tmp_path: Path) -> None:
+    model = onnx_model(tmp_path, None, ["n", 2], ir_version=11)
+    assert call(starter.start(model, environment={**QUIET, RELEASE: "25.09"}), [[1, 2]]) == [1, 2, 2, 4]

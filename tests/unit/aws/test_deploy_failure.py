@@ -109,6 +109,14 @@ def test_the_remedy_for_an_endpoint_in_progress_is_a_command_to_paste() -> None:
     assert command in finding.hint
 
 
+def test_the_remedy_for_an_older_foundation_is_a_command_to_paste() -> None:
+    missing = "Unable to fetch parameters [/triton-fleet/dev/alarm-topic/critical] from parameter store"
+    (finding,) = failed_resources(
+        cast("Any", FailedUpdate(missing)), "arn", "triton-fleet-dev-a", "see a.log"
+    )
+    assert "deploy it first, `fleet deploy --env dev --foundation`; see a.log" in finding.hint
+
+
 def test_a_deploy_that_failed_for_an_unknown_reason_has_no_remedy() -> None:
     (finding,) = failed_resources(cast("Any", FailedUpdate("no")), "arn", "triton-fleet-dev-a", "see a.log")
     assert finding.hint == "see a.log"

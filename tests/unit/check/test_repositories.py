@@ -116,6 +116,18 @@ def test_a_release_that_gave_the_backend_up_is_told_at_the_configuration(tmp_pat
     assert errors([tmp_path / "old.pbtxt"], RepositoryTarget()) == []
 
 
+@pytest.mark.parametrize("backend", ["vllm", "tensorrtllm"])
+@pytest.mark.parametrize("asked", [RepositoryTarget(), RepositoryTarget(release="24.09")])
+def test_a_backend_that_no_image_has_is_an_error_at_its_line(
+    tmp_path: Path, backend: str, asked: RepositoryTarget
+) -> None:
+    (tmp_path / "llm.pbtxt").write_text(f'name: "llm"\nbackend: "{backend}"\n')
+    (found,) = named_findings([tmp_path / "llm.pbtxt"], asked)
+    assert (found.code, found.severity, found.line) == ("FL476", Severity.ERROR, 2)
+    assert f"unable to find backend library for backend '{backend}'" in found.message
+    assert "an image of your own" in found.hint
+
+
 def test_an_instance_without_a_gpu_is_told_at_the_configuration_that_wants_one(tmp_path: Path) -> None:
     folder = written(tmp_path / "models", model("a", "instance_group { kind: KIND_GPU }\n"))
     (found,) = errors([folder], RepositoryTarget(instance="ml.c5.xlarge"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from embedded_keys import KEYS
+from embedded_keys import KEYS, VARIABLES
 from fleet.local.state import LocalState, Supervisor
 from fleet_folder import FleetFolder
 from invoke_commands import SENTENCE, invoke
@@ -47,6 +47,22 @@ def test_tritons_refusal_exits_with_1_in_its_own_words(
         "error[invocation-error] FL701: sentences answered 400: unexpected inference input 'INPUT0'",
         "  hint: its log is `fleet local logs sentences`",
     ]
+
+
+def test_the_refusal_of_another_environment_names_its_log_on_aws_and_on_this_machine(
+    runtime: RuntimeStandIn,
+    folder: FleetFolder,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder.environment(name="prod")
+    for name, value in (VARIABLES | {"AWS_ENDPOINT_URL": runtime.url}).items():
+        monkeypatch.setenv(name, value)
+    arn = "arn:aws:logs:us-west-2:123456789012:log-group:/aws/sagemaker/Endpoints/sentences"
+    refused = {"OriginalStatusCode": 400, "OriginalMessage": "no", "LogStreamArn": arn}
+    runtime.answers.append(refusal(424, "ModelError", "x", **refused))
+    assert invoke("--env", "prod", "--input", SENTENCE) == 1
+    assert f"its log is {arn}, here `fleet local logs prod/sentences`" in capsys.readouterr().err
 
 
 def test_a_model_that_is_still_being_loaded_is_waited_for_and_the_user_told(

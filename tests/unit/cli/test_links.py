@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.deploy.deploy import DeployFolder
+from fleet.aws.deploy.deploy_folder import DeployFolder
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState
 from fleet_folder import FleetFolder

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from endpoint_ids import SignedFor
 from fleet.local.containers import SingleModel
 from fleet.local.gateway import Gateway
 from fleet_client import CLIENT_CONFIG, AnswerError, InferenceError, Payload, PayloadError, TritonEndpoint
@@ -95,10 +96,8 @@ def test_the_target_model_is_sent_where_one_is_named_and_only_there(runtime: Run
 def test_the_same_call_goes_through_the_local_gateway(runtime: RuntimeStandIn) -> None:
     triton: Any = SimpleNamespace(ready=SimpleNamespace(pool=runtime.pool))
     container = SingleModel(triton, "AllTraffic", differences=[], record=lambda _measure, _value: None)
-    gateway = Gateway(
-        lambda name: nullcontext({"embed": container}.get(name)), account="123456789012", region="us-east-1"
-    )
-    with served(gateway) as port:
+    gateway = Gateway(lambda endpoint: nullcontext({"embed": container}.get(endpoint.name)))
+    with served(SignedFor(gateway)) as port:
         local = TritonEndpoint("embed", region="us-east-1", endpoint_url=f"http://127.0.0.1:{port}")
         assert local.infer({"x": X})["x"].tolist() == X.tolist()
         runtime.answers.append(answering(b'{"error":"no such input"}', status=400))

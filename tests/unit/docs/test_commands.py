@@ -19,7 +19,7 @@ from run_elsewhere import FILE, is_meant, run_elsewhere
 PAGES = read_pages()
 OF_THE_AWS_CLI_ITSELF = (["s3", "cp"], ["ecr", "get-login-password"])
 """Commands that are no operation of an API; source: awscli/customizations."""
-SHELL = ("cat", "docker", "export", "git", "jq", "pip", "source")
+SHELL = ("cat", "cd", "docker", "echo", "export", "git", "jq", "mkdir", "pip", "sed", "source")
 WITH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -66,7 +66,7 @@ def mistakes(commands: list[Documented], *, complete: bool) -> list[str]:
     found = []
     for command in commands:
         try:
-            for each in [command.text] if complete else spelled_out(command.text):
+            for each in [command.bare] if complete else spelled_out(command.text):
                 for call in simple_commands(each):
                     check(call, complete=complete)
         except WrongCommandError as error:

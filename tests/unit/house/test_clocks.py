@@ -15,6 +15,7 @@ import pytest
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from embedded_cloudwatch import NOW
 from embedded_keys import KEYS
+from endpoint_ids import endpoint_id
 from engine_bucket import engine_bucket
 from fleet.artifacts import releases as releases_module
 from fleet.artifacts.builds.lease import Lease, Terms
@@ -111,8 +112,8 @@ def test_a_gauge_is_published_once_a_minute_whichever_minute_the_clock_comes_to(
     publisher = Publisher(
         Recorder(lambda: times[-1]),
         sources=list,
-        gauges=lambda: [("sentences", "AllTraffic", "loaded_model_count", 1.0)],
-        cloudwatch=lambda: client,
+        gauges=lambda: [(endpoint_id("sentences"), "AllTraffic", "loaded_model_count", 1.0)],
+        cloudwatch=lambda *_: client,
         clock=lambda: times[-1],
     )
     for seconds in (0.0, 1.0, by.total_seconds(), by.total_seconds() + 1):

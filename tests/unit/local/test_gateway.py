@@ -17,6 +17,7 @@ from werkzeug.serving import make_server
 
 from embedded_keys import SESSION
 from endpoint_check.call import CALLER
+from endpoint_ids import SignedFor
 from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
 from fleet.local.gateway import MAX_BODY_BYTES, Gateway
 
@@ -112,12 +113,10 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Any]:
     WAYS.clear()
     WAYS.update(targets)
     gateway = Gateway(
-        lambda name: nullcontext(WAYS.get(name)),
-        account="123456789012",
-        region="us-east-1",
+        lambda endpoint: nullcontext(WAYS.get(endpoint.name)),
         seconds_to_answer=request.param,
     )
-    server = make_server("127.0.0.1", 0, gateway, threaded=True)
+    server = make_server("127.0.0.1", 0, SignedFor(gateway), threaded=True)
     Container.release.clear()
     threads = [threading.Thread(target=each.serve_forever, args=[0.01]) for each in (container, server)]
     for thread in threads:

@@ -1,42 +1,76 @@
-"""The embedded AWS serves the release's images and shared containers; it says of all others that it cannot."""
+"""An image that the embedded AWS cannot serve is reported by its endpoint, before anything is deployed."""
 
 from __future__ import annotations
 
 import pytest
 
-import fleet.local.image_limit as module
-from fleet.endpoint.context.shared_container import ROUTES
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
+from fleet.findings import FindingsError, Severity
 from fleet.local.image_limit import image_limit
+from fleet.local.limitations import image_limits, with_servable_images
+from fleet.spec.project import Project, open_project
+from fleet_folder import LOCK, SPEC, FleetFolder
+from own_images import DIGEST, FOUND, REGISTRY, lock_image
 
-RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
-REPOSITORY = "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
-BUILT = f"{REPOSITORY}:{'a' * 64}"
-PINNED = f"{REPOSITORY}@sha256:{'d' * 64}"
-FOREIGN = "123456789012.dkr.ecr.us-east-1.amazonaws.com/detector:1"
-SHARED = {ROUTES: "{}"}
+IMAGE = f"{REGISTRY}/team/detector@{DIGEST}"
+LIMIT = f"only sagemaker-tritonserver images and shared containers are served on this machine, not {IMAGE}"
 
 
-@pytest.mark.parametrize(
-    ("uri", "environment"),
-    [(RELEASE, {}), (BUILT, SHARED), (PINNED, SHARED)],
-    ids=["release", "tag", "digest"],
-)
-def test_this_machine_serves_a_release_and_a_shared_container_that_a_fleet_built(
-    monkeypatch: pytest.MonkeyPatch, uri: str, environment: dict[str, str]
+@pytest.fixture
+def fleet(folder: FleetFolder) -> tuple[Project, ResolvedFleet]:
+    """`sentences` has an image of its own, `plain` has the release's."""
+    folder.spec(FOUND)
+    lock_image(folder)
+    folder.spec(name="plain", base=SPEC.replace("sentences", "plain"))
+    folder.write("locks/dev/plain.lock.yaml", LOCK.replace("sentences", "plain"))
+    project = open_project(folder.root, "dev")
+    return project, resolve_project(project)
+
+
+def test_the_release_s_image_is_served_by_this_machine_s_triton() -> None:
+    release = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
+    assert image_limit(release, {}) == ""
+    assert image_limit(f"{release}@{DIGEST}", {}) == ""
+    assert image_limit(IMAGE, {}) == LIMIT
+
+
+def test_an_endpoint_that_nobody_named_is_left_out_with_a_warning(
+    fleet: tuple[Project, ResolvedFleet],
 ) -> None:
-    monkeypatch.setattr(module, "missing_program", lambda: None)
-    assert image_limit(uri, environment) == ""
+    servable, (warning,) = with_servable_images(*fleet, named=False)
+    assert [each.name for each in servable.endpoints] == ["plain"]
+    assert (warning.code, warning.severity) == ("FL682", Severity.WARNING)
+    assert warning.message == f"the embedded AWS cannot serve 'sentences': {LIMIT}; it is left out"
+    assert warning.file and warning.line
+    assert warning.file.read_text().splitlines()[warning.line - 1].startswith("image:")
 
 
-@pytest.mark.parametrize(("uri", "environment"), [(BUILT, {}), (PINNED, {}), (FOREIGN, SHARED)])
-def test_any_other_image_is_named(uri: str, environment: dict[str, str]) -> None:
-    assert image_limit(uri, environment) == (
-        f"only sagemaker-tritonserver images and shared containers are served on this machine, not {uri}"
-    )
+def test_one_that_was_named_is_refused_with_the_command_for_the_others(
+    fleet: tuple[Project, ResolvedFleet],
+) -> None:
+    with pytest.raises(FindingsError) as refused:
+        with_servable_images(*fleet, named=True)
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.severity) == ("FL682", Severity.ERROR)
+    assert "`fleet local up sentences` serves it without its image" in finding.hint
+    assert finding.hint.endswith("; or leave it out: `fleet deploy --env dev plain`")
 
 
-def test_a_shared_container_needs_the_programs_of_its_router(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "missing_program", lambda: "nginx")
-    expected = "a shared container needs nginx, which this machine does not have"
-    assert image_limit(BUILT, SHARED) == expected
-    assert image_limit(RELEASE, SHARED) == ""
+def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
+    folder.spec(FOUND)
+    lock_image(folder)
+    project = open_project(folder.root, "dev")
+    with pytest.raises(FindingsError) as refused:
+        with_servable_images(project, resolve_project(project), named=False)
+    assert [each.code for each in refused.value.findings] == ["FL682"]
+
+
+@pytest.mark.parametrize(("named", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)])
+def test_a_check_of_the_account_has_the_same_findings(
+    fleet: tuple[Project, ResolvedFleet], named: bool, severity: Severity
+) -> None:
+    found = image_limits(*fleet, named=named)
+    assert {name: (each.code, each.severity) for name, each in found.items()} == {
+        "sentences": ("FL682", severity)
+    }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from embedded_cloudwatch import NOW, values
+from endpoint_ids import endpoint_id
 from fleet.local.metrics import publisher as module
 from fleet.local.metrics.publisher import Gauge, Publisher
 from fleet.local.metrics.recorder import Recorder
@@ -30,13 +31,13 @@ class Fleet:
         self.now = NOW.timestamp()
         self.cloudwatch = cloudwatch
         self.recorder = Recorder(lambda: self.now)
-        self.gauges: list[Gauge] = [("sentences", "AllTraffic", "loaded_model_count", 2.0)]
+        self.gauges: list[Gauge] = [(endpoint_id("sentences"), "AllTraffic", "loaded_model_count", 2.0)]
         self.asked = threading.Semaphore(0)
         self.publisher = Publisher(
             self.recorder,
             sources=self.sources,
             gauges=lambda: self.gauges,
-            cloudwatch=lambda: cloudwatch,
+            cloudwatch=lambda *_: cloudwatch,
             clock=lambda: self.now,
         )
 
@@ -45,7 +46,7 @@ class Fleet:
         return []
 
     def invoked(self) -> None:
-        self.recorder.record("sentences", "AllTraffic", "invocations", 1.0)
+        self.recorder.record(endpoint_id("sentences"), "AllTraffic", "invocations", 1.0)
 
     def published(self, name: str, namespace: str = "AWS/SageMaker", statistic: str = "Sum") -> list[float]:
         limits = {"start": NOW - MINUTE, "end": NOW + 10 * MINUTE}
@@ -108,7 +109,7 @@ def test_what_fails_is_logged_and_does_not_keep_the_rest_from_being_published(
         triton.text = counter(1)
         sources = [triton.source(1, namespace=""), triton.source(2)]
         publisher = Publisher(
-            Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda: cloudwatch
+            Recorder(), sources=lambda: sources, gauges=gauges, cloudwatch=lambda *_: cloudwatch
         )
         publisher.publish_now()
     (listed,) = cloudwatch.list_metrics()["Metrics"]

@@ -13,6 +13,7 @@ from urllib3 import HTTPConnectionPool
 
 from embedded_cloudwatch import REGION, values
 from embedded_keys import KEYS
+from endpoint_ids import endpoint_id
 from fleet.aws.api.emulator import local_session
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
@@ -183,7 +184,10 @@ def test_a_triton_that_does_not_answer_rightly_is_tried_again(
 
 def test_a_triton_that_does_not_listen_is_no_error(cloudwatch: CloudWatchClient) -> None:
     TritonScraper().publish(
-        TritonSource("sentences", 1, HTTPConnectionPool("127.0.0.1", 1, retries=False), NAMESPACE), cloudwatch
+        TritonSource(
+            endpoint_id("sentences"), 1, HTTPConnectionPool("127.0.0.1", 1, retries=False), NAMESPACE
+        ),
+        cloudwatch,
     )
     assert cloudwatch.list_metrics(Namespace=NAMESPACE)["Metrics"] == []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.local.triton.container import departures, metrics_namespace, server_environment, start_command
+from fleet.local.triton.model_python import ModelPython
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.hosting import HostingError
 
@@ -16,7 +17,7 @@ RUNTIME = TritonRuntime(
     library_path=(Path("/triton/libs"), Path("/python/lib")),
     backend_directory=Path("/cache/backends"),
     cache_directory=Path("/triton/caches"),
-    python_bin=Path("/venv/bin"),
+    python=ModelPython(prefix=Path("/cache/python"), packages={}, image={}),
     release="24.10",
 )
 
@@ -203,7 +204,7 @@ def test_the_server_knows_which_model_invocations_ask_and_finds_its_programs(rep
     variables = server_environment(RUNTIME, repository, {"MY_SETTING": "1", "PATH": "/nowhere"})
     assert variables["SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"] == "bert"
     assert variables["MY_SETTING"] == "1"
-    assert variables["PATH"].startswith("/venv/bin:")
+    assert variables["PATH"].startswith("/cache/python/bin:")
     assert variables["LD_LIBRARY_PATH"] == "/triton/libs:/python/lib"
 
 

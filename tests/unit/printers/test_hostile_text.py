@@ -136,7 +136,9 @@ def table(text: str) -> None:
 def served(text: str) -> None:
     model = SimpleNamespace(target=text, state=text, memory=1, disk=1)
     endpoint = SimpleNamespace(
-        endpoint=text,
+        account=text,
+        region=text,
+        log=text,
         state=text,
         restarts=1,
         configuration=text,
@@ -146,7 +148,8 @@ def served(text: str) -> None:
         missing_permissions=[text],
         problems=[text],
     )
-    local._show(Status(endpoints=[endpoint], skipped=[text]))  # type: ignore[list-item]
+    supervisor: Any = SimpleNamespace(account="", region="")
+    local._show(Status(endpoints=[endpoint], skipped=[text]), supervisor)  # type: ignore[list-item]
 
 
 def live_models(text: str) -> None:

@@ -55,7 +55,7 @@ def test_a_python_model_is_not_called_as_a_shell_would_read_it(name: str) -> Non
 
 
 def test_a_model_that_code_calls_has_to_be_loaded_by_a_flag() -> None:
-    calling = {**model("a", code="import x\n" + CALL.format("b")), **model("b")}
+    calling = {**model("a", code="import json\n" + CALL.format("b")), **model("b")}
     setting = replace(SINGLE, default_model="a")
     found = [each for each in warnings(calling, setting) if each.code == "FL462"]
     assert [(each.line, each.hint) for each in found] == [

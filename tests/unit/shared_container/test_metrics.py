@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from endpoint_ids import endpoint_id
 from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from shared_container.log import Log
 from shared_container.metrics import Deltas, Publisher, Subject, metric_lines, read_metrics
@@ -68,7 +69,7 @@ def test_lines_have_the_metrics_and_dimensions_that_the_local_fleet_publishes() 
     answer = SimpleNamespace(status=200, data=SCRAPE.replace("not a metric\n", "").encode())
     pool: Any = SimpleNamespace(request=lambda *_, **__: answer)
     TritonScraper().publish(
-        TritonSource(endpoint="one", server=1, pool=pool, namespace="fleet/one"), cloudwatch
+        TritonSource(endpoint=endpoint_id("one"), server=1, pool=pool, namespace="fleet/one"), cloudwatch
     )
     local = {
         (each["MetricName"], tuple((d["Name"], d["Value"]) for d in each["Dimensions"]), each["Value"])

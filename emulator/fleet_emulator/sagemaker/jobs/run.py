@@ -47,7 +47,7 @@ def run_job(job: Job, *, account: str, region: str) -> None:
 def _run(job: Job, root: Path, account: str, region: str) -> None:
     request, ml = job.request, root / "opt" / "ml"
     (ml / "output").mkdir(parents=True)
-    s3 = process_state.current().s3(region)
+    s3 = process_state.current().s3(account, region)
     try:
         for each in request.inputs:
             _copy_input(each, root, s3)
@@ -62,7 +62,7 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
         Path(_local_path(each.folder, root)).mkdir(parents=True, exist_ok=True)
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
-        **machine.variables(root, region=region, is_isolated=request.is_isolated),
+        **machine.variables(root, account=account, region=region, is_isolated=request.is_isolated),
         **{name: _local_path(value, root) for name, value in request.environment.items()},
     }
     command = [_local_path(each, root) for each in request.command]

@@ -2,18 +2,24 @@
 
 Triton loads it as a Python-based backend for every model with `platform: "onnxruntime_onnx"` or
 `backend: "onnxruntime"`. It answers with the numbers of ONNX Runtime, not with the speed of the C++ backend,
-and knows neither execution accelerators nor sequence states.
+and knows neither execution accelerators nor sequence states. It refuses models that are newer than the ONNX
+Runtime of the image reads: this machine's is newer.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import triton_python_backend_utils as pb_utils
 
 from fleet.local.triton.onnx_instance import OnnxInstance, ort
+from fleet.local.triton.release import RELEASE
+from fleet.repository.onnx.graph import read_header
+from fleet.repository.onnx.versions import version_problem
+from fleet.repository.reading.stream import FileStream
 
 DATA_TYPES = {
     "tensor(bool)": "TYPE_BOOL",
@@ -27,6 +33,21 @@ DATA_TYPES = {
         for bits in (8, 16, 32, 64)
     },
 }
+
+
+def _check_versions(file: Path) -> None:
+    """Refuse a model as the ONNX Runtime of the release does.
+
+    Raises:
+        TritonModelException: its format, or an operator set, is newer than that ONNX Runtime reads.
+    """
+    if not file.is_file() or RELEASE not in os.environ:
+        return
+    with file.open("rb") as content:
+        size = file.stat().st_size
+        header = read_header(FileStream(content, size), size)
+    if problem := version_problem(header, os.environ[RELEASE]):
+        raise pb_utils.TritonModelException(f"onnx runtime error 1: Load model from {file} failed:{problem}")
 
 
 class TritonPythonModel(OnnxInstance):
@@ -43,6 +64,7 @@ class TritonPythonModel(OnnxInstance):
             return config
         # Triton passes no path to this method; it is the first argument of the process.
         file = Path("/proc/self/cmdline").read_bytes().split(b"\0")[1].decode()
+        _check_versions(Path(file))
         session = ort.InferenceSession(file, providers=["CPUExecutionProvider"])
         tensors = [*session.get_inputs(), *session.get_outputs()]
         if given["max_batch_size"] == 0 and all(
@@ -62,6 +84,8 @@ class TritonPythonModel(OnnxInstance):
         config = json.loads(args["model_config"])
         folder = Path(args["model_repository"]) / args["model_version"]
         file = folder / (config.get("default_model_filename") or "model.onnx")
-        self.open(config, str(file / "model.onnx" if file.is_dir() else file))
+        file = file / "model.onnx" if file.is_dir() else file
+        _check_versions(file)
+        self.open(config, str(file))
         message = f"stand-in for the ONNX Runtime backend: onnxruntime {ort.__version__} computes model"
         pb_utils.Logger.log_info(f"{message} '{config['name']}' on the CPU")

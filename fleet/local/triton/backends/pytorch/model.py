@@ -22,6 +22,7 @@ from fleet.local.packages import missing_package
 from fleet.local.torchscript.settings import Settings, read_settings
 from fleet.local.torchscript.tensors import Argument, answers, check_types, input_places, output_places
 from fleet.local.triton.stand_in_instance import Array, Arrays, StandInInstance
+from fleet.repository.file_formats import torchscript_problem
 
 FILE = "model.pt"
 NOT_KNOWN = ("sequence_batching", "batch_input", "batch_output")
@@ -45,8 +46,9 @@ class TritonPythonModel(StandInInstance):
         try:
             self._require_declared(name)
             self.settings = read_settings(name, self.parameters)
+            file = self._file(name, Path(args["model_repository"]) / args["model_version"])
             self.torch: Any = self._torch(self.settings)
-            self.model = self._load_module(name, Path(args["model_repository"]) / args["model_version"])
+            self.model = self._load_module(name, file)
             inputs = [tensor["name"] for tensor in self.config["input"]]
             self.places = input_places(name, inputs, self._forward(name))
             self.answers = output_places(list(self.outputs))
@@ -86,10 +88,16 @@ class TritonPythonModel(StandInInstance):
                 getattr(torch._C, switch)(on)  # torch has no public names for them
         return torch
 
-    def _load_module(self, name: str, folder: Path) -> Any:
+    def _file(self, name: str, folder: Path) -> Path:
+        """The model's file; what cannot be TorchScript is refused before torch is asked for."""
         file = folder / (self.config.get("default_model_filename") or FILE)
         if not file.is_file():
             raise ValueError(f"unable to find '{file}' for model instance '{name}'")
+        if problem := torchscript_problem(file):
+            raise ValueError(f"failed to load model '{name}': {problem}")
+        return file
+
+    def _load_module(self, name: str, file: Path) -> Any:
         try:
             with self._as_set():
                 return self.torch.jit.load(str(file), map_location="cpu")

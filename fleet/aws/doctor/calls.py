@@ -1,0 +1,114 @@
+"""The recent invocations of an endpoint: how many failed, by SageMaker's metrics, and why, by the log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from fleet.aws.doctor.lines import one_line
+from fleet.catalog.metrics import endpoint_metric
+from fleet.catalog.symptoms import Where, fill_template, known_symptom
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.client import CloudWatchClient
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+MAX_HEALTHY_SHARE = 0.5
+"""The share of failed invocations from which on an endpoint is not healthy; fewer are only noted."""
+PERIOD_SECONDS = 60
+"""SageMaker publishes once a minute; CloudWatch rounds the start of a window down to a period."""
+MEASURES = ("invocations", "errors_4xx", "errors_5xx", "model_errors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calls:
+    """The invocations of all variants since a time; `reason` is why most of them failed, if a log has it.
+
+    `model_errors` overlaps with the statuses: it also counts broken connections and time-outs.
+    """
+
+    since: datetime
+    invocations: int
+    errors_4xx: int
+    errors_5xx: int
+    model_errors: int
+    reason: str = ""
+
+    @property
+    def failed(self) -> int:
+        """How many failed; no more than there were, as metrics of one minute may arrive apart."""
+        return min(self.invocations, max(self.errors_4xx + self.errors_5xx, self.model_errors))
+
+    @property
+    def are_failing(self) -> bool:
+        """Whether so many failed that the endpoint is not healthy."""
+        return self.failed > 0 and self.failed >= MAX_HEALTHY_SHARE * self.invocations
+
+    def __str__(self) -> str:
+        """For people."""
+        since = f"since {self.since:%Y-%m-%d %H:%M} UTC"
+        if not self.invocations:
+            return f"none {since}"
+        if not self.failed:
+            return f"{self.invocations} {since}, none failed"
+        counts = {"4XX": self.errors_4xx, "5XX": self.errors_5xx}
+        statuses = " and ".join(f"{count} with {status}" for status, count in counts.items() if count)
+        reason = f": {self.reason}" if self.reason else ""
+        return f"{self.failed} of {self.invocations} {since} failed ({statuses or 'no answer'}){reason}"
+
+
+def read_calls(
+    cloudwatch: CloudWatchClient, endpoint: str, variants: Sequence[str], since: datetime, now: datetime
+) -> Calls:
+    """The invocations of an endpoint's variants in a window, in the clients' region.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    queries = {f"m{at}": pair for at, pair in enumerate((each, of) for of in variants for each in MEASURES)}
+    pages = cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=[_query(id, endpoint, *pair) for id, pair in queries.items()],
+        StartTime=since,
+        # The end is exclusive, and the last value may be of this second.
+        EndTime=now + timedelta(seconds=PERIOD_SECONDS),
+    )
+    sums = Counter[str]()
+    for result in (each for page in pages for each in page["MetricDataResults"]):
+        sums[queries[result["Id"]][0]] += round(sum(result["Values"]))
+    return Calls(
+        since=since,
+        invocations=sums["invocations"],
+        errors_4xx=sums["errors_4xx"],
+        errors_5xx=sums["errors_5xx"],
+        model_errors=sums["model_errors"],
+    )
+
+
+def _query(id: str, endpoint: str, measure: str, variant: str) -> MetricDataQueryTypeDef:
+    metric = endpoint_metric(measure)
+    values = zip(metric.dimensions, (endpoint, variant), strict=True)
+    return {
+        "Id": id,
+        "MetricStat": {
+            "Metric": {
+                "Namespace": metric.namespace,
+                "MetricName": metric.name,
+                "Dimensions": [{"Name": name, "Value": value} for name, value in values],
+            },
+            "Period": PERIOD_SECONDS,
+            "Stat": "Sum",
+        },
+    }
+
+
+def reason_of_failures(lines: Iterable[str]) -> str:
+    """The reason that most lines of a log about failed calls give; empty if no line is about one."""
+    reasons = Counter[str]()
+    for line in lines:
+        known = known_symptom(one_line(line), Where.CALL)
+        if known is not None:
+            reasons[fill_template(known[0].cause, known[1])] += 1
+    return next((reason for reason, _ in reasons.most_common(1)), "")

@@ -1,0 +1,223 @@
+"""`fleet preflight`: whether S3 can be reached from the subnets of an endpoint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from prepared_account import ENVIRONMENT, PreparedAccount, is_ec2_call
+
+S3, DYNAMODB = "com.amazonaws.us-east-1.s3", "com.amazonaws.us-east-1.dynamodb"
+SENTENCE = (
+    "Please ensure that an S3 VPC endpoint exists in route table or NAT gateway for the VPC mode and the URL is"
+    " reachable from within the subnets provided."
+)
+ANYWHERE = "0.0.0.0/0"
+
+
+@dataclass(frozen=True)
+class PrivateNetwork:
+    """A VPC with one private subnet that an endpoint joins."""
+
+    account: PreparedAccount
+    ec2: Any
+    vpc: str
+    subnet: str
+
+    @property
+    def main_table(self) -> str:
+        filters = [
+            {"Name": "vpc-id", "Values": [self.vpc]},
+            {"Name": "association.main", "Values": ["true"]},
+        ]
+        (table,) = self.ec2.describe_route_tables(Filters=filters)["RouteTables"]
+        return str(table["RouteTableId"])
+
+    def own_table(self) -> str:
+        """A route table of the subnet's own."""
+        table = str(self.ec2.create_route_table(VpcId=self.vpc)["RouteTable"]["RouteTableId"])
+        self.ec2.associate_route_table(RouteTableId=table, SubnetId=self.subnet)
+        return table
+
+    def nat_gateway(self, table: str) -> None:
+        """A default route to a NAT gateway."""
+        gateway = self.ec2.create_nat_gateway(SubnetId=self.subnet)["NatGateway"]["NatGatewayId"]
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, NatGatewayId=gateway)
+
+    def internet_gateway(self, table: str) -> str:
+        """A default route to the internet."""
+        gateway = self.ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+        self.ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=self.vpc)
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, GatewayId=gateway)
+        return str(gateway)
+
+    def gateway_endpoint(self, *tables: str, service: str = S3) -> str:
+        """A gateway endpoint with routes in some tables."""
+        made = self.ec2.create_vpc_endpoint(
+            VpcId=self.vpc, ServiceName=service, RouteTableIds=list(tables), VpcEndpointType="Gateway"
+        )
+        return str(made["VpcEndpoint"]["VpcEndpointId"])
+
+    def interface_endpoint(self, *, private_dns: bool = True) -> str:
+        """An interface endpoint for S3."""
+        made = self.ec2.create_vpc_endpoint(
+            VpcId=self.vpc,
+            ServiceName=S3,
+            VpcEndpointType="Interface",
+            SubnetIds=[self.subnet],
+            PrivateDnsEnabled=private_dns,
+        )
+        return str(made["VpcEndpoint"]["VpcEndpointId"])
+
+    def attribute(self, name: str, *, value: bool) -> None:
+        self.ec2.modify_vpc_attribute(VpcId=self.vpc, **{name: {"Value": value}})
+
+    def told(self) -> tuple[int, list[str], str]:
+        """Exit code, the lines about the network, the findings on one line."""
+        told = self.account.preflight()
+        return told.code, told.of("network sentences"), " ".join(told.findings.split())
+
+
+def joining(account: PreparedAccount, *subnets: str) -> None:
+    joined = ", ".join(subnets)
+    allowed = f"allowed_networks: [{joined}, sg-0123456789abcdef0]\n"
+    account.folder.write("environments/dev.yaml", f"{ENVIRONMENT}{allowed}")
+    account.folder.spec(f"network: {{subnets: [{joined}], security_groups: [sg-0123456789abcdef0]}}\n")
+
+
+@pytest.fixture
+def network(account: PreparedAccount) -> PrivateNetwork:
+    ec2 = account.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
+    joining(account, subnet)
+    network = PrivateNetwork(account, ec2, vpc, subnet)
+    network.attribute("EnableDnsHostnames", value=True)
+    return network
+
+
+def test_an_endpoint_in_sagemakers_own_network_has_no_line(account: PreparedAccount) -> None:
+    assert account.preflight().of("network sentences") == []
+
+
+def test_a_subnet_without_any_route_is_an_error_with_sagemakers_sentence_and_the_command(
+    network: PrivateNetwork,
+) -> None:
+    code, lines, findings = network.told()
+    table = network.main_table
+    assert code == 1
+    assert lines == [f"✗ {network.subnet}: its route table {table} has no route to S3"]
+    assert (
+        f"model_specs/sentences.yaml:6:21: error[unreachable-s3] FL671: {network.subnet} of {network.vpc}"
+        in findings
+    )
+    assert SENTENCE in findings
+    assert (
+        f"`aws ec2 create-vpc-endpoint --region us-east-1 --vpc-id {network.vpc} --service-name {S3} --route-table-ids"
+        f" {table}`" in findings
+    )
+
+
+def test_a_gateway_endpoint_in_the_main_table_serves_a_subnet_without_a_table_of_its_own(
+    network: PrivateNetwork,
+) -> None:
+    gateway = network.gateway_endpoint(network.main_table)
+    assert network.told()[:2] == (0, [f"✓ {network.subnet}: S3 by the gateway endpoint {gateway}"])
+
+
+def test_a_table_of_the_subnets_own_stands_before_the_main_table(network: PrivateNetwork) -> None:
+    network.gateway_endpoint(network.main_table)
+    own = network.own_table()
+    assert network.told()[:2] == (1, [f"✗ {network.subnet}: its route table {own} has no route to S3"])
+    network.nat_gateway(own)
+    code, (line,), _ = network.told()
+    assert (code, line.startswith(f"✓ {network.subnet}: S3 by its default route to nat-")) == (0, True)
+
+
+def test_a_gateway_endpoint_of_another_service_is_no_route_to_s3(network: PrivateNetwork) -> None:
+    network.gateway_endpoint(network.main_table, service=DYNAMODB)
+    assert network.told()[0] == 1
+
+
+def test_a_default_route_to_an_internet_gateway_is_a_warning(network: PrivateNetwork) -> None:
+    gateway = network.internet_gateway(network.main_table)
+    code, (line,), findings = network.told()
+    assert (code, line.startswith("! ")) == (0, True)
+    assert (
+        f"warning[unreachable-s3] FL671: {network.subnet} of {network.vpc}: its default route leads to {gateway}"
+        in findings
+    )
+    assert "no public address" in findings
+
+
+def test_a_route_that_may_lead_to_s3_is_a_warning(network: PrivateNetwork) -> None:
+    gateway = network.ec2.create_transit_gateway()["TransitGateway"]["TransitGatewayId"]
+    network.ec2.create_route(
+        RouteTableId=network.main_table, DestinationCidrBlock="52.0.0.0/8", TransitGatewayId=gateway
+    )
+    code, _, findings = network.told()
+    assert (code, f"only its routes to {gateway} may lead to S3" in findings) == (0, True)
+
+
+def test_an_interface_endpoint_serves_every_subnet_of_a_vpc_that_resolves_its_name(
+    network: PrivateNetwork,
+) -> None:
+    interface = network.interface_endpoint()
+    assert network.told()[:2] == (0, [f"✓ {network.subnet}: S3 by the interface endpoint {interface}"])
+    network.attribute("EnableDnsSupport", value=False)
+    code, _, findings = network.told()
+    assert (
+        code,
+        f"{interface} needs enableDnsSupport and enableDnsHostnames of {network.vpc}" in findings,
+    ) == (1, True)
+
+
+def test_an_interface_endpoint_without_private_dns_does_not_answer_to_s3s_name(
+    network: PrivateNetwork,
+) -> None:
+    interface = network.interface_endpoint(private_dns=False)
+    code, _, findings = network.told()
+    assert (code, f"{interface} has no private DNS" in findings) == (1, True)
+
+
+def test_a_subnet_that_the_account_does_not_have_is_an_error_at_its_place(network: PrivateNetwork) -> None:
+    network.gateway_endpoint(network.main_table)
+    joining(network.account, network.subnet, "subnet-0123456789abcdef0")
+    code, lines, findings = network.told()
+    assert code == 1
+    assert lines[1] == "✗ subnet-0123456789abcdef0: not in us-east-1"
+    assert (
+        "error[missing-subnet] FL678: the account has no subnet subnet-0123456789abcdef0 in us-east-1"
+        in findings
+    )
+
+
+@pytest.mark.parametrize("operation", ["DescribeSubnets", "DescribeRouteTables", "DescribeVpcEndpoints"])
+def test_without_a_permission_it_is_named_and_nothing_is_claimed(
+    network: PrivateNetwork, operation: str
+) -> None:
+    account = network.account
+    account.refuse_ec2(operation)
+    told = account.preflight()
+    assert told.code == 0
+    assert told.of("network") == [f"! not checked: no permission for ec2:{operation}"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "items"),
+    [("DescribeRouteTables", b"routeTableSet"), ("DescribeVpcEndpoints", b"vpcEndpointSet")],
+)
+def test_it_reads_the_pages_after_an_empty_one(network: PrivateNetwork, operation: str, items: bytes) -> None:
+    network.gateway_endpoint(network.main_table)
+
+    def empty_page(body: bytes) -> bytes:
+        empty = b"<%s/><nextToken>more</nextToken>" % items
+        return re.sub(b"<%s>.*</%s>" % (items, items), empty, body, flags=re.DOTALL)
+
+    network.account.change(
+        lambda request: is_ec2_call(request, operation) and b"NextToken" not in request.body, empty_page
+    )
+    assert network.told()[0] == 0

@@ -1,0 +1,76 @@
+"""`fleet deploy` to an empty account, interrupted at each of its steps and run again."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from deploys import BUCKET, Deploys, action, empty_account
+from faulty_s3 import Request
+
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
+
+
+FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
+COMPLETE = {"CDKToolkit": "CREATE_COMPLETE", FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}
+
+
+def is_upload(request: Request) -> bool:
+    return request.method == "PUT" and request.path.startswith(f"/{BUCKET}/archives/")
+
+
+def is_release_listed(request: Request) -> bool:
+    return request.method == "GET" and "prefix=releases" in request.path
+
+
+Interruption = tuple[Callable[[Request], bool], signal.Signals, dict[str, str]]
+INTERRUPTIONS: list[Interruption] = [
+    (action("ExecuteChangeSet", "CDKToolkit"), signal.SIGTERM, {}),
+    (
+        action("CreateChangeSet", f"StackName={FOUNDATION}&"),
+        signal.SIGKILL,
+        {FOUNDATION: "REVIEW_IN_PROGRESS"},
+    ),
+    (is_upload, signal.SIGTERM, {FOUNDATION: "CREATE_COMPLETE"}),
+    (
+        action("ExecuteChangeSet", f"StackName={ENDPOINT}&"),
+        signal.SIGKILL,
+        {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"},
+    ),
+    (is_release_listed, signal.SIGKILL, {FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}),
+]
+"""A request at which it is interrupted, how, and the stacks that are there then beside the bootstrap's."""
+
+
+def interrupt(account: Deploys, interruptions: Sequence[Interruption]) -> None:
+    for request, number, stacks in interruptions:
+        code, said = account.interrupt(request, number)
+        assert code == (130 if number is signal.SIGTERM else -signal.SIGKILL), said
+        assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
+        account.settle()
+        assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
+        assert account.keys("releases/") == []
+
+
+def assert_nothing_is_left(account: Deploys) -> None:
+    assert account.statuses() == COMPLETE
+    assert len(account.keys("releases/sentences/")) == 1
+    assert account.client("s3").list_multipart_uploads(Bucket=BUCKET).get("Uploads", []) == []
+    for stack in COMPLETE:
+        found = account.client("cloudformation").list_change_sets(StackName=stack)["Summaries"]
+        assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
+    assert [len(account.keys(prefix)) for prefix in ("archives/", "endpoints/")] == [1, 1]
+    sagemaker = account.client("sagemaker")
+    assert len(sagemaker.list_models()["Models"]) == 1
+    assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1
+    assert len(account.host.served) == 1
+
+
+def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(tmp_path: Path) -> None:
+    with empty_account(tmp_path / "fleet") as account:
+        interrupt(account, INTERRUPTIONS)
+        account.deploy()
+        assert_nothing_is_left(account)

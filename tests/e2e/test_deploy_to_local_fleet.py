@@ -1,0 +1,100 @@
+"""An environment of an account that is deployed to the embedded AWS of a local fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from deploys import ACCOUNT, REGION, Deploys, empty_account
+from embedded_keys import KEYS
+from fleet.aws.access import embedded_access
+from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
+from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet_emulator.server import EmbeddedAws
+from fleet_folder import SPEC, FleetFolder
+from own_images import DIGEST
+from place import PLACE
+from running_aws import running_aws
+from tests.e2e.embedded_app.clients import client
+from tests.e2e.embedded_app.stacks import Stacks, endpoint
+
+ROLLOUT = "rollout: {strategy: canary, canary: 25%, bake: 10m, rollback_on: []}\n"
+FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
+OWN = (
+    SPEC.replace("sentences", "detector")
+    + f'image: {{uri: {ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/team/detector, digest: "{DIGEST}"}}\n'
+)
+ENDPOINT = "triton-fleet-dev-sentences"
+LOCAL_FLEET = {LOCAL_FLEET_HEADER: "1"}
+
+
+@pytest.fixture
+def laptop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
+    """An endpoint with a rollout, one with an image of its own, and the embedded AWS of a local fleet."""
+    with empty_account(tmp_path_factory.mktemp("laptop"), LOCAL_FLEET) as deploys:
+        deploys.folder.spec(ROLLOUT, base=FOUR)
+        deploys.folder.spec(name="detector", base=OWN)
+        deploys.lock()
+        yield deploys
+
+
+def test_preflight_and_deploy_name_an_image_that_is_not_served_here_before_anything_begins(
+    laptop: Deploys,
+) -> None:
+    for command in ("preflight", "deploy"):
+        refused = laptop.fleet(command, "--env", "dev", "detector")
+        assert refused.returncode == 1, refused.stdout
+        assert (
+            "FL682: the embedded AWS cannot serve 'detector': only sagemaker-tritonserver" in refused.stderr
+        )
+    assert laptop.statuses() == {}
+    warned = laptop.fleet("preflight", "--env", "dev")
+    assert "warning[unserved-image] FL682" in warned.stderr
+
+
+@pytest.mark.nightly
+def test_the_others_are_deployed_and_an_update_says_how_long_it_would_bake(laptop: Deploys) -> None:
+    created = laptop.fleet("deploy", "--env", "dev")
+    assert created.returncode == 0, created.stdout + created.stderr
+    assert "FL682: the embedded AWS cannot serve 'detector'" in created.stderr
+    assert "it is left out" in created.stderr
+    assert f"cdk deploy {ENDPOINT}: created" in created.stdout
+    assert "bake" not in created.stdout
+    laptop.model("x = 2\n")
+    laptop.lock()
+    said = laptop.deploy("sentences")
+    assert f"cdk deploy {ENDPOINT}: updated; on AWS it would bake 2 × 10 min" in said
+
+
+class TestSkippedWaits:
+    @pytest.fixture
+    def resolved(self, folder: FleetFolder) -> ResolvedEndpoint:
+        folder.spec(ROLLOUT, base=FOUR)
+        return folder.resolve()
+
+    @pytest.mark.parametrize(
+        ("headers", "waits"), [(LOCAL_FLEET, "on AWS it would bake 2 × 10 min"), ({}, "")]
+    )
+    def test_an_update_shows_them_on_a_local_fleet_alone(
+        self, resolved: ResolvedEndpoint, headers: dict[str, str], waits: str
+    ) -> None:
+        with running_aws(headers=headers) as aws:
+            stacks = data_and_stacks(aws)
+            access = embedded_access(PLACE, aws.url, KEYS)
+            assert configuration_to_replace(access, resolved) == ""
+            stacks.create(ENDPOINT, endpoint("sentences"))
+            replaced = configuration_to_replace(access, resolved)
+            assert skipped_waits(access, resolved, "") == ""
+            assert skipped_waits(access, resolved, replaced) == ""
+            stacks.update(ENDPOINT, endpoint("sentences", image="triton:25.05"))
+            assert skipped_waits(access, resolved, replaced) == waits
+
+
+def data_and_stacks(aws: EmbeddedAws) -> Stacks:
+    """CloudFormation, and the data of the endpoint's model."""
+    s3 = client(aws, "s3")
+    s3.create_bucket(Bucket="data")
+    s3.put_object(Bucket="data", Key="model.tar.gz", Body=b"archive")
+    return Stacks(aws)

@@ -1,0 +1,249 @@
+"""`fleet check --run` says "loads it" only of what was loaded, and names what loaded it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from broken_repositories import (
+    DOUBLE,
+    ENSEMBLE,
+    PLAN,
+    SCALE,
+    TENSORS,
+    Case,
+    Files,
+    changed,
+    graph,
+    moved,
+)
+from fleet.check.target import RepositoryTarget
+from fleet.cli.try_load import run_findings
+from fleet.findings import Severity
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from fleet.spec.endpoint import Mode
+
+pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
+
+VALIDATED = "Triton 24.10 validated its configuration alone"
+
+
+def zipped(*names: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"")
+    return file.getvalue()
+
+
+def model(name: str, backend: str, file: str = "", content: bytes = b"", config: str = "") -> Files:
+    tensors = TENSORS.replace('"x"', '"x__0"').replace('"y"', '"y__0"') if backend == "pytorch" else TENSORS
+    if backend == "fil":
+        tensors = tensors.replace('"x"', '"input__0"').replace('"y"', '"output__0"')
+    text = f'name: "{name}"\nbackend: "{backend}"\n{tensors}{config}'
+    return {f"{name}/config.pbtxt": text.encode(), f"{name}/1/{file}": content}
+
+
+FOREST = "".join(
+    f'parameters {{ key: "{key}" value {{ string_value: "{value}" }} }}\n'
+    for key, value in {"model_type": "xgboost_json", "output_class": "false"}.items()
+)
+NET: Files = moved(changed(SCALE, "scale/config.pbtxt", ('"scale"', '"net"')), "scale/", "net/")
+TORCHSCRIPT = zipped("net/data.pkl", "net/constants.pkl", "net/code/__torch__.py")
+BROKEN: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
+    "too-new": (
+        {**NET, "net/1/model.onnx": graph(["n", 2], ir_version=11)},
+        RepositoryTarget(release="24.09"),
+        "a stand-in for ONNX Runtime's backend, as Triton 24.09 has it, does not load it: onnx runtime error 1:"
+        " Load model from net/1/model.onnx failed:Unsupported model IR version: 11, max supported IR version: 10",
+    ),
+    "state-dict": (
+        model("weights", "pytorch", "model.pt", zipped("archive/data.pkl", "archive/data/0")),
+        RepositoryTarget(),
+        "not tried, and cannot be loaded: weights/1/model.pt: PytorchStreamReader failed locating file"
+        " constants.pkl: file not found: it is not TorchScript, but weights or a pickled module",
+    ),
+    "llama": (
+        model("llama", "vllm", "model.json", b"{}"),
+        RepositoryTarget(),
+        "Triton 24.10 does not load it: model 'llama' failed to load: unable to find backend library for backend"
+        " 'vllm', try specifying runtime on the model configuration.",
+    ),
+    "gpt": (
+        model("gpt", "tensorrtllm"),
+        RepositoryTarget(),
+        "Triton 24.10 does not load it: model 'gpt' failed to load: unable to find backend library for backend"
+        " 'tensorrtllm', try specifying runtime on the model configuration.",
+    ),
+    "forest": (
+        model("forest", "fil", "xgboost.json", b'{"learner": ', FOREST),
+        RepositoryTarget(),
+        "not tried, and cannot be loaded: forest/1/xgboost.json: it is not JSON: line 1, column 13: Expecting"
+        " value",
+    ),
+}
+"""Repositories that no container loads: what is asked, and the line that is printed for each."""
+HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
+    "python": (DOUBLE, RepositoryTarget(), "Triton 24.10 loads it; ready: double"),
+    "onnx": (
+        NET,
+        RepositoryTarget(release="24.09"),
+        (
+            "a stand-in for ONNX Runtime's backend loads it, within the versions that Triton 24.09 reads;"
+            " ready: net"
+        ),
+    ),
+    "newer-onnx": (
+        {**NET, "net/1/model.onnx": graph(["n", 2], ir_version=11)},
+        RepositoryTarget(release="25.09"),
+        (
+            "a stand-in for ONNX Runtime's backend loads it, within the versions that Triton 25.09 reads;"
+            " ready: net"
+        ),
+    ),
+    "ensemble": (
+        ENSEMBLE,
+        RepositoryTarget(default_model="pipeline"),
+        (
+            "a stand-in for ONNX Runtime's backend loads 'scale', within the versions that Triton 24.10 reads;"
+            " Triton 24.10 loads the rest; ready: double, pipeline, scale"
+        ),
+    ),
+    "plan": (
+        PLAN,
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}",
+    ),
+    "torchscript": (
+        model("net", "pytorch", "model.pt", TORCHSCRIPT),
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'net' (pytorch); {VALIDATED}",
+    ),
+    "forest": (
+        model("forest", "fil", "xgboost.json", b'{"learner": {}, "version": [1, 7, 6]}', FOREST),
+        RepositoryTarget(),
+        f"not tried, as this machine lacks the backend: 'forest' (fil); {VALIDATED}",
+    ),
+    "own": (
+        model("mine", "mine"),
+        RepositoryTarget(),
+        (
+            "not tried, as this machine lacks the backend: 'mine' (mine, which the model or an image of your own"
+            f" has to bring); {VALIDATED}"
+        ),
+    ),
+    "partly": (
+        {**ENSEMBLE, **moved(changed(PLAN, "plan/config.pbtxt", ('"plan"', '"scale"')), "plan/", "scale/")},
+        RepositoryTarget(default_model="pipeline"),
+        (
+            "not tried, as this machine lacks the backend: 'scale' (tensorrt); so 'pipeline' was not loaded as"
+            " a whole; Triton 24.10 loads the rest; ready: double"
+        ),
+    ),
+    "other": (
+        {**DOUBLE, **PLAN},
+        RepositoryTarget(default_model="double"),
+        "Triton 24.10 loads it; ready: double",
+    ),
+}
+"""Repositories without a known mistake, and what is printed for them."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "fleet"), "check", "--run", *arguments]
+    environment = {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin", "TMPDIR": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def write(folder: Path, name: str, files: Files) -> None:
+    Case(id="", files=files, changed="").write(folder / name)
+
+
+def ask(
+    folder: Path, runtime: TritonRuntime, name: str, files: Files, asked: RepositoryTarget
+) -> TryLoadResult:
+    write(folder, name, files)
+    return load_in_triton(
+        folder / name,
+        runtime,
+        mode=asked.mode,
+        default_model=asked.default_model or "",
+        release=asked.release,
+    )
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that_is_true(
+    folder: Path, runtime: TritonRuntime, name: str
+) -> None:
+    files, asked, sentence = BROKEN[name]
+    answer = ask(folder, runtime, name, files, asked)
+    assert answer.lines()[0] == sentence
+    assert not any("loads it" in line for line in answer.lines())
+    (finding,) = findings(answer)
+    assert finding.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_what_loaded_each_part_of_a_repository_is_named(
+    folder: Path, runtime: TritonRuntime, name: str
+) -> None:
+    files, asked, sentence = HEALTHY[name]
+    answer = ask(folder, runtime, name, files, asked)
+    assert answer.lines()[0] == sentence
+    assert findings(answer) == []
+
+
+@pytest.mark.nightly
+def test_the_five_that_no_container_loads_fail_in_one_command(folder: Path) -> None:
+    for name, (files, _, _) in BROKEN.items():
+        write(folder, name, files)
+    done = run(folder, *BROKEN, "--triton", "24.09")
+    for name, (_, _, sentence) in BROKEN.items():
+        assert f"{name}: {sentence}" in done.stdout.splitlines()
+    assert done.returncode == 1
+
+
+@pytest.fixture
+def fleet_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_model_of_an_archive_that_was_not_tried_is_named_by_its_directory(
+    fleet_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(fleet_home, "repository", PLAN)
+    with tarfile.open("mine.tar.gz", "w:gz") as tar:
+        tar.add("repository", ".")
+    asked = RepositoryTarget(mode=Mode.MULTI_MODEL)
+    assert list(run_findings([Path("mine.tar.gz")], asked, quiet=False)) == []
+    sentence = f"not tried, as this machine lacks the backend: 'plan' (tensorrt); {VALIDATED}"
+    assert f"mine.tar.gz: {sentence}" in capsys.readouterr().out.splitlines()
+
+
+def test_what_was_not_tried_is_printed_beside_a_report_for_machines(
+    fleet_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(fleet_home, "plan", PLAN)
+    assert list(run_findings([Path("plan")], RepositoryTarget(), quiet=True)) == []
+    printed = capsys.readouterr()
+    assert "plan: not tried, as this machine lacks the backend: 'plan'" in " ".join(printed.err.split())
+    assert printed.out == ""
