@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import yaml
 
 from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
-from fleet.artifacts.images.source import IMAGE
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
@@ -21,7 +20,6 @@ from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project, load_lock
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
-from fleet.spec.source import cannot_run_at
 
 T = TypeVar("T")
 
@@ -85,8 +83,7 @@ def try_locks(
         if not drop_missing:
             _require_files(project, loaded)
         held = _read_usable(loaded.spec, project.lock_file(name))
-        with cannot_run_at(loaded.source.mark(IMAGE if loaded.spec.image else ("mode",))):
-            image = locked_image(loaded, project.environment, clients, held)
+        image = locked_image(loaded, project.environment, clients, held)
         if held is not None:
             held = held.model_copy(update={"image": image})
         return measured_lock(loaded, project.environment, s3, held, image=image)

@@ -139,5 +139,7 @@ class LockedImage(Document):
         if self.digest is None and self.key is None:
             raise Mistake("`digest` is missing", "have `fleet lock` write it")
         if self.digest is not None and self.expected is not None:
-            raise Mistake("`expected` belongs to an image without a `digest`", "have `fleet lock` write them")
+            raise Mistake(
+                "`expected` belongs to an image without a `digest`", "have `fleet lock` write it again"
+            )
         return self

@@ -149,6 +149,17 @@ def test_a_registry_without_the_repository_is_an_error_as_well(account: Prepared
     assert (told.code, told.of("image")) == (1, [f"✗ {IMAGE}: The repository does not exist"])
 
 
+def test_an_image_that_the_lock_expects_is_not_missing_because_the_deploy_builds_it(
+    account: PreparedAccount,
+) -> None:
+    account.folder.write("images/detector/Dockerfile", "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\n")
+    account.folder.spec("image: {build: ../images/detector}\n")
+    account.folder.write("locks/dev/sentences.lock.yaml", f"{LOCK}image: {{key: '{DIGEST}'}}\n")
+    (line,) = account.preflight().of("image")
+    assert line.endswith(f"/triton-fleet-dev:{DIGEST[7:]} is not built yet: the deploy builds it")
+    assert line.startswith("✓")
+
+
 def test_missing_archives_warn_with_what_publishes_them(account: PreparedAccount) -> None:
     account.client("s3").delete_object(Bucket=BUCKET, Key=account.folder.resolve().archives[0].key)
     told = account.preflight()

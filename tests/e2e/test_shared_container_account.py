@@ -1,0 +1,68 @@
+"""The shipped shared container in `dev` on the embedded AWS: locked offline, built by its deploy, pinned, served."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clone import Clone, make_clone
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.triton.shared_container import missing_program
+
+pytestmark = [pytest.mark.triton, pytest.mark.nightly]
+
+SHARED = "shared-models"
+LOCK = f"locks/dev/{SHARED}.lock.yaml"
+
+
+@pytest.fixture
+def clone(runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clone]:
+    """A clone whose `dev` is the account of the embedded AWS."""
+    if lacking := missing_program():
+        pytest.skip(f"this machine has no {lacking}")
+    clone = make_clone(tmp_path / "clone")
+    examples, environment = clone.root / "examples", clone.root / "environments" / "dev.yaml"
+    for script in ("shared_models/make_image_models.py", "shared_models/make_text_models.py"):
+        subprocess.run([sys.executable, examples / script], check=True, capture_output=True)
+    environment.write_text(re.sub('account: ".*"', 'account: "123456789012"', environment.read_text()))
+    up = clone.fleet("local", "up", "sentence-embeddings")
+    assert up.returncode == 0, up.stderr
+    for name, value in json.loads(clone.fleet("local", "env", "--format", "json").stdout).items():
+        monkeypatch.setenv(name, value)
+    yield clone
+    for name in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    assert clone.fleet("local", "down").returncode == 0
+
+
+def succeed(clone: Clone, *arguments: str) -> str:
+    done = clone.fleet(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_deploy_builds_the_image_that_the_lock_expects_and_serves_it_with_this_machines_programs(
+    clone: Clone,
+) -> None:
+    assert yaml.safe_load((clone.root / LOCK).read_text())["image"].keys() == {"key", "expected"}
+    deployed = succeed(clone, "deploy", "--env", "dev", SHARED)
+    assert "1 image built, 2 engines built" in deployed
+    assert "class 601" in succeed(clone, "invoke", SHARED, "--env", "dev", "--sample", "black-pixel")
+    status = succeed(clone, "local", "status")
+    assert re.search(
+        "image triton-fleet-dev:[0-9a-f]{64}: not run, but served by this machine's nginx", status
+    )
+    succeed(clone, "lock", "--env", "dev", SHARED)
+    image = yaml.safe_load((clone.root / LOCK).read_text())["image"]
+    assert f"{SHARED}: the image is {image['digest']};" in deployed
+    assert image["facts"]["routes_calls"] is True
+    assert "image built" not in succeed(clone, "deploy", "--env", "dev", SHARED)
+    assert f"image triton-fleet-dev@{image['digest']}: not run" in succeed(clone, "local", "status")
