@@ -82,6 +82,7 @@ def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path,
     assert "requirements.txt" not in compared.stdout
 
 
+@pytest.mark.nightly
 def test_a_wheel_of_which_one_byte_differs_is_not_installed(wheel: Path, prepared: Path) -> None:
     shutil.copy(wheel, prepared / "vendor")
     with (prepared / "vendor" / wheel.name).open("ab") as stream:

@@ -33,6 +33,7 @@ def release(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 def test_a_trial_builds_both_files_and_lists_their_digests(tmp_path: Path) -> None:
     done = release("--into", str(tmp_path / "dist"))
     assert (done.returncode, done.stderr) == (0, "")

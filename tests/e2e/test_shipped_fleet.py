@@ -113,7 +113,8 @@ def test_each_mode_publishes_tritons_metrics_in_the_endpoints_own_namespace(clon
     done = clone.fleet("dashboard", "resnet50", "--env", "local")
     assert done.returncode == 0, done.stderr
     found = clone.client("cloudwatch").list_metrics(MetricName="nv_inference_request_success")["Metrics"]
-    assert {each["Namespace"] for each in found} == {f"TritonFleet/{name}" for name, _, _ in MODES.values()}
+    names = {name for name, _, _ in MODES.values()} | {"shared-models"}
+    assert {each["Namespace"] for each in found} == {f"TritonFleet/{name}" for name in names}
 
 
 def test_the_model_is_declared_over_the_prefix_of_its_locked_set(clone: Clone) -> None:

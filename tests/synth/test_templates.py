@@ -114,10 +114,15 @@ def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
 @pytest.mark.parametrize(
     ("context", "said"),
     [
-        ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
-        ({"environment": ""}, "FL120: no environment was named"),
         ({"environment": "dev", "endpoints": "nope"}, "FL120: there is no endpoint 'nope'"),
-        ({"environment": "dev", "endpoints": ""}, "FL120: no endpoint was named"),
+        *(
+            pytest.param(context, said, marks=pytest.mark.nightly)
+            for context, said in (
+                ({"environment": "qa"}, "FL120: there is no environment 'qa'"),
+                ({"environment": ""}, "FL120: no environment was named"),
+                ({"environment": "dev", "endpoints": ""}, "FL120: no endpoint was named"),
+            )
+        ),
     ],
 )
 def test_wrong_input_ends_synth_with_a_finding_and_no_traceback(

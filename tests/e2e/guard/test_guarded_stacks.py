@@ -94,7 +94,9 @@ def test_a_change_of_scaling_that_is_rolled_back_scales_as_before(make: Callable
     assert stack.tracked() == other
 
 
-@pytest.mark.parametrize(("type", "image"), [(OLD, "triton:25.04"), (NEW, "triton:25.05")])
+@pytest.mark.parametrize(
+    ("type", "image"), [pytest.param(OLD, "triton:25.04", marks=pytest.mark.nightly), (NEW, "triton:25.05")]
+)
 def test_a_stack_of_an_earlier_release_is_updated(
     make: Callable[..., GuardedStack], type: str, image: str
 ) -> None:
@@ -148,8 +150,16 @@ def test_a_deploy_that_begins_while_the_endpoint_scales_is_updated_or_rolled_bac
     assert_scales(stack, {"GpuUtilization": 60.0})
 
 
-@pytest.mark.parametrize("type", [OLD, NEW])
-@pytest.mark.parametrize("is_earlier", [False, True])
+@pytest.mark.parametrize(
+    ("type", "is_earlier"),
+    [
+        (NEW, True),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in ((OLD, False), (OLD, True), (NEW, False))
+        ),
+    ],
+)
 def test_a_rollback_that_begins_while_the_endpoint_scales_waits_for_it(
     with_guard: EmbeddedAws,
     host: RecordingHost,

@@ -82,7 +82,14 @@ def behind(build: ImageBuild, proxy: FaultyS3) -> Promotion:
     return Promotion(promotion.folder, {**promotion.urls, ACCOUNT: proxy.url})
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind == "reset" else pytest.mark.nightly)
+        for kind in FAULTS
+        if kind != "cut"
+    ],
+)
 def test_one_failure_of_each_request_of_a_build_is_waited_for(
     build: ImageBuild, proxy: FaultyS3, kind: str
 ) -> None:
@@ -96,7 +103,7 @@ def test_one_failure_of_each_request_of_a_build_is_waited_for(
 
 LASTING = [
     pytest.param(kind, number, marks=() if (number, kind) in SHORT else pytest.mark.nightly)
-    for SHORT in [{(0, "throttled"), (5, "failed"), (8, "reset"), (10, "cut"), (12, "throttled")}]
+    for SHORT in [{(5, "failed"), (12, "throttled")}]
     for kind in FAULTS
     for number in range(20)
 ]
@@ -120,7 +127,7 @@ def test_a_failure_that_lasts_ends_a_build_with_a_remedy_and_the_next_one_finish
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.parametrize(
     "step",
-    [pytest.param(step, marks=() if step in (9, 14) else pytest.mark.nightly) for step in range(1, 20)],
+    [pytest.param(step, marks=() if step == 14 else pytest.mark.nightly) for step in range(1, 20)],
 )
 def test_a_build_that_was_killed_at_any_request_is_finished_by_the_next(
     build: ImageBuild, proxy: FaultyS3, step: int

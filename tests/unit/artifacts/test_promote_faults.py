@@ -63,7 +63,14 @@ def assert_promoted(images: PromotedImages) -> None:
     assert any(key.startswith("archives/") for key in promotion.keys("prod"))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind == "reset" else pytest.mark.nightly)
+        for kind in FAULTS
+        if kind != "cut"
+    ],
+)
 def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
     images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
 ) -> None:

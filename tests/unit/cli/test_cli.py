@@ -63,6 +63,7 @@ def test_an_unknown_option_exits_with_2(folder: FleetFolder) -> None:
     assert fleet(folder.root, "check", "--enw", "dev").returncode == 2
 
 
+@pytest.mark.nightly
 def test_schema_check_fails_where_a_schema_is_stale_and_schema_mends_it(folder: FleetFolder) -> None:
     assert fleet(folder.root, "schema", "--check").returncode == 1
     assert fleet(folder.root, "schema").returncode == 0
