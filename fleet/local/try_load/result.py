@@ -92,7 +92,7 @@ class TryLoadResult:
         if parts.triton_models or not (parts.untried_models or parts.stand_in_models):
             clauses.append(f"Triton {self.release} loads {'the rest' if clauses else 'it'}")
         elif parts.untried_models:
-            clauses.append(f"Triton {self.release} validated {_configurations(parts)} alone")
+            clauses.append(f"Triton {self.release} validated only {_configurations(parts)}")
         return [*clauses, f"ready: {', '.join(self.ready)}"] if self.ready else clauses
 
 

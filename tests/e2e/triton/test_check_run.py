@@ -33,7 +33,7 @@ from fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 
-VALIDATED = "Triton 24.10 validated its configuration alone"
+VALIDATED = "Triton 24.10 validated only its configuration"
 
 
 def zipped(*names: str) -> bytes:
