@@ -56,4 +56,6 @@ def _finding(
         f" --service-name com.amazonaws.{region}.s3 --route-table-ids {route.table}"
     )
     hint = f"`{create}` adds a gateway endpoint, which is free; or add a default route to a NAT gateway"
+    if not route.table:
+        hint = "ask the owner of the VPC whether the subnet's route table leads to S3"
     return subject.of_spec(endpoint, key, "FL671", message, hint, warns=route.leads is None)

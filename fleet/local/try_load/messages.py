@@ -79,7 +79,7 @@ def _config_of(reason: str, log: str, prepared: Preparation) -> Path | None:
 
 
 def _code_file(name: str, reason: str, repository: Path) -> Path | None:
-    """The only file of a name, in the model that the reason names or else in all; None if there are several."""
+    """The only file of a name, in the model that the reason names or else in all; None if there are more."""
     models = {match["model"] for match in _MODEL.finditer(reason)}
     folders = [entry for entry in repository.iterdir() if entry.name in models] or [repository]
     files = [file for folder in folders for file in folder.rglob("*.py") if file.name == name]

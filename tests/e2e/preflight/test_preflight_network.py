@@ -15,7 +15,7 @@ SENTENCE = (
     "Please ensure that an S3 VPC endpoint exists in route table or NAT gateway for the VPC mode and the URL is"
     " reachable from within the subnets provided."
 )
-ANYWHERE = "0.0.0.0/0"
+ALL_ADDRESSES = "0.0.0.0/0"
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class PrivateNetwork:
     def nat_gateway(self, table: str) -> None:
         """A default route to a NAT gateway."""
         gateway = self.ec2.create_nat_gateway(SubnetId=self.subnet)["NatGateway"]["NatGatewayId"]
-        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, NatGatewayId=gateway)
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ALL_ADDRESSES, NatGatewayId=gateway)
 
     def internet_gateway(self, table: str) -> str:
         """A default route to the internet."""
         gateway = self.ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
         self.ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=self.vpc)
-        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, GatewayId=gateway)
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ALL_ADDRESSES, GatewayId=gateway)
         return str(gateway)
 
     def gateway_endpoint(self, *tables: str, service: str = S3) -> str:
@@ -162,6 +162,31 @@ def test_a_route_that_may_lead_to_s3_is_a_warning(network: PrivateNetwork) -> No
     assert (code, f"only its routes to {gateway} may lead to S3" in findings) == (0, True)
 
 
+def test_a_default_route_to_a_peer_is_a_warning_because_no_gateway_is_reached_through_it(
+    network: PrivateNetwork,
+) -> None:
+    peer = network.ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+    made = network.ec2.create_vpc_peering_connection(VpcId=network.vpc, PeerVpcId=peer)
+    peering = made["VpcPeeringConnection"]["VpcPeeringConnectionId"]
+    network.ec2.create_route(
+        RouteTableId=network.main_table, DestinationCidrBlock=ALL_ADDRESSES, VpcPeeringConnectionId=peering
+    )
+    code, _, findings = network.told()
+    assert (code, f"warning[unreachable-s3] FL671: {network.subnet} of" in findings) == (0, True)
+    assert f"only its routes to {peering} may lead to S3" in findings
+
+
+def test_a_route_table_that_cannot_be_seen_is_a_warning(network: PrivateNetwork) -> None:
+    network.account.change(
+        lambda request: is_ec2_call(request, "DescribeRouteTables"),
+        lambda body: re.sub(b"<routeTableSet>.*</routeTableSet>", b"<routeTableSet/>", body, flags=re.DOTALL),
+    )
+    code, lines, findings = network.told()
+    assert (code, lines) == (0, [f"! {network.subnet}: its route table cannot be seen"])
+    assert "the owner of the VPC" in findings
+    assert "--route-table-ids" not in findings
+
+
 def test_an_interface_endpoint_serves_every_subnet_of_a_vpc_that_resolves_its_name(
     network: PrivateNetwork,
 ) -> None:
@@ -175,12 +200,13 @@ def test_an_interface_endpoint_serves_every_subnet_of_a_vpc_that_resolves_its_na
     ) == (1, True)
 
 
-def test_an_interface_endpoint_without_private_dns_does_not_answer_to_s3s_name(
+def test_an_interface_endpoint_without_private_dns_is_a_warning_because_a_zone_of_ones_own_may_lead_to_it(
     network: PrivateNetwork,
 ) -> None:
     interface = network.interface_endpoint(private_dns=False)
     code, _, findings = network.told()
-    assert (code, f"{interface} has no private DNS" in findings) == (1, True)
+    assert (code, "warning[unreachable-s3] FL671" in findings) == (0, True)
+    assert f"{interface} has no private DNS inside its VPC, so only DNS of your own leads to it" in findings
 
 
 def test_a_subnet_that_the_account_does_not_have_is_an_error_at_its_place(network: PrivateNetwork) -> None:
