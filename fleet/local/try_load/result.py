@@ -11,6 +11,9 @@ from fleet.local.triton.staging import Rewrite
 from fleet.local.try_load.parts import LoadedParts
 
 REFUSED, SILENT, UNSURE, WRONG_FILE = "FL490", "FL491", "FL492", "FL478"
+OF_STAND_IN = (
+    "export the model for the ONNX Runtime of that release; `--triton` names the release that you deploy"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +124,10 @@ def findings(answer: TryLoadResult) -> list[Finding]:
             for each in answer.parts.wrong_files
         ]
     message = answer.lines()[0]
-    found = Finding(code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line)
+    hint = OF_STAND_IN if answer.by_stand_in else ""
+    found = Finding(
+        code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line, hint=hint
+    )
     if answer.silent:
         message = f"Triton {answer.release} gives no answer: {answer.reason}"
         return [Finding(code=SILENT, message=message, file=found.file, line=found.line)]
