@@ -1,4 +1,4 @@
-"""What no local fleet can serve, or not yet: reported before anything is started or deployed."""
+"""Endpoints that no local fleet can serve, or not yet: reported before anything is started or deployed."""
 
 from __future__ import annotations
 

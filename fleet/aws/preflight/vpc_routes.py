@@ -20,7 +20,7 @@ TARGETS = (
 """Where a route leads. Source: botocore, EC2's shape Route."""
 AVAILABLE, BLACKHOLE, IN_VPC, INTERNET, PEERING = "available", "blackhole", "local", "igw-", "pcx-"
 DNS = ("enableDnsSupport", "enableDnsHostnames")
-"""What private DNS needs of a VPC. Source: AWS PrivateLink guide, manage-dns-names.html."""
+"""The attributes of a VPC that private DNS needs. Source: AWS PrivateLink guide, manage-dns-names.html."""
 Items: TypeAlias = Literal["RouteTables", "Subnets", "VpcEndpoints"]
 OPERATIONS: Mapping[Items, str] = {
     "RouteTables": "describe_route_tables",

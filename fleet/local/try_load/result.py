@@ -76,7 +76,7 @@ class TryLoadResult:
         )
 
     def _verdict(self) -> list[str]:
-        """What loaded which models, one clause each."""
+        """The models by what loaded them, one clause each."""
         parts, clauses = self.parts, list[str]()
         if parts.untried_models:
             models = ", ".join(
