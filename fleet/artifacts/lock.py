@@ -73,7 +73,7 @@ def try_locks(
         SeveralFailuresError: the same, and the lock of another endpoint cannot be made.
         CannotRunError: a lock cannot be written.
     """
-    s3, ecr = _asked_once(s3), _asked_once(ecr)
+    s3, ecr = _single_attempt(s3), _single_attempt(ecr)
     clients, failures = ImageClients(s3, ecr), list[CannotRunError]()
 
     def measured(name: str) -> Lock:
@@ -88,7 +88,7 @@ def try_locks(
             held = held.model_copy(update={"image": image})
         return measured_lock(loaded, project.environment, s3, held, image=image)
 
-    def measured_if_possible(name: str) -> Lock | None:
+    def lock_or_failure(name: str) -> Lock | None:
         try:
             return measured(name)
         except CannotRunError as error:
@@ -99,7 +99,7 @@ def try_locks(
             return None
 
     try:
-        locks = [each for each in all_of(project.endpoints, measured_if_possible, project.findings) if each]
+        locks = [each for each in all_of(project.endpoints, lock_or_failure, project.findings) if each]
     except FindingsError as error:
         raise one_failure([error, *failures]) from error
     files = [project.lock_file(lock.endpoint) for lock in locks]
@@ -107,7 +107,7 @@ def try_locks(
     return LockRun(changed, failures)
 
 
-def _asked_once(connect: Callable[[], T]) -> Callable[[], T]:
+def _single_attempt(connect: Callable[[], T]) -> Callable[[], T]:
     """The same, whose refusal is remembered: to look for credentials takes seconds where there are none."""
     refusals = list[CannotRunError]()
 

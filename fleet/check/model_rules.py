@@ -45,7 +45,7 @@ ANY_INSTANCE = "ml.none.any"
 def fact_findings(
     models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: RepositoryTarget
 ) -> Iterator[Finding]:
-    """What the rules find of models by their facts: without image and instance, what no image can load.
+    """The findings about models by their facts; without image and instance, about what no image can load.
 
     Args:
         models: The facts of those that are loaded, by directory.

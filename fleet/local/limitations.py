@@ -1,4 +1,4 @@
-"""What no local fleet can serve, or not yet: reported before anything is started or deployed."""
+"""Endpoints that no local fleet can serve, or not yet: reported before anything is started or deployed."""
 
 from __future__ import annotations
 
@@ -56,12 +56,10 @@ def with_servable_images(
 
 
 def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict[str, Finding]:
-    """The same findings by endpoint, for a check that changes nothing: errors where endpoints were named."""
-    return {
-        each.name: finding if named else _left_out(finding)
-        for each in fleet.endpoints
-        for finding in _image_limit(project, each)
-    }
+    """The same findings by endpoint, for a check that changes nothing; errors where a deploy refuses them."""
+    limits = {each.name: finding for each in fleet.endpoints for finding in _image_limit(project, each)}
+    is_refused = named or len(limits) == len(fleet.endpoints)
+    return limits if is_refused else {name: _left_out(finding) for name, finding in limits.items()}
 
 
 def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ def missing_files(
 
 
 def expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
-    """What the backend looks for, in its order; empty where its parameters or platform are wrong."""
+    """The files that the backend reads, in its order; empty where its parameters or platform are wrong."""
     given = {key: value.string_value for key, value in config.message.parameters.items()}
     default = [
         each

@@ -92,7 +92,9 @@ def test_it_is_continued_where_that_is_agreed_to(access: Access, stacks: Stacks,
     ready = ready_stack(access, "agreed", lambda _: True)
     assert isinstance(ready.stack, LiveStack)
     assert ready.stack.status == "UPDATE_ROLLBACK_COMPLETE"
-    assert ready.continued == "continued the rollback of agreed: it serves what it served before the update"
+    assert (
+        ready.continuation == "continued the rollback of agreed: it serves what it served before the update"
+    )
     assert stacks.update("agreed", endpoint("agreed", image="newer")) == "UPDATE_COMPLETE"
 
 

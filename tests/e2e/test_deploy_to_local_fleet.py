@@ -11,7 +11,11 @@ from embedded_keys import KEYS
 from fleet.aws.access import embedded_access
 from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from fleet.aws.preflight.network import network
+from fleet.aws.preflight.subject import Subject
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import SPEC, FleetFolder
 from own_images import DIGEST
@@ -90,6 +94,21 @@ class TestSkippedWaits:
             assert skipped_waits(access, resolved, replaced) == ""
             stacks.update(ENDPOINT, endpoint("sentences", image="triton:25.05"))
             assert skipped_waits(access, resolved, replaced) == waits
+
+
+@pytest.mark.parametrize(("headers", "codes"), [(LOCAL_FLEET, []), ({}, ["FL678"])])
+def test_preflight_looks_for_no_subnets_on_a_local_fleet_whose_containers_join_no_vpc(
+    folder: FleetFolder, headers: dict[str, str], codes: list[str]
+) -> None:
+    groups = "security_groups: [sg-0123456789abcdef0]"
+    environment = folder.root / "environments/dev.yaml"
+    allowed = "allowed_networks: [subnet-0123456789abcdef0, sg-0123456789abcdef0]\n"
+    folder.write("environments/dev.yaml", f"{environment.read_text()}{allowed}")
+    folder.spec(f"network: {{subnets: [subnet-0123456789abcdef0], {groups}}}\n")
+    project = open_project(folder.root, "dev")
+    with running_aws(headers=headers) as aws:
+        subject = Subject(project, resolve_project(project), embedded_access(PLACE, aws.url, KEYS))
+        assert [finding.code for line in network(subject) for finding in line.findings] == codes
 
 
 def data_and_stacks(aws: EmbeddedAws) -> Stacks:

@@ -102,8 +102,8 @@ def test_without_a_line_in_the_log_the_statuses_and_what_to_look_at_are_named(se
     _, _, wrong = served.doctor()
     assert "4 of 4 since" in wrong
     assert "failed (4 with 4XX)" in wrong
-    assert "look at what clients send; `fleet invoke sentences` shows the answer to one call" in " ".join(
-        wrong.split()
+    assert "look at what clients send; `fleet invoke sentences --env dev` shows the answer to one call" in (
+        " ".join(wrong.split())
     )
 
 

@@ -14,7 +14,7 @@ from fleet_folder import ROOT
 
 PACKAGES = ("fleet", "constructs", "stacks", "emulator")
 VALUE = "1"
-"""What replaces a value that only a run knows: a name and a number."""
+"""Replaces a value that only a run knows: a name and a number."""
 INSTRUCTION = r"(\b(?:[Rr]un|then|next:|it:) |)"
 QUOTED = re.compile(INSTRUCTION + r"`(fleet(?: [^`]+)?)`")
 UNQUOTED = re.compile(r"(\b[Rr]un |\bnext: )(fleet [^`\n;]+)")

@@ -186,8 +186,8 @@ class Deploy:
         name = place.stack if endpoint is None else endpoint.stack
         ready = ready_stack(self._access, name, self._pool.ask, self._steps.say)
         before = ready.stack
-        if ready.continued:
-            self._steps.say(ready.continued)
+        if ready.continuation:
+            self._steps.say(ready.continuation)
         if endpoint is not None:
             await_endpoint(self._access, endpoint.name, self._steps.say)
         replaced = configuration_to_replace(self._access, endpoint)
@@ -216,7 +216,7 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
-        if ready.continued:
+        if ready.continuation:
             step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
         if waits := skipped_waits(self._access, endpoint, replaced):
             step.note += f"; {waits}"

@@ -124,7 +124,7 @@ class FailedRollback:
 
     @property
     def success(self) -> str:
-        """What its continuation did, as a sentence; only where something was skipped."""
+        """The result of its continuation, as a sentence; only where something was skipped."""
         name = self.endpoint.name if self.endpoint is not None else self.stack.name
         return f"continued the rollback of {name}: it serves what it served before the update"
 

@@ -20,8 +20,8 @@ def configuration_to_replace(access: Access, endpoint: ResolvedEndpoint | None) 
     """
     if endpoint is None or endpoint.rollout is None or not access.is_local_fleet:
         return ""
-    found = described_endpoint(access.client("sagemaker"), endpoint.name)
-    return found["EndpointConfigName"] if found is not None else ""
+    description = described_endpoint(access.client("sagemaker"), endpoint.name)
+    return description["EndpointConfigName"] if description is not None else ""
 
 
 def skipped_waits(access: Access, endpoint: ResolvedEndpoint | None, replaced: str) -> str:
@@ -36,11 +36,11 @@ def skipped_waits(access: Access, endpoint: ResolvedEndpoint | None, replaced: s
 
 
 def rollout_waits(endpoint: ResolvedEndpoint) -> str:
-    """What a rollout of an endpoint waits for on AWS; empty if it waits for nothing."""
-    rollout, asked = endpoint.rollout, endpoint.spec.rollout
-    if rollout is None or asked is None:
+    """The waits of an endpoint's rollout on AWS, as a clause; empty if it has none."""
+    rollout, settings = endpoint.rollout, endpoint.spec.rollout
+    if rollout is None or settings is None:
         return ""
-    count, waits = steps(endpoint.spec, asked), list[str]()
+    count, waits = steps(endpoint.spec, settings), list[str]()
     if rollout.bake:
         waits.append(f"bake {f'{count} × ' if count > 1 else ''}{shown_seconds(rollout.bake)}")
     if rollout.termination_wait:

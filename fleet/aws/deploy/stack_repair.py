@@ -26,11 +26,11 @@ Notice: TypeAlias = Callable[[str], None]
 class ReadyStack:
     """A stack that can be deployed to; None if it must be created.
 
-    `continued` is what the continuation of its stopped rollback did, as a sentence; empty without one.
+    `continuation` is the result of continuing its stopped rollback, as a sentence; empty without one.
     """
 
     stack: LiveStack | None
-    continued: str = ""
+    continuation: str = ""
 
 
 def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = lambda _: None) -> ReadyStack:
@@ -43,7 +43,7 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
         CannotRunError: the stack is stuck.
     """
     cloudformation = access.client("cloudformation")
-    stack, continued = find_stack(cloudformation, name), ""
+    stack, continuation = find_stack(cloudformation, name), ""
     if stack is not None and stack.state is StackState.UNDER_WAY:
         notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
         stack = settled_stack(cloudformation, stack)
@@ -51,14 +51,14 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
         stopped = _settled_rollback(access, stack, notice)
         if not agreed_to_continue(stopped, consent):
             raise CannotRunError(str(stopped), stopped.remedy)
-        stack, continued = continue_rollback(access, stopped), stopped.success
+        stack, continuation = continue_rollback(access, stopped), stopped.success
     if stack is None:
         return ReadyStack(None)
     if stack.state is StackState.STUCK:
         raise CannotRunError(str(stack), stack.remedy)
     if stack.state is StackState.NOT_CREATED and stack.protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
-    return ReadyStack(stack, continued)
+    return ReadyStack(stack, continuation)
 
 
 def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:

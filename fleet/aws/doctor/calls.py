@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
-MAX_HEALTHY_SHARE = 0.5
-"""The share of failed invocations from which on an endpoint is not healthy; fewer are only noted."""
+MIN_FAILING_SHARE = 0.5
+"""The least share of failed invocations with which an endpoint is not healthy; fewer are only noted."""
 PERIOD_SECONDS = 60
 """SageMaker publishes once a minute; CloudWatch rounds the start of a window down to a period."""
 MEASURES = ("invocations", "errors_4xx", "errors_5xx", "model_errors")
@@ -45,7 +45,7 @@ class Calls:
     @property
     def are_failing(self) -> bool:
         """Whether so many failed that the endpoint is not healthy."""
-        return self.failed > 0 and self.failed >= MAX_HEALTHY_SHARE * self.invocations
+        return self.failed > 0 and self.failed >= MIN_FAILING_SHARE * self.invocations
 
     def __str__(self) -> str:
         """For people."""
@@ -68,7 +68,8 @@ def read_calls(
     Raises:
         ClientError: access is denied.
     """
-    queries = {f"m{at}": pair for at, pair in enumerate((each, of) for of in variants for each in MEASURES)}
+    series = [(measure, variant) for variant in variants for measure in MEASURES]
+    queries = {f"m{index}": pair for index, pair in enumerate(series)}
     pages = cloudwatch.get_paginator("get_metric_data").paginate(
         MetricDataQueries=[_query(id, endpoint, *pair) for id, pair in queries.items()],
         StartTime=since,

@@ -60,7 +60,7 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
         found = [seen.absent] if seen.absent is not None else []
         found += [] if seen.under_way else [_unknown(seen)]
     if seen.calls is not None and seen.calls.are_failing:
-        found.append(_failing_calls(seen.name, seen.calls, spec.loaded))
+        found.append(_failing_calls(seen, seen.calls, spec.loaded))
     if seen.stack is not None and seen.stack.stopped is not None:
         found.append(seen.stack.stopped.finding())
     if seen.stack is not None and seen.stack.stuck is not None:
@@ -74,10 +74,10 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
     return [*found, *others[:MAX_LINES]]
 
 
-def _failing_calls(name: str, calls: Calls, loaded: LoadedSpec | None) -> Finding:
-    message, place = f"invocations of {name}: {calls}", ("models",)
+def _failing_calls(seen: Observation, calls: Calls, loaded: LoadedSpec | None) -> Finding:
+    message, place = f"invocations of {seen.name}: {calls}", ("models",)
     hint = "correct the model, and deploy it" if calls.reason else UNREADABLE_BODY
-    hint = f"{hint}; `fleet invoke {name}` shows the answer to one call"
+    hint = f"{hint}; `fleet invoke {seen.name} --env {seen.environment}` shows the answer to one call"
     if loaded is None or place not in loaded.source.marks:
         return Finding(code="FL677", message=message, hint=hint)
     return finding_at(loaded.source.mark(place), "FL677", message, hint)

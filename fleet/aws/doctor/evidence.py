@@ -55,7 +55,10 @@ def evidence(access: Access, name: str) -> Observation:
         raise unknown_stack(
             access.place, name, endpoint_stacks(access.client("cloudformation"), access.place)
         )
-    seen = Observation(name=name, stack=stack, endpoint=endpoint, missing=tuple(missing))
+    environment = access.place.environment
+    seen = Observation(
+        name=name, environment=environment, stack=stack, endpoint=endpoint, missing=tuple(missing)
+    )
     # AWS's clock, as for logs and stacks; GetCallerIdentity needs no permission.
     now = answered_at(access.client("sts").get_caller_identity())
     since = _since(seen, now)

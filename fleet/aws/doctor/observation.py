@@ -109,6 +109,7 @@ class Observation:
     """
 
     name: str
+    environment: str
     stack: SeenStack | None
     endpoint: SeenEndpoint | None
     logs: tuple[SeenLog, ...] = ()

@@ -9,7 +9,6 @@ from fleet.aws.preflight.subject import Subject
 from fleet.aws.preflight.vpc_routes import RouteToS3, VpcRoutes, read_routes
 from fleet.catalog.symptoms import symptom
 from fleet.findings import Finding
-from fleet.spec.environment import LOCAL
 
 
 def network(subject: Subject) -> Iterator[CheckResult]:
@@ -19,7 +18,7 @@ def network(subject: Subject) -> Iterator[CheckResult]:
     and network ACLs are not read.
     """
     joining = [each for each in subject.endpoints if each.spec.network.subnets]
-    if not joining or subject.place.environment == LOCAL:
+    if not joining or subject.access.is_local_fleet:
         return
     subnets = dict.fromkeys(subnet for each in joining for subnet in each.spec.network.subnets)
     routes = read_routes(subject.access.client("ec2"), list(subnets))
@@ -56,4 +55,6 @@ def _finding(
         f" --service-name com.amazonaws.{region}.s3 --route-table-ids {route.table}"
     )
     hint = f"`{create}` adds a gateway endpoint, which is free; or add a default route to a NAT gateway"
+    if not route.table:
+        hint = "ask the owner of the VPC whether the subnet's route table leads to S3"
     return subject.of_spec(endpoint, key, "FL671", message, hint, warns=route.leads is None)

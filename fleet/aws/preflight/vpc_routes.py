@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-ANYWHERE = "0.0.0.0/0"
+ALL_ADDRESSES = "0.0.0.0/0"
 TARGETS = (
     "NatGatewayId",
     "TransitGatewayId",
@@ -18,9 +18,9 @@ TARGETS = (
     "GatewayId",
 )
 """Where a route leads. Source: botocore, EC2's shape Route."""
-AVAILABLE, BLACKHOLE, IN_VPC, INTERNET = "available", "blackhole", "local", "igw-"
+AVAILABLE, BLACKHOLE, IN_VPC, INTERNET, PEERING = "available", "blackhole", "local", "igw-", "pcx-"
 DNS = ("enableDnsSupport", "enableDnsHostnames")
-"""What private DNS needs of a VPC. Source: AWS PrivateLink guide, manage-dns-names.html."""
+"""The attributes of a VPC that private DNS needs. Source: AWS PrivateLink guide, manage-dns-names.html."""
 Items: TypeAlias = Literal["RouteTables", "Subnets", "VpcEndpoints"]
 OPERATIONS: Mapping[Items, str] = {
     "RouteTables": "describe_route_tables",
@@ -35,7 +35,7 @@ MAX_FILTER_VALUES = 200
 class RouteToS3:
     """A subnet's route: whether it leads to S3, None if that is not known; by what, or why not.
 
-    `table` is the subnet's route table.
+    `table` is the subnet's route table; empty if it cannot be seen, as the owner of a shared VPC has it.
     """
 
     vpc: str
@@ -57,27 +57,23 @@ class VpcRoutes:
     resolves: Mapping[str, bool]
 
     def to_s3(self, subnet: str) -> RouteToS3:
-        """The subnet's route.
-
-        Raises:
-            StopIteration: its VPC has no main route table, which AWS does not allow.
-        """
+        """The subnet's route."""
         table = self._table(subnet)
         leads, text = self._route(self.vpcs[subnet], table)
-        return RouteToS3(vpc=self.vpcs[subnet], table=table["RouteTableId"], leads=leads, text=text)
+        return RouteToS3(vpc=self.vpcs[subnet], table=table.get("RouteTableId", ""), leads=leads, text=text)
 
     def _table(self, subnet: str) -> Mapping[str, Any]:
-        """The subnet's own route table, or else the main one of its VPC."""
+        """The subnet's own route table, or else the main one of its VPC; empty if neither can be seen."""
         tables = [each for each in self.tables if each["VpcId"] == self.vpcs[subnet]]
         associated = ((table, each) for table in tables for each in table["Associations"])
         of_subnet = {each.get("SubnetId", "main"): table for table, each in associated if _applies(each)}
-        return of_subnet[subnet] if subnet in of_subnet else of_subnet["main"]
+        return of_subnet.get(subnet, of_subnet.get("main", {}))
 
     def _route(self, vpc: str, table: Mapping[str, Any]) -> tuple[bool | None, str]:
         known = [each for each in self.endpoints if each["VpcId"] == vpc]
         endpoints = [each for each in known if _is_of_s3(each)]
         for endpoint in endpoints:
-            if table["RouteTableId"] in endpoint.get("RouteTableIds", ()):
+            if table and table["RouteTableId"] in endpoint.get("RouteTableIds", ()):
                 return True, f"the gateway endpoint {endpoint['VpcEndpointId']}"
         interfaces = [each for each in endpoints if each["VpcEndpointType"] == "Interface"]
         problems = [(each["VpcEndpointId"], self._problem(each)) for each in interfaces]
@@ -85,13 +81,15 @@ class VpcRoutes:
             if not problem:
                 return True, f"the interface endpoint {interface}"
         leads, text = _by_table(table, {each["VpcEndpointId"] for each in known})
+        if leads is False and not all(_has_private_dns(each) for each in interfaces):
+            leads = None
         return leads, "; ".join([text, *(f"{interface} {problem}" for interface, problem in problems)])
 
     def _problem(self, interface: Mapping[str, Any]) -> str:
         """Why S3's own name does not resolve to an interface endpoint; empty if it does."""
-        dns, vpc = interface.get("DnsOptions", {}), interface["VpcId"]
-        if not interface.get("PrivateDnsEnabled") or dns.get("PrivateDnsOnlyForInboundResolverEndpoint"):
-            return "has no private DNS inside its VPC, so S3's name does not lead to it"
+        if not _has_private_dns(interface):
+            return "has no private DNS inside its VPC, so only DNS of your own leads to it"
+        vpc = interface["VpcId"]
         return "" if self.resolves[vpc] else f"needs {' and '.join(DNS)} of {vpc}"
 
 
@@ -134,6 +132,13 @@ def _is_of_s3(endpoint: Mapping[str, Any]) -> bool:
     return str(endpoint["ServiceName"]).endswith(".s3") and str(endpoint["State"]).lower() == AVAILABLE
 
 
+def _has_private_dns(interface: Mapping[str, Any]) -> bool:
+    dns = interface.get("DnsOptions", {})
+    return bool(
+        interface.get("PrivateDnsEnabled") and not dns.get("PrivateDnsOnlyForInboundResolverEndpoint")
+    )
+
+
 def _applies(association: Mapping[str, Any]) -> bool:
     return "SubnetId" in association or bool(association.get("Main"))
 
@@ -141,14 +146,19 @@ def _applies(association: Mapping[str, Any]) -> bool:
 def _by_table(table: Mapping[str, Any], endpoints: Collection[str]) -> tuple[bool | None, str]:
     """Whether a table leads to S3 by a route to something else than the known endpoints.
 
-    The endpoints of a shared VPC are its owner's and not known.
+    The endpoints of a shared VPC are its owner's and not known. Gateways of a peer cannot be used.
+    Source: VPC peering guide, vpc-peering-basics.html, limitations.
     """
+    if not table:
+        return None, "its route table cannot be seen"
     active = [each for each in table["Routes"] if each.get("State") != BLACKHOLE]
-    default = next((_target(each) for each in active if each.get("DestinationCidrBlock") == ANYWHERE), "")
+    default = next(
+        (_target(each) for each in active if each.get("DestinationCidrBlock") == ALL_ADDRESSES), ""
+    )
     if default.startswith(INTERNET):
         why = "SageMaker's network interfaces probably have no public address, so it does not serve them"
         return None, f"its default route leads to {default}, and {why}"
-    if default:
+    if default and not default.startswith(PEERING):
         return True, f"its default route to {default}"
     others = {_target(each) for each in active if "DestinationIpv6CidrBlock" not in each}
     others -= {"", IN_VPC, *endpoints}

@@ -14,6 +14,8 @@ _NOT_READ = re.compile(r'failed to read text proto from (?P<file>[^"\n]+)')
 _CONFIG_LINE = re.compile(r"\bline (?P<line>\d+):\d+: ")
 _MODEL = re.compile(r"\bmodel '(?P<model>[^']+)'")
 _CODE_LINE = re.compile(r"\((?P<file>[^()]+):(?P<line>\d+)\)$")
+_UNCOMPILED = re.compile(r"\((?P<file>[^()/]+\.py), line (?P<line>\d+)\)$")
+"""The end of Python's SyntaxError, which names no folder."""
 _OF_STAND_IN = re.compile(
     r"failed to load: TritonModelException: "
     r"(?P<reason>onnx runtime error 1: Load model from (?P<file>\S+) failed:.*?)(?: \(\S+:\d+\))?$"
@@ -53,6 +55,9 @@ def words(reason: str, log: str, prepared: Preparation) -> Words:
         return Words(reason=match["reason"], file=Path(match["file"]), by_stand_in=True)
     if match := _CODE_LINE.search(reason):
         return Words(reason=reason, file=Path(match["file"]), line=int(match["line"]))
+    match = _UNCOMPILED.search(reason)
+    if match and (code := _code_file(match["file"], reason, prepared.repository)):
+        return Words(reason=reason, file=code, line=int(match["line"]))
     return words_about(_config_of(reason, log, prepared), reason, prepared)
 
 
@@ -71,6 +76,14 @@ def _config_of(reason: str, log: str, prepared: Preparation) -> Path | None:
         if file.is_relative_to(prepared.repository) and file.is_file():
             return file.relative_to(prepared.repository)
     return None
+
+
+def _code_file(name: str, reason: str, repository: Path) -> Path | None:
+    """The only file of a name, in the model that the reason names or else in all; None if there are more."""
+    models = {match["model"] for match in _MODEL.finditer(reason)}
+    folders = [entry for entry in repository.iterdir() if entry.name in models] or [repository]
+    files = [file for folder in folders for file in folder.rglob("*.py") if file.name == name]
+    return files[0].relative_to(repository) if len(files) == 1 else None
 
 
 def plain(reason: str, prepared: Preparation) -> str:

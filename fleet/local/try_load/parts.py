@@ -1,4 +1,4 @@
-"""What served the models of a repository that this machine's Triton has loaded, and what was not tried."""
+"""The models of a repository that this machine has loaded, by what served them, and those not tried."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LoadedParts:
 
 
 def loaded_parts(prepared: Preparation, container: ServingContainer, root: str) -> LoadedParts:
-    """What served each model of a repository that was loaded.
+    """The models of a repository that was loaded, by what served them.
 
     Args:
         prepared: The staged copy.
@@ -115,7 +115,7 @@ def _wrong_files(
 
 
 def _format_of(facts: Backend, model: Model) -> tuple[Callable[[Path], str], str] | None:
-    """What checks a file's structure, and how to write one; None for a format that is not known here."""
+    """The check of a file's structure, and how to write one; None for a format that is not known here."""
     if facts.name == "pytorch":
         return torchscript_problem, 'save it with `torch.jit.script(model).save("model.pt")`, or trace it'
     if facts.name == "fil":

@@ -11,6 +11,9 @@ from fleet.local.triton.staging import Rewrite
 from fleet.local.try_load.parts import LoadedParts
 
 REFUSED, SILENT, UNSURE, WRONG_FILE = "FL490", "FL491", "FL492", "FL478"
+OF_STAND_IN = (
+    "export the model for the ONNX Runtime of that release; `--triton` names the release that you deploy"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,7 @@ class TryLoadResult:
         )
 
     def _verdict(self) -> list[str]:
-        """What loaded which models, one clause each."""
+        """The models by what loaded them, one clause each."""
         parts, clauses = self.parts, list[str]()
         if parts.untried_models:
             models = ", ".join(
@@ -92,7 +95,7 @@ class TryLoadResult:
         if parts.triton_models or not (parts.untried_models or parts.stand_in_models):
             clauses.append(f"Triton {self.release} loads {'the rest' if clauses else 'it'}")
         elif parts.untried_models:
-            clauses.append(f"Triton {self.release} validated {_configurations(parts)} alone")
+            clauses.append(f"Triton {self.release} validated only {_configurations(parts)}")
         return [*clauses, f"ready: {', '.join(self.ready)}"] if self.ready else clauses
 
 
@@ -121,7 +124,10 @@ def findings(answer: TryLoadResult) -> list[Finding]:
             for each in answer.parts.wrong_files
         ]
     message = answer.lines()[0]
-    found = Finding(code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line)
+    hint = OF_STAND_IN if answer.by_stand_in else ""
+    found = Finding(
+        code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line, hint=hint
+    )
     if answer.silent:
         message = f"Triton {answer.release} gives no answer: {answer.reason}"
         return [Finding(code=SILENT, message=message, file=found.file, line=found.line)]

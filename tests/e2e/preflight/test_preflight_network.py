@@ -15,7 +15,7 @@ SENTENCE = (
     "Please ensure that an S3 VPC endpoint exists in route table or NAT gateway for the VPC mode and the URL is"
     " reachable from within the subnets provided."
 )
-ANYWHERE = "0.0.0.0/0"
+ALL_ADDRESSES = "0.0.0.0/0"
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class PrivateNetwork:
     def nat_gateway(self, table: str) -> None:
         """A default route to a NAT gateway."""
         gateway = self.ec2.create_nat_gateway(SubnetId=self.subnet)["NatGateway"]["NatGatewayId"]
-        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, NatGatewayId=gateway)
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ALL_ADDRESSES, NatGatewayId=gateway)
 
     def internet_gateway(self, table: str) -> str:
         """A default route to the internet."""
         gateway = self.ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
         self.ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=self.vpc)
-        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ANYWHERE, GatewayId=gateway)
+        self.ec2.create_route(RouteTableId=table, DestinationCidrBlock=ALL_ADDRESSES, GatewayId=gateway)
         return str(gateway)
 
     def gateway_endpoint(self, *tables: str, service: str = S3) -> str:
@@ -75,13 +75,14 @@ class PrivateNetwork:
     def attribute(self, name: str, *, value: bool) -> None:
         self.ec2.modify_vpc_attribute(VpcId=self.vpc, **{name: {"Value": value}})
 
-    def told(self) -> tuple[int, list[str], str]:
+    def report(self) -> tuple[int, list[str], str]:
         """Exit code, the lines about the network, the findings on one line."""
-        told = self.account.preflight()
-        return told.code, told.of("network sentences"), " ".join(told.findings.split())
+        preflight = self.account.preflight()
+        lines, findings = preflight.of("network sentences"), " ".join(preflight.findings.split())
+        return preflight.code, lines, findings
 
 
-def joining(account: PreparedAccount, *subnets: str) -> None:
+def join_subnets(account: PreparedAccount, *subnets: str) -> None:
     joined = ", ".join(subnets)
     allowed = f"allowed_networks: [{joined}, sg-0123456789abcdef0]\n"
     account.folder.write("environments/dev.yaml", f"{ENVIRONMENT}{allowed}")
@@ -93,7 +94,7 @@ def network(account: PreparedAccount) -> PrivateNetwork:
     ec2 = account.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
-    joining(account, subnet)
+    join_subnets(account, subnet)
     network = PrivateNetwork(account, ec2, vpc, subnet)
     network.attribute("EnableDnsHostnames", value=True)
     return network
@@ -106,7 +107,7 @@ def test_an_endpoint_in_sagemakers_own_network_has_no_line(account: PreparedAcco
 def test_a_subnet_without_any_route_is_an_error_with_sagemakers_sentence_and_the_command(
     network: PrivateNetwork,
 ) -> None:
-    code, lines, findings = network.told()
+    code, lines, findings = network.report()
     table = network.main_table
     assert code == 1
     assert lines == [f"✗ {network.subnet}: its route table {table} has no route to S3"]
@@ -125,26 +126,26 @@ def test_a_gateway_endpoint_in_the_main_table_serves_a_subnet_without_a_table_of
     network: PrivateNetwork,
 ) -> None:
     gateway = network.gateway_endpoint(network.main_table)
-    assert network.told()[:2] == (0, [f"✓ {network.subnet}: S3 by the gateway endpoint {gateway}"])
+    assert network.report()[:2] == (0, [f"✓ {network.subnet}: S3 by the gateway endpoint {gateway}"])
 
 
 def test_a_table_of_the_subnets_own_stands_before_the_main_table(network: PrivateNetwork) -> None:
     network.gateway_endpoint(network.main_table)
     own = network.own_table()
-    assert network.told()[:2] == (1, [f"✗ {network.subnet}: its route table {own} has no route to S3"])
+    assert network.report()[:2] == (1, [f"✗ {network.subnet}: its route table {own} has no route to S3"])
     network.nat_gateway(own)
-    code, (line,), _ = network.told()
+    code, (line,), _ = network.report()
     assert (code, line.startswith(f"✓ {network.subnet}: S3 by its default route to nat-")) == (0, True)
 
 
 def test_a_gateway_endpoint_of_another_service_is_no_route_to_s3(network: PrivateNetwork) -> None:
     network.gateway_endpoint(network.main_table, service=DYNAMODB)
-    assert network.told()[0] == 1
+    assert network.report()[0] == 1
 
 
 def test_a_default_route_to_an_internet_gateway_is_a_warning(network: PrivateNetwork) -> None:
     gateway = network.internet_gateway(network.main_table)
-    code, (line,), findings = network.told()
+    code, (line,), findings = network.report()
     assert (code, line.startswith("! ")) == (0, True)
     assert (
         f"warning[unreachable-s3] FL671: {network.subnet} of {network.vpc}: its default route leads to {gateway}"
@@ -158,35 +159,61 @@ def test_a_route_that_may_lead_to_s3_is_a_warning(network: PrivateNetwork) -> No
     network.ec2.create_route(
         RouteTableId=network.main_table, DestinationCidrBlock="52.0.0.0/8", TransitGatewayId=gateway
     )
-    code, _, findings = network.told()
+    code, _, findings = network.report()
     assert (code, f"only its routes to {gateway} may lead to S3" in findings) == (0, True)
+
+
+def test_a_default_route_to_a_peer_is_a_warning_because_no_gateway_is_reached_through_it(
+    network: PrivateNetwork,
+) -> None:
+    peer = network.ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+    made = network.ec2.create_vpc_peering_connection(VpcId=network.vpc, PeerVpcId=peer)
+    peering = made["VpcPeeringConnection"]["VpcPeeringConnectionId"]
+    network.ec2.create_route(
+        RouteTableId=network.main_table, DestinationCidrBlock=ALL_ADDRESSES, VpcPeeringConnectionId=peering
+    )
+    code, _, findings = network.report()
+    assert (code, f"warning[unreachable-s3] FL671: {network.subnet} of" in findings) == (0, True)
+    assert f"only its routes to {peering} may lead to S3" in findings
+
+
+def test_a_route_table_that_cannot_be_seen_is_a_warning(network: PrivateNetwork) -> None:
+    network.account.change(
+        lambda request: is_ec2_call(request, "DescribeRouteTables"),
+        lambda body: re.sub(b"<routeTableSet>.*</routeTableSet>", b"<routeTableSet/>", body, flags=re.DOTALL),
+    )
+    code, lines, findings = network.report()
+    assert (code, lines) == (0, [f"! {network.subnet}: its route table cannot be seen"])
+    assert "the owner of the VPC" in findings
+    assert "--route-table-ids" not in findings
 
 
 def test_an_interface_endpoint_serves_every_subnet_of_a_vpc_that_resolves_its_name(
     network: PrivateNetwork,
 ) -> None:
     interface = network.interface_endpoint()
-    assert network.told()[:2] == (0, [f"✓ {network.subnet}: S3 by the interface endpoint {interface}"])
+    assert network.report()[:2] == (0, [f"✓ {network.subnet}: S3 by the interface endpoint {interface}"])
     network.attribute("EnableDnsSupport", value=False)
-    code, _, findings = network.told()
+    code, _, findings = network.report()
     assert (
         code,
         f"{interface} needs enableDnsSupport and enableDnsHostnames of {network.vpc}" in findings,
     ) == (1, True)
 
 
-def test_an_interface_endpoint_without_private_dns_does_not_answer_to_s3s_name(
+def test_an_interface_endpoint_without_private_dns_is_a_warning_because_a_zone_of_ones_own_may_lead_to_it(
     network: PrivateNetwork,
 ) -> None:
     interface = network.interface_endpoint(private_dns=False)
-    code, _, findings = network.told()
-    assert (code, f"{interface} has no private DNS" in findings) == (1, True)
+    code, _, findings = network.report()
+    assert (code, "warning[unreachable-s3] FL671" in findings) == (0, True)
+    assert f"{interface} has no private DNS inside its VPC, so only DNS of your own leads to it" in findings
 
 
 def test_a_subnet_that_the_account_does_not_have_is_an_error_at_its_place(network: PrivateNetwork) -> None:
     network.gateway_endpoint(network.main_table)
-    joining(network.account, network.subnet, "subnet-0123456789abcdef0")
-    code, lines, findings = network.told()
+    join_subnets(network.account, network.subnet, "subnet-0123456789abcdef0")
+    code, lines, findings = network.report()
     assert code == 1
     assert lines[1] == "✗ subnet-0123456789abcdef0: not in us-east-1"
     assert (
@@ -201,9 +228,9 @@ def test_without_a_permission_it_is_named_and_nothing_is_claimed(
 ) -> None:
     account = network.account
     account.refuse_ec2(operation)
-    told = account.preflight()
-    assert told.code == 0
-    assert told.of("network") == [f"! not checked: no permission for ec2:{operation}"]
+    preflight = account.preflight()
+    assert preflight.code == 0
+    assert preflight.of("network") == [f"! not checked: no permission for ec2:{operation}"]
 
 
 @pytest.mark.parametrize(
@@ -220,4 +247,4 @@ def test_it_reads_the_pages_after_an_empty_one(network: PrivateNetwork, operatio
     network.account.change(
         lambda request: is_ec2_call(request, operation) and b"NextToken" not in request.body, empty_page
     )
-    assert network.told()[0] == 0
+    assert network.report()[0] == 0

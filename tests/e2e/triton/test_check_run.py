@@ -33,7 +33,7 @@ from fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 
-VALIDATED = "Triton 24.10 validated its configuration alone"
+VALIDATED = "Triton 24.10 validated only its configuration"
 
 
 def zipped(*names: str) -> bytes:
@@ -198,6 +198,7 @@ def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that
     assert not any("loads it" in line for line in answer.lines())
     (finding,) = findings(answer)
     assert finding.severity is Severity.ERROR
+    assert ("`--triton`" in finding.hint) is (name == "too-new")
 
 
 @pytest.mark.parametrize("name", HEALTHY)

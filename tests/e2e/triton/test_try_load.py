@@ -104,6 +104,15 @@ def test_code_that_fails_is_named_with_its_line(asker: Asker, mode: Mode) -> Non
     assert "ValueError: spoilt" in finding.message
 
 
+@MODES
+def test_code_that_python_cannot_compile_is_named_with_its_line(asker: Asker, mode: Mode) -> None:
+    code = CODE + b"\n  def finalize(self):\n      pass\n"
+    (finding,) = findings(asker.ask({**DOUBLE, "double/1/model.py": code}, mode))
+    assert finding.file == asker.repository / "double/1/model.py"
+    assert finding.line == code.decode().splitlines().index("  def finalize(self):") + 1
+    assert "IndentationError: " in finding.message
+
+
 def test_the_start_scripts_refusal_is_told_in_its_words(asker: Asker) -> None:
     (finding,) = findings(asker.ask({**DOUBLE, **SCALE}, Mode.SINGLE))
     assert "More than 1 model directory found in model repository." in finding.message

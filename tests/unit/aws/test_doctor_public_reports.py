@@ -92,6 +92,10 @@ NEIGHBOURS = [
     f"ImportError: libcuda.so.1: {NO_LIBRARY}",
     "OSError: [Errno 30] Read-only file system: '/tmp/cache'",
     "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False.",
+    # A host that serves no models: an endpoint works on without it.
+    "HTTPSConnectionPool(host='traces.example.com', port=443): Max retries exceeded with url: /v1/traces (Caused by"
+    " NewConnectionError('<urllib3.connection.HTTPSConnection object at 0x7f217c62e8d0>: Failed to establish a new"
+    " connection: [Errno 101] Network is unreachable'))",
     # A host that answers.
     "HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: / (Caused by"
     " SSLError(SSLCertVerificationError(1, 'certificate verify failed')))",

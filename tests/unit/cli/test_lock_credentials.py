@@ -36,10 +36,10 @@ def test_the_others_are_locked_and_the_one_that_needs_aws_is_named_with_its_line
     assert "wrote locks/dev/sentences.lock.yaml\n" in ended.out
     assert (anonymous.root / "locks/dev/sentences.lock.yaml").read_text() != LOCK
     assert not (anonymous.root / f"locks/dev/{name}.lock.yaml").exists()
-    told = " ".join(ended.err.split())
-    assert f"cannot run: model_specs/{name}.yaml:5: AWS credentials are missing: " in told
-    assert f"the lock of '{name}' is not written" in told
-    assert f"then run `fleet lock --env dev {name}`" in told
+    errors = " ".join(ended.err.split())
+    assert f"cannot run: model_specs/{name}.yaml:5: AWS credentials are missing: " in errors
+    assert f"the lock of '{name}' is not written" in errors
+    assert f"then run `fleet lock --env dev {name}`" in errors
 
 
 def test_each_endpoint_that_needs_aws_is_named(anonymous: FleetFolder, typed: Typed) -> None:

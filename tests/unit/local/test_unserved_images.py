@@ -58,6 +58,16 @@ def test_nothing_is_deployed_if_none_can_be_served(folder: FleetFolder) -> None:
     assert [each.code for each in refused.value.findings] == ["FL682"]
 
 
+def test_a_check_of_the_account_refuses_what_the_deploy_refuses_if_none_can_be_served(
+    folder: FleetFolder,
+) -> None:
+    folder.spec(FOUND)
+    lock_image(folder)
+    project = open_project(folder.root, "dev")
+    (finding,) = image_limits(project, resolve_project(project), named=False).values()
+    assert (finding.severity, "left out" in finding.message) == (Severity.ERROR, False)
+
+
 @pytest.mark.parametrize(("named", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)])
 def test_a_check_of_the_account_has_the_same_findings(
     fleet: tuple[Project, ResolvedFleet], named: bool, severity: Severity

@@ -16,7 +16,7 @@ from fleet.repository.reading.lfs import IS_POINTER
 
 TORCHSCRIPT = ("net/data.pkl", "net/code/__torch__.py", "net/constants.pkl", "net/version")
 WEIGHTS = ("archive/data.pkl", "archive/byteorder", "archive/data/0", "archive/version")
-"""What torch.save writes, of weights and of a pickled module alike."""
+"""The records that torch.save writes, of weights and of a pickled module alike."""
 NO_CONSTANTS = "PytorchStreamReader failed locating file constants.pkl: file not found"
 NO_ZIP = "PytorchStreamReader failed reading zip archive: failed finding central directory"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1000\n"
