@@ -108,7 +108,7 @@ def deploy(
     if expiry is not None:
         steps.say(f"these credentials expire at {expiry}, and nothing refreshes them: {AFTER_EXPIRY}")
 
-    def agreed_to(question: str) -> bool:
+    def continues_rollback(question: str) -> bool:
         with steps.paused():
             return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
@@ -124,7 +124,7 @@ def deploy(
             assembly=folder.assembly,
             steps=steps,
             progress=progress,
-            consent=agreed_to,
+            consent=continues_rollback,
             log_of=lambda name: (folder.endpoint_log(name), folder.where(folder.endpoint_log(name))),
             parallelism=Parallelism(
                 concurrency=concurrency,
