@@ -48,9 +48,11 @@ class RouteToS3:
 class VpcRoutes:
     """The VPC of each subnet, and the route tables and endpoints of these VPCs.
 
+    `region` is the subnets' own: an endpoint for S3 of another one does not lead to the region's buckets.
     `resolves` is whether a VPC with an interface endpoint has both attributes that private DNS needs.
     """
 
+    region: str
     vpcs: Mapping[str, str]
     tables: Sequence[Mapping[str, Any]]
     endpoints: Sequence[Mapping[str, Any]]
@@ -71,7 +73,7 @@ class VpcRoutes:
 
     def _route(self, vpc: str, table: Mapping[str, Any]) -> tuple[bool | None, str]:
         known = [each for each in self.endpoints if each["VpcId"] == vpc]
-        endpoints = [each for each in known if _is_of_s3(each)]
+        endpoints = [each for each in known if _is_of_s3(each, self.region)]
         for endpoint in endpoints:
             if table and table["RouteTableId"] in endpoint.get("RouteTableIds", ()):
                 return True, f"the gateway endpoint {endpoint['VpcEndpointId']}"
@@ -101,9 +103,13 @@ def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
     """
     vpcs = {each["SubnetId"]: each["VpcId"] for each in _all(ec2, "Subnets", "subnet-id", subnets)}
     ids = sorted(set(vpcs.values()))
+    region = ec2.meta.region_name
     endpoints = list(_all(ec2, "VpcEndpoints", "vpc-id", ids))
-    interfaces = [each for each in endpoints if each["VpcEndpointType"] == "Interface" and _is_of_s3(each)]
+    interfaces = [
+        each for each in endpoints if each["VpcEndpointType"] == "Interface" and _is_of_s3(each, region)
+    ]
     return VpcRoutes(
+        region=region,
         vpcs=vpcs,
         tables=list(_all(ec2, "RouteTables", "vpc-id", ids)),
         endpoints=endpoints,
@@ -128,8 +134,10 @@ def _attribute(ec2: Any, vpc: str, name: str) -> bool:
     return bool(answer[name[0].upper() + name[1:]]["Value"])
 
 
-def _is_of_s3(endpoint: Mapping[str, Any]) -> bool:
-    return str(endpoint["ServiceName"]).endswith(".s3") and str(endpoint["State"]).lower() == AVAILABLE
+def _is_of_s3(endpoint: Mapping[str, Any], region: str) -> bool:
+    return (
+        str(endpoint["ServiceName"]).endswith(f".{region}.s3") and str(endpoint["State"]).lower() == AVAILABLE
+    )
 
 
 def _has_private_dns(interface: Mapping[str, Any]) -> bool:

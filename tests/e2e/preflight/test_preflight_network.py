@@ -61,11 +61,11 @@ class PrivateNetwork:
         )
         return str(made["VpcEndpoint"]["VpcEndpointId"])
 
-    def interface_endpoint(self, *, private_dns: bool = True) -> str:
+    def interface_endpoint(self, *, private_dns: bool = True, service: str = S3) -> str:
         """An interface endpoint for S3."""
         made = self.ec2.create_vpc_endpoint(
             VpcId=self.vpc,
-            ServiceName=S3,
+            ServiceName=service,
             VpcEndpointType="Interface",
             SubnetIds=[self.subnet],
             PrivateDnsEnabled=private_dns,
@@ -208,6 +208,14 @@ def test_an_interface_endpoint_without_private_dns_is_a_warning_because_a_zone_o
     code, _, findings = network.report()
     assert (code, "warning[unreachable-s3] FL671" in findings) == (0, True)
     assert f"{interface} has no private DNS inside its VPC, so only DNS of your own leads to it" in findings
+
+
+def test_an_interface_endpoint_for_s3_of_another_region_leads_to_no_bucket_of_the_environment(
+    network: PrivateNetwork,
+) -> None:
+    network.interface_endpoint(service="com.amazonaws.eu-west-1.s3")
+    code, _, findings = network.report()
+    assert (code, "error[unreachable-s3] FL671" in findings) == (1, True)
 
 
 def test_a_subnet_that_the_account_does_not_have_is_an_error_at_its_place(network: PrivateNetwork) -> None:
