@@ -57,7 +57,6 @@ def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_rele
     assert (account.model_data(), account.events(ENDPOINT)) == (before, events)
 
 
-@pytest.mark.nightly
 def test_the_archive_of_another_endpoint_is_not_deployed_by_its_digest(account: Deploys) -> None:
     lock = account.folder.root / "locks/dev/sentences.lock.yaml"
     text, before, events = lock.read_text(), account.keys("endpoints/"), account.events(ENDPOINT)
@@ -249,7 +248,6 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     assert (again.returncode, "nothing to destroy" in again.stdout) == (0, True)
 
 
-@pytest.mark.nightly
 def test_foundation_alone_needs_no_lock(account: Deploys) -> None:
     account.folder.spec()
     (account.folder.root / "locks/dev/sentences.lock.yaml").unlink()
