@@ -57,7 +57,7 @@ def test_local_has_the_packages_that_another_environments_lock_records(folder: F
 def test_the_packages_of_a_shared_container_are_those_that_its_argument_pins(folder: FleetFolder) -> None:
     folder.spec(
         "mode: shared-container\nroutes: {one: embed}\n"
-        'image: {args: {PACKAGES: "pillow==13.0.0 --hash=sha256:00\\nfilelock>=3"}}\n'
+        'image: {args: {PACKAGES: "Pillow==13.0.0 --hash=sha256:00\\nfilelock>=3"}}\n'
     )
     assert fleet_contents(folder.root, deployed(OWN)).packages == {"pillow": "13.0.0"}
 
