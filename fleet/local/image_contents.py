@@ -43,7 +43,7 @@ def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
 
 def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
     """What the endpoint's spec and lock in a fleet's folder say of its image, else what its name shows."""
-    named = named_contents(endpoint)
+    named, name = named_contents(endpoint), image_name(endpoint.container.image)
     try:
         project = open_project(root, endpoint.tags.get(ENVIRONMENT_TAG, ""), [endpoint.id.name])
         loaded = project.load(endpoint.id.name)
@@ -51,7 +51,7 @@ def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
         return named
     image = loaded.spec.own_image
     if image is None:
-        return named
+        return named if name is None or name.tag else ImageContents(loaded.spec.triton)
     packages = next(_locked_packages(root, project.environment.environment, endpoint.id.name), {})
     return ImageContents(
         loaded.spec.triton, packages | pinned_requirements(image.args.get(MODE_PACKAGES, ""))

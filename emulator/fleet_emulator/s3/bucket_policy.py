@@ -24,7 +24,7 @@ def is_open_to(bucket: FakeBucket, account: str) -> bool:
 
 
 def _accounts(bucket: FakeBucket) -> Iterator[str]:
-    for statement in statements([bucket.policy] if bucket.policy else []):
+    for statement in statements([bucket.policy.decode()] if bucket.policy else []):
         if statement["Effect"] == "Allow":
             principal = statement.get("Principal", {})
             named = principal.get("AWS", []) if isinstance(principal, dict) else principal

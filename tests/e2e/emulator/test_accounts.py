@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import boto3
@@ -72,13 +73,14 @@ def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.S
     theirs, ours = other_client(aws, other, "s3"), client(aws, "s3")
     theirs.create_bucket(Bucket="of-the-other")
     theirs.put_object(Bucket="of-the-other", Key="model", Body=b"reviewed")
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: ours.get_object(Bucket="of-the-other", Key="model"),
         lambda: ours.put_object(Bucket="of-the-other", Key="model", Body=b"replaced"),
         lambda: ours.list_objects_v2(Bucket="of-the-other"),
         lambda: ours.delete_object(Bucket="of-the-other", Key="model"),
         lambda: ours.delete_bucket(Bucket="of-the-other"),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(ClientError) as refused:
             call()
         assert refused.value.response["Error"]["Code"] == "AccessDenied"
