@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from moto.iam.models import ManagedPolicy, Role, iam_backends
@@ -66,7 +66,7 @@ def _default(policy: ManagedPolicy) -> str:
 def _allow(documents: list[str], action: str, resource: str, context: Context) -> bool:
     effects = {
         statement["Effect"]
-        for statement in _statements(documents)
+        for statement in statements(documents)
         if _names(statement, "Action", action, re.IGNORECASE)
         and _names(statement, "Resource", resource)
         and _holds(statement, context)
@@ -74,22 +74,23 @@ def _allow(documents: list[str], action: str, resource: str, context: Context) -
     return effects == {"Allow"}
 
 
-def _statements(documents: list[str]) -> Iterator[Statement]:
+def statements(documents: Iterable[str]) -> Iterator[Statement]:
+    """The statements of policies, given as JSON."""
     for document in documents:
-        yield from _list(json.loads(document)["Statement"])
+        yield from values_of(json.loads(document)["Statement"])
 
 
 def _names(statement: Statement, element: str, value: str, flags: int = 0) -> bool:
     excluded = f"Not{element}"
     if excluded in statement:
-        return not any(_like(value, each, flags) for each in _list(statement[excluded]))
-    return any(_like(value, each, flags) for each in _list(statement[element]))
+        return not any(_like(value, each, flags) for each in values_of(statement[excluded]))
+    return any(_like(value, each, flags) for each in values_of(statement[element]))
 
 
 def _holds(statement: Statement, context: Context) -> bool:
     unknown = statement["Effect"] == "Allow"
     return all(
-        _meets(operator, key.lower(), [str(each) for each in _list(wanted)], context, unknown=unknown)
+        _meets(operator, key.lower(), [str(each) for each in values_of(wanted)], context, unknown=unknown)
         for operator, keys in statement.get("Condition", {}).items()
         for key, wanted in keys.items()
     )
@@ -112,5 +113,6 @@ def _like(value: str, pattern: str, flags: int = 0) -> bool:
     return re.fullmatch(expression, value, flags | re.DOTALL) is not None
 
 
-def _list(value: Any) -> list[Any]:
+def values_of(value: Any) -> list[Any]:
+    """What a policy writes as one value or as a list of them."""
     return value if isinstance(value, list) else [value]

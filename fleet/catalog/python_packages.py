@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet.catalog.data_file import data_file
+
+
+def normal_name(package: str) -> str:
+    """A package's name as PyPI compares it: `Zope.Interface` is `zope-interface`; source: PEP 503."""
+    return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def release_packages(release: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from fleet.catalog.python_packages import normal_name
 from fleet.catalog.versions import versions_differ
 from fleet.spec.image import ImageFacts
 
@@ -239,5 +240,5 @@ def _packages(paths: Iterable[str], python: str | None) -> dict[str, str] | None
         return None
     ordered = sorted(found, key=lambda match: match[1] is not None)
     named = (_NAME_AND_VERSION.fullmatch(match[3]) for match in ordered)
-    versions = {re.sub(r"[-_.]+", "-", each[1]).lower(): each[2] for each in named if each}
+    versions = {normal_name(each[1]): each[2] for each in named if each}
     return {name: versions[name] for name in sorted(versions) if re.fullmatch(_PACKAGE_NAME, name)}

@@ -23,7 +23,7 @@ MODE_PACKAGES = "PACKAGES"
 
 @dataclass(frozen=True)
 class ImageContents:
-    """What an image of one's own, or the release's, is assumed to have.
+    """The assumed contents of an image of one's own, or of the release's.
 
     Attributes:
         release: Triton's, such as "25.04".
@@ -35,15 +35,15 @@ class ImageContents:
 
 
 def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
-    """What the image's name shows; one that is not named after a release counts as this machine's release."""
+    """The contents by the image's name: those of this machine's release, where it names none."""
     name = image_name(endpoint.container.image)
     tag = release_of(name) if name else None
     return ImageContents(tag.release if tag else RELEASE)
 
 
 def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
-    """What the endpoint's spec and lock in a fleet's folder say of its image, else what its name shows."""
-    named = named_contents(endpoint)
+    """The contents by the endpoint's spec and lock in a fleet's folder, else by the image's name."""
+    named, name = named_contents(endpoint), image_name(endpoint.container.image)
     try:
         project = open_project(root, endpoint.tags.get(ENVIRONMENT_TAG, ""), [endpoint.id.name])
         loaded = project.load(endpoint.id.name)
@@ -51,7 +51,7 @@ def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
         return named
     image = loaded.spec.own_image
     if image is None:
-        return named
+        return named if name is None or name.tag else ImageContents(loaded.spec.triton)
     packages = next(_locked_packages(root, project.environment.environment, endpoint.id.name), {})
     return ImageContents(
         loaded.spec.triton, packages | pinned_requirements(image.args.get(MODE_PACKAGES, ""))

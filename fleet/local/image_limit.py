@@ -16,11 +16,19 @@ def image_limit(uri: str, environment: Mapping[str, str]) -> str:
     `environment` is the Model's variables: an image that a fleet has built can be served if they are those of
     a shared container, whose program, nginx and Triton this machine has itself.
     """
-    name = image_name(uri)
-    repository = name.repository if name is not None else ""
-    if f"/{TRITON_REPOSITORY}:" in uri:
+    if is_release_image(uri):
         return ""
-    if not (is_fleet_repository(repository) and is_shared(environment)):
+    if not (is_fleet_repository(_repository(uri)) and is_shared(environment)):
         return f"only {TRITON_REPOSITORY} images and shared containers are served on this machine, not {uri}"
     lacking = missing_program()
     return f"a shared container needs {lacking}, which this machine does not have" if lacking else ""
+
+
+def is_release_image(uri: str) -> bool:
+    """Whether an image is one of SageMaker's releases of Triton, by its tag or its digest."""
+    return _repository(uri) == TRITON_REPOSITORY
+
+
+def _repository(uri: str) -> str:
+    name = image_name(uri)
+    return name.repository if name is not None else ""

@@ -12,6 +12,7 @@ from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
 from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
+from fleet.local.image_limit import is_release_image
 from fleet.local.metrics.publisher import Gauge
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.state import log_name
@@ -120,8 +121,8 @@ class RunningEndpoint:
 
     def _differences(self) -> list[str]:
         uri = self.endpoint.container.image
-        is_release = f"/{TRITON_REPOSITORY}:" in uri
-        image = uri.rpartition(":" if is_release else "/")[2]
+        is_release = is_release_image(uri)
+        image = uri.rpartition("/")[2].removeprefix(f"{TRITON_REPOSITORY}:")
         programs = "nginx and " if is_shared(self.endpoint.container.environment) else ""
         instead = "" if is_release else "not run, but "
         server = f"image {image}: {instead}served by this machine's {programs}Triton {self.release}, on CPU"

@@ -83,7 +83,7 @@ def layer_url(repository: Repository, digest: str) -> str:
     running = process_state.current()
     url = f"{running.url}/{_bucket(repository)}/{_key(repository, digest)}"
     request = AWSRequest(method="GET", url=url)
-    keys = running.accounts.keys_of(repository.registry_id)
+    keys = running.accounts.keys_of(OWNER)
     credentials = Credentials(keys.access_key_id, keys.secret_access_key)
     S3SigV4QueryAuth(credentials, "s3", repository.region_name, expires=SECONDS_OF_A_URL).add_auth(request)
     return str(request.url)

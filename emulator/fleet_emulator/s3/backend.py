@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, cast
 
-from moto.s3.exceptions import NoSuchUpload
-from moto.s3.models import FakeKey, S3Backend
+from moto.s3.exceptions import NoSuchUpload, S3AccessDeniedError
+from moto.s3.models import FakeBucket, FakeKey, S3Backend
 
 from fleet_emulator.s3 import responses
+from fleet_emulator.s3.bucket_policy import is_open_to
 from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, compute_checksum
 from fleet_emulator.s3.content import Content, Spool
 from fleet_emulator.s3.keys import OpenObject, content_of, fill, note
@@ -26,6 +27,17 @@ class EmbeddedS3(S3Backend):
     @property
     def _url_module(self) -> ModuleType:
         return responses
+
+    def get_bucket(self, bucket_name: str) -> FakeBucket:
+        """The bucket, of which every action begins with this.
+
+        Raises:
+            S3AccessDeniedError: it is another account's, whose policy does not let this one in.
+        """
+        bucket = super().get_bucket(bucket_name)
+        if not is_open_to(bucket, self.account_id):
+            raise S3AccessDeniedError
+        return bucket
 
     def put_object(  # type: ignore[override]
         self, bucket_name: str, key_name: str, value: bytes | Content, **options: Any

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.images.builds import build_images
+from fleet.artifacts.images.lock import STALE
 from fleet.artifacts.images.record import BuiltImage, built_image
 from fleet.artifacts.images.source import (
     RELEASE_FACTS,
@@ -32,7 +33,7 @@ from fleet.spec.source import finding_at
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-STALE, OTHER_TAG, OTHER_CONTENTS = "FL969", "FL687", "FL688"
+OTHER_TAG, OTHER_CONTENTS = "FL687", "FL688"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class RepositoryImages:
 
 
 @dataclass(frozen=True, eq=False)
-class _Expected:
+class _PendingImage:
     """An endpoint whose lock does not have the digest of its image, which is built from this source."""
 
     endpoint: ResolvedEndpoint
@@ -80,21 +81,21 @@ def ensure_images(
         CannotRunError: images cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    expected = [each for endpoint in endpoints for each in _expected(project, endpoint)]
-    if not expected:
+    pending = [each for endpoint in endpoints for each in _pending_images(project, endpoint)]
+    if not pending:
         return RepositoryImages()
-    stale = {each: problem for each in expected if (problem := image_difference(each.source, each.locked))}
-    former = {each: image for each in stale if (image := _owned(s3, owners, each))}
+    stale = {each: problem for each in pending if (problem := image_difference(each.source, each.locked))}
+    former = {each: image for each in stale if (image := _former_image(s3, owners, each))}
     if findings := [
         finding_at(each.source.mark, STALE, problem, _lock_again(each))
         for each, problem in stale.items()
         if each not in former
     ]:
         raise FindingsError(findings)
-    images = wanted_images(project, [each.source for each in expected if each not in stale])
+    images = wanted_images(project, [each.source for each in pending if each not in stale])
     done = build_images(s3, ecr, project.environment, images, progress, builders, pace)
     client, findings, digests = ecr(), list(done.findings), dict[str, str]()
-    for each in expected:
+    for each in pending:
         image = former.get(each) or done.images.get(each.locked.key or "")
         if image is None:
             continue
@@ -108,41 +109,38 @@ def ensure_images(
     return RepositoryImages(digests=digests, built=len(done.built))
 
 
-def _expected(project: Project, endpoint: ResolvedEndpoint) -> Iterator[_Expected]:
+def _pending_images(project: Project, endpoint: ResolvedEndpoint) -> Iterator[_PendingImage]:
     if not endpoint.image.is_own or endpoint.image.digest is not None:
         return
     source = image_source(project.load(endpoint.name), project.environment)
     locked = lock_of_image(project, endpoint.name)
     if source is not None and locked is not None:
-        yield _Expected(endpoint, locked, source)
+        yield _PendingImage(endpoint, locked, source)
 
 
-def _owned(s3: S3Client, owners: Owners, expected: _Expected) -> BuiltImage | None:
+def _former_image(s3: S3Client, owners: Owners, pending: _PendingImage) -> BuiltImage | None:
     """The image of an earlier lock, whose folder has changed since, if the endpoint had it."""
-    found = built_image(s3, expected.endpoint.place, expected.locked.key or "")
-    name = expected.endpoint.name
-    return found if found and owners.owned_digests(name, [found.record.digest]) else None
+    image = built_image(s3, pending.endpoint.place, pending.locked.key or "")
+    name = pending.endpoint.name
+    return image if image and owners.owned_digests(name, [image.record.digest]) else None
 
 
-def _differences(ecr: Any, expected: _Expected, image: BuiltImage) -> Iterator[Finding]:
+def _differences(ecr: Any, pending: _PendingImage, image: BuiltImage) -> Iterator[Finding]:
     """How the image of the tag differs from the record of its build, and that from what the lock expects."""
-    uri, digest, mark = expected.endpoint.image.uri, image.record.digest, expected.source.mark
+    uri, digest, mark = pending.endpoint.image.uri, image.record.digest, pending.source.mark
     tagged, _ = requested_image(ecr, image_reference(uri))
     named = tagged["imageId"]["imageDigest"] if tagged is not None else "nothing"
     if named != digest:
         message = f"the tag {uri} names {named}, but its build recorded {digest}"
         hint = "find out who pushed or deleted it; delete the tag, and deploy again: the image is built again"
         yield finding_at(mark, OTHER_TAG, message, hint)
-    known = expected.locked.expected
-    for name in ("triton", *RELEASE_FACTS):
-        wanted, found = getattr(known, name, None), getattr(image.facts, name)
-        if wanted and found and versions_differ(wanted, found):
-            message = f"the image was built with {name} {found}, but the lock expects {wanted}"
-            yield finding_at(mark, OTHER_CONTENTS, message, _lock_again(expected))
+    for fact in ("triton", *RELEASE_FACTS):
+        version, in_image = getattr(pending.locked.expected, fact, None), getattr(image.facts, fact)
+        if version and in_image and versions_differ(version, in_image):
+            message = f"the image was built with {fact} {in_image}, but the lock expects {version}"
+            yield finding_at(mark, OTHER_CONTENTS, message, _lock_again(pending))
 
 
-def _lock_again(expected: _Expected) -> str:
-    place = expected.endpoint.place
-    return (
-        f"run `fleet lock --env {place.environment} {expected.endpoint.name}`, and have the change reviewed"
-    )
+def _lock_again(pending: _PendingImage) -> str:
+    place = pending.endpoint.place
+    return f"run `fleet lock --env {place.environment} {pending.endpoint.name}`, and have the change reviewed"

@@ -70,15 +70,14 @@ def _locked_build(
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
     held = before if before is not None and not image_difference(source, before) else None
-    expected = LockedImage(key=source.key, base=source.base.digest, expected=source.expected)
     place = place_of(environment)
     try:
         s3 = _client(clients.s3)
         with aws_errors_as_findings(place):
             found = built_image(s3, place, held.key if held is not None and held.key else source.key)
     except CannotRunError:
-        return held or expected
-    return found.locked if found is not None else expected
+        return held or source.locked
+    return found.locked if found is not None else source.locked
 
 
 def _client(connect: Connect) -> S3Client:

@@ -60,17 +60,26 @@ class ImageSource:
         """The key of the image: the digest of its base counts only where the spec names it."""
         return image_key(self.content, self.base.name, self.arguments)
 
+    @property
+    def locked(self) -> LockedImage:
+        """As a lock has it before a build: all of it follows from files."""
+        return LockedImage(key=self.key, base=self.base.digest, expected=self.expected)
+
 
 def image_difference(source: ImageSource, locked: LockedImage) -> str:
     """How a lock's image differs from the one of the folder; "" where it does not.
 
-    Keys of earlier versions count the digest of the base, whether or not the spec names it.
+    Without a digest all of it follows from the folder and the release. Locks of earlier versions have a
+    digest, and keys that count the digest of the base, whether or not the spec names it.
     """
     wanted = source.base.digest
     if wanted is not None and locked.base not in (None, wanted):
         return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {wanted}"
     keys = {source.key}
-    if locked.base is not None:
+    if locked.digest is None:
+        if locked.key == source.key and locked != source.locked:
+            return "what the lock expects of the image does not follow from its folder and the release"
+    elif locked.base is not None:
         bases = (replace(source.base, digest=digest) for digest in (None, locked.base))
         keys |= {replace(source, base=base).key for base in bases}
     if locked.key in keys:

@@ -91,7 +91,7 @@ def ls(
     elif found:
         unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
     else:
-        say(f"{place.image_repository} has no images built by `fleet images build`")
+        say(f"{place.image_repository} has no images")
     for line in former_lines(former):
         say(line)
 

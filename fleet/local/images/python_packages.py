@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fleet.catalog.python_packages import normal_name
 from fleet.local.images.file_tree import EMPTY_FILE, FileTree, TreeError
 
 _PIP = re.compile(r"(?:.*/)?pip[\d.]*$")
@@ -49,9 +50,9 @@ def pinned_packages(command: str, tree: FileTree, folder: str) -> Packages:
 
 
 def pinned_requirements(text: str) -> dict[str, str]:
-    """Versions by name, of what the lines of a requirements file pin."""
+    """Versions by normal name, of what the lines of a requirements file pin."""
     pinned = (_PINNED.fullmatch(requirement) for requirement in _requirements_of(text))
-    return {match[1]: match[2] for match in pinned if match is not None}
+    return {normal_name(match[1]): match[2] for match in pinned if match is not None}
 
 
 def package_entries(packages: Packages, tree: FileTree) -> FileTree:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -21,9 +22,10 @@ def cache_folder(cache: Path, name: str, fill: Callable[[Path], None]) -> Path:
         return folder
     cache.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f"draft-{name}-", dir=cache))
-    fill(draft)
     try:
-        draft.rename(folder)
-    except OSError:  # another process was faster; its content is the same
-        shutil.rmtree(draft)
+        fill(draft)
+        with suppress(OSError):  # another process was faster; its content is the same
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
     return folder

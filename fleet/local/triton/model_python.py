@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePath
 
+from fleet.catalog.python_packages import normal_name
 from fleet.local.triton.cache_folder import cache_folder
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -102,7 +103,7 @@ def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distrib
     """What is installed of the packages, and of all that they require without an extra, by normal names."""
     seen, waiting = set[str](), list(names)
     while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        name = normal_name(waiting.pop())
         if name in seen:
             continue
         seen.add(name)

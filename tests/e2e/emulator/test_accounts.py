@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
 from tests.e2e.embedded_app.clients import client
@@ -65,3 +67,40 @@ def test_a_function_acts_in_its_own_account(aws: EmbeddedAws, other: boto3.Sessi
     )
     answer = other_client(aws, other, "lambda").invoke(FunctionName=name, Payload=b"{}")
     assert json.loads(answer["Payload"].read()) == OTHER
+
+
+def test_a_bucket_of_another_account_is_refused(aws: EmbeddedAws, other: boto3.Session) -> None:
+    theirs, ours = other_client(aws, other, "s3"), client(aws, "s3")
+    theirs.create_bucket(Bucket="of-the-other")
+    theirs.put_object(Bucket="of-the-other", Key="model", Body=b"reviewed")
+    calls: list[Callable[[], object]] = [
+        lambda: ours.get_object(Bucket="of-the-other", Key="model"),
+        lambda: ours.put_object(Bucket="of-the-other", Key="model", Body=b"replaced"),
+        lambda: ours.list_objects_v2(Bucket="of-the-other"),
+        lambda: ours.delete_object(Bucket="of-the-other", Key="model"),
+        lambda: ours.delete_bucket(Bucket="of-the-other"),
+    ]
+    for call in calls:
+        with pytest.raises(ClientError) as refused:
+            call()
+        assert refused.value.response["Error"]["Code"] == "AccessDenied"
+    assert theirs.get_object(Bucket="of-the-other", Key="model")["Body"].read() == b"reviewed"
+
+
+@pytest.mark.parametrize(
+    "principal", ["*", {"AWS": "123456789012"}, {"AWS": ["arn:aws:iam::123456789012:root"]}]
+)
+def test_a_bucket_policy_opens_it_to_the_accounts_that_it_names(
+    aws: EmbeddedAws, other: boto3.Session, principal: object
+) -> None:
+    theirs = other_client(aws, other, "s3")
+    theirs.create_bucket(Bucket="open-to-one")
+    theirs.put_object(Bucket="open-to-one", Key="model", Body=b"shared")
+    statement = {"Effect": "Allow", "Principal": principal, "Action": "s3:*", "Resource": "*"}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    theirs.put_bucket_policy(Bucket="open-to-one", Policy=json.dumps(policy))
+    assert client(aws, "s3").get_object(Bucket="open-to-one", Key="model")["Body"].read() == b"shared"
+    statement["Principal"] = {"AWS": "333344445555"}
+    theirs.put_bucket_policy(Bucket="open-to-one", Policy=json.dumps(policy))
+    with pytest.raises(ClientError):
+        client(aws, "s3").get_object(Bucket="open-to-one", Key="model")

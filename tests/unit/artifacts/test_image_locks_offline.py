@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.images.source import wanted_images
 from fleet.artifacts.lock import write_locks
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
@@ -82,3 +84,36 @@ def test_without_a_bucket_it_is_not_built_yet(fleet: ImageFleet) -> None:
     s3: Any = NoBucket()
     write_locks(open_project(fleet.folder.root, "dev"), lambda: s3)
     assert fleet.lock().digest is None
+
+
+@pytest.mark.parametrize(
+    ("written", "edited"),
+    [
+        pytest.param("cuda: '12.9'", "cuda: '11.8'", id="other contents"),
+        pytest.param("    server: 2.57.0\n", "", id="fewer contents"),
+    ],
+)
+def test_contents_that_do_not_follow_from_the_release_are_expected_by_no_lock(
+    fleet: ImageFleet, written: str, edited: str
+) -> None:
+    honest = fleet.write_lock_offline()
+    text = fleet.lock_file.read_text()
+    fleet.lock_file.write_text(text.replace(written, edited))
+    assert fleet.lock() != honest
+    (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
+    assert (stale.code, "what the lock expects" in stale.message) == ("FL969", True)
+    assert fleet.write_lock_offline() == honest
+
+
+def test_a_base_that_neither_the_spec_nor_a_build_names_is_not_built_on(fleet: ImageFleet) -> None:
+    honest = fleet.write_lock_offline()
+    (source,) = fleet.sources()
+    key = replace(source, base=replace(source.base, digest=MOVED)).key
+    text = fleet.lock_file.read_text()
+    fleet.lock_file.write_text(text.replace(f"  key: {honest.key}\n", f"  key: {key}\n  base: {MOVED}\n"))
+    assert fleet.lock().base == MOVED
+    (stale,) = stale_findings(open_project(fleet.folder.root, "dev"), "sentences")
+    assert stale.code == "FL969"
+    (image,) = wanted_images(open_project(fleet.folder.root, "dev"), fleet.sources())
+    assert (image.key, image.base.digest) == (honest.key, None)
+    assert fleet.write_lock_offline() == honest

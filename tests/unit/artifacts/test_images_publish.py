@@ -159,13 +159,23 @@ class TestPublish:
         assert f"names {other}, but its build recorded {recorded}" in finding.message
 
     def test_an_image_with_another_release_than_expected_is_refused(self, publishing: Publishing) -> None:
-        document = publishing.lock.model_dump(mode="json", exclude_defaults=True)
-        document["image"]["expected"]["triton"] = "25.03"
-        publishing.lock_file.write_text(json.dumps(document))
         publishing.images.build()
+        bucket, key = publishing.promotion.bucket("staging"), publishing.images.record_key
+        s3 = publishing.promotion.s3("staging")
+        record = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+        s3.put_object(Bucket=bucket, Key=key, Body=record.replace(b"VERSION=25.04", b"VERSION=25.03"))
         finding = publishing.refused()
         assert finding.code == "FL688"
-        assert finding.message == "the image was built with triton 25.04, but the lock expects 25.03"
+        assert finding.message == "the image was built with triton 25.03, but the lock expects 25.04"
+
+    def test_a_lock_that_expects_less_than_follows_from_the_release_is_refused(
+        self, publishing: Publishing
+    ) -> None:
+        document = publishing.lock.model_dump(mode="json", exclude_defaults=True)
+        document["image"]["expected"] = {}
+        publishing.lock_file.write_text(json.dumps(document))
+        finding = publishing.refused()
+        assert (finding.code, publishing.codebuild.started) == ("FL969", [])
 
     def test_a_lock_with_the_digest_of_an_image_that_is_gone_is_not_built(
         self, publishing: Publishing

@@ -41,6 +41,12 @@ def test_the_release_is_that_of_the_images_name(image: str, release: str) -> Non
     assert named_contents(deployed(image)) == ImageContents(release)
 
 
+def test_the_release_of_an_image_that_is_named_by_its_digest_is_the_specs(folder: FleetFolder) -> None:
+    folder.spec(f"image_digest: {DIGEST}\n")
+    image = deployed(f"{REGISTRY}/sagemaker-tritonserver@{DIGEST}")
+    assert fleet_contents(folder.root, image) == ImageContents("25.04")
+
+
 def test_an_image_of_ones_own_has_the_specs_release_and_the_locks_packages(folder: FleetFolder) -> None:
     folder.spec(FOUND)
     lock_image(folder, packages={"pillow": "13.0.0"})
@@ -57,7 +63,7 @@ def test_local_has_the_packages_that_another_environments_lock_records(folder: F
 def test_the_packages_of_a_shared_container_are_those_that_its_argument_pins(folder: FleetFolder) -> None:
     folder.spec(
         "mode: shared-container\nroutes: {one: embed}\n"
-        'image: {args: {PACKAGES: "pillow==13.0.0 --hash=sha256:00\\nfilelock>=3"}}\n'
+        'image: {args: {PACKAGES: "Pillow==13.0.0 --hash=sha256:00\\nfilelock>=3"}}\n'
     )
     assert fleet_contents(folder.root, deployed(OWN)).packages == {"pillow": "13.0.0"}
 

@@ -9,17 +9,19 @@ from fleet.endpoint.context.shared_container import ROUTES
 from fleet.local.image_limit import image_limit
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
+PINNED_RELEASE = f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@sha256:{'d' * 64}"
 REPOSITORY = "123456789012.dkr.ecr.us-east-1.amazonaws.com/triton-fleet-dev"
 BUILT = f"{REPOSITORY}:{'a' * 64}"
 PINNED = f"{REPOSITORY}@sha256:{'d' * 64}"
+LIKE_A_RELEASE = "123456789012.dkr.ecr.us-east-1.amazonaws.com/mirror/sagemaker-tritonserver:25.04-py3"
 FOREIGN = "123456789012.dkr.ecr.us-east-1.amazonaws.com/detector:1"
 SHARED = {ROUTES: "{}"}
 
 
 @pytest.mark.parametrize(
     ("uri", "environment"),
-    [(RELEASE, {}), (BUILT, SHARED), (PINNED, SHARED)],
-    ids=["release", "tag", "digest"],
+    [(RELEASE, {}), (PINNED_RELEASE, {}), (BUILT, SHARED), (PINNED, SHARED)],
+    ids=["release", "digest of a release", "tag", "digest"],
 )
 def test_this_machine_serves_a_release_and_a_shared_container_that_a_fleet_built(
     monkeypatch: pytest.MonkeyPatch, uri: str, environment: dict[str, str]
@@ -28,7 +30,9 @@ def test_this_machine_serves_a_release_and_a_shared_container_that_a_fleet_built
     assert image_limit(uri, environment) == ""
 
 
-@pytest.mark.parametrize(("uri", "environment"), [(BUILT, {}), (PINNED, {}), (FOREIGN, SHARED)])
+@pytest.mark.parametrize(
+    ("uri", "environment"), [(BUILT, {}), (PINNED, {}), (FOREIGN, SHARED), (LIKE_A_RELEASE, {})]
+)
 def test_any_other_image_is_named(uri: str, environment: dict[str, str]) -> None:
     assert image_limit(uri, environment) == (
         f"only sagemaker-tritonserver images and shared containers are served on this machine, not {uri}"
