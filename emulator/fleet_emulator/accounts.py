@@ -16,7 +16,7 @@ from moto.sts.models import sts_backends
 from fleet_emulator.product import Keys
 
 ACCOUNT_HEADER = "x-moto-account-id"
-"""What moto reads; the embedded AWS sets it, whatever the client sent."""
+"""The header that moto reads; the embedded AWS sets it, whatever the client sent."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,5 +114,5 @@ def _like(value: str, pattern: str, flags: int = 0) -> bool:
 
 
 def values_of(value: Any) -> list[Any]:
-    """What a policy writes as one value or as a list of them."""
+    """The values that a policy writes as one or as a list."""
     return value if isinstance(value, list) else [value]

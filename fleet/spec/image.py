@@ -124,7 +124,7 @@ class LockedImage(Document):
 
     @property
     def reference(self) -> str:
-        """What names it in its repository: the digest, else the tag that its build writes."""
+        """The name within its repository: the digest, else the tag that its build writes."""
         return self.digest or hexadecimal(self.key or "")
 
     @property

@@ -87,7 +87,7 @@ class Rehearsal:
         assert status["EndpointStatus"] == "InService", status.get("FailureReason")
 
     def invoke(self, *x: float) -> list[float]:
-        """What the model makes of numbers; two are right."""
+        """The model's answer to numbers; two are right."""
         tensor = {"name": "x", "shape": [1, len(x)], "datatype": "FP32", "data": list(x)}
         answer = self.client("sagemaker-runtime").invoke_endpoint(
             EndpointName=NAME,

@@ -1,4 +1,4 @@
-"""What a real Triton says when it does not start, or a call fails: `fleet doctor` names the cause from it."""
+"""The sentences of a real Triton that does not start, or fails a call: `fleet doctor` names their cause."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class ImageFleet:
         return image_sources(open_project(self.folder.root, "dev"))
 
     def wanted(self) -> list[WantedImage]:
-        """What a build makes, on bases with their digests."""
+        """The images of a build, on bases with their digests."""
         bases = BaseImages(lambda: self.registry)
         project = open_project(self.folder.root, "dev")
         return [replace(each, base=bases.of(each)) for each in wanted_images(project, self.sources())]

@@ -25,7 +25,7 @@ from fleet.spec.source import Mark, finding_at
 
 IMAGE = ("image",)
 RELEASE_FACTS = ("server", "cuda", "tensorrt", "python")
-"""What an image has of its release, unless its Dockerfile installs another one."""
+"""The facts that an image has of its release, unless its Dockerfile installs another one."""
 
 
 @dataclass(frozen=True, kw_only=True)

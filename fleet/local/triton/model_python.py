@@ -52,7 +52,7 @@ class ModelPython:
         return self.prefix / _PACKAGES
 
     def __str__(self) -> str:
-        """What models can import, and what of the image they cannot, for people."""
+        """A line for people: the packages that models can import, and those of the image that they cannot."""
         named = [f"the standard library of Python {_beside(PYTHON, self.image_python)}"]
         for name, version in self.packages.items():
             known = name in self.image
@@ -100,7 +100,7 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
 
 
 def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distribution]]:
-    """What is installed of the packages, and of all that they require without an extra, by normal names."""
+    """The installed ones of the packages, and of all that they require without an extra, by normal names."""
     seen, waiting = set[str](), list(names)
     while waiting:
         name = normal_name(waiting.pop())

@@ -1,4 +1,4 @@
-"""What a local model finds of its image's packages: the release's by the image's name, one's own by the spec."""
+"""A local model finds its image's packages: the release's by the image's name, one's own by the spec."""
 
 from __future__ import annotations
 
