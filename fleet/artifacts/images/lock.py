@@ -1,4 +1,4 @@
-"""What a lock records of an endpoint's image, and how the two may differ."""
+"""The record of an endpoint's image in its lock, and how the two may differ."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ImageClients:
 def locked_image(
     loaded: LoadedSpec, environment: Environment, clients: ImageClients, held: Lock | None
 ) -> LockedImage | None:
-    """What a new lock records of the image; None where the endpoint runs the release's.
+    """The record of the image for a new lock; None where the endpoint runs the release's.
 
     A build's digest and facts, and the facts of an image that exists already, are recorded where the
     credentials show them; they are expected or unknown elsewhere.
@@ -89,7 +89,7 @@ def _client(connect: Connect) -> S3Client:
 
 
 def image_changes(project: Project, loaded: LoadedSpec, lock: Lock | None) -> list[Finding]:
-    """What is wrong or doubtful with the folder of an image, and how the lock differs from it."""
+    """The findings on the folder of an image, and how the lock differs from it."""
     try:
         source = image_source(loaded, project.environment)
     except FindingsError as error:
@@ -105,7 +105,7 @@ def image_changes(project: Project, loaded: LoadedSpec, lock: Lock | None) -> li
 
 
 def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
-    """What the registry shows of an image; None where the credentials do not allow to read it.
+    """The facts that the registry shows of an image; None where the credentials do not allow to read it.
 
     Raises:
         FindingsError: the registry does not have it, or SageMaker could not run it, at the spec's digest.

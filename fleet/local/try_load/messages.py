@@ -43,7 +43,7 @@ class Words:
 
 
 def words(reason: str, log: str, prepared: Preparation) -> Words:
-    """What Triton reported of the staged copy, in terms of the user's files.
+    """The report of Triton on the staged copy, in terms of the user's files.
 
     Args:
         reason: By the HTTP answer or by the log.
@@ -62,7 +62,7 @@ def words(reason: str, log: str, prepared: Preparation) -> Words:
 
 
 def words_about(file: Path | None, reason: str, prepared: Preparation) -> Words:
-    """What Triton reported of a file of the repository; the line where it names one of a configuration."""
+    """The report of Triton on a file of the repository; the line where it names one of a configuration."""
     reason = plain(reason, prepared)
     line = _CONFIG_LINE.search(reason) if file else None
     return Words(reason=reason, file=file, line=int(line["line"]) if line else None)

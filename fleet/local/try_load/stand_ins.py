@@ -16,7 +16,7 @@ STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 ENSEMBLE = "ensemble"
 OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
-"""What serves these here loads less than they do, or lacks a package: its word on a model is not theirs."""
+"""The backends whose stand-in loads less than they do, or lacks a package: its verdict is not theirs."""
 
 
 def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ loads a model, logs it, and never answers."""
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOutcome:
-    """What came of a load; `reason` is empty if it succeeded, `log` is what the server wrote."""
+    """The outcome of a load; `reason` is empty if it succeeded, `log` is what the server wrote."""
 
     reason: str
     log: str = ""
@@ -52,7 +52,7 @@ def ask(prepared: Preparation, environment: dict[str, str], archive: str, second
 def _ask_once(
     prepared: Preparation, environment: dict[str, str], archive: str, seconds: float
 ) -> tuple[LoadOutcome, bool]:
-    """What came of it, and whether a signal has ended the server."""
+    """The outcome, and whether a signal has ended the server."""
     log = prepared.folder / "triton.log"
     log.unlink(missing_ok=True)
     multi_model, empty = MULTI_MODEL in environment, prepared.folder / "no-models"
@@ -117,7 +117,7 @@ def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> s
 def _silent_outcome(
     loading: Future[str], server: TritonServer, main: str | None, deadline: float
 ) -> LoadOutcome | None:
-    """What is known of a load that is not answered, without a reason at the deadline; None where it is.
+    """The outcome of a load that is not answered, without a reason at the deadline; None where it is.
 
     One whose main model is loaded by the log, and stays without an answer for a while, is not silent.
     """
