@@ -9,11 +9,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
-from fleet.aws.deploy.bootstrap import needed_versions
-from fleet.catalog.bootstrap import needed_bootstrap
-from fleet_folder import LOCK, SPEC
-from tests.e2e.test_deploy_interruptions import (
+from deploy_interruptions import (
     COMPLETE,
     ENDPOINT,
     FOUNDATION,
@@ -21,8 +17,12 @@ from tests.e2e.test_deploy_interruptions import (
     assert_nothing_is_left,
     interrupt,
 )
+from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
+from fleet.aws.deploy.bootstrap import needed_versions
+from fleet.catalog.bootstrap import needed_bootstrap
+from fleet_folder import LOCK, SPEC
 
-pytestmark = pytest.mark.cdk
+pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploys]:
         yield account
 
 
-def test_a_deploy_that_is_interrupted_goes_on_when_it_is_run_again(account: Deploys) -> None:
-    interrupt(account, INTERRUPTIONS[3:])
+def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(account: Deploys) -> None:
+    interrupt(account, INTERRUPTIONS)
 
 
 def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(

@@ -6,7 +6,7 @@ neither table has fails the first test: give it two values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -39,7 +39,14 @@ def test_every_key_of_an_environment_has_two_values_here() -> None:
     assert set(keys(Environment)) == set(ENVIRONMENT_KEYS)
 
 
-@pytest.mark.parametrize("key", IN_THE_TEMPLATE)
+def one_in_three(keys: Iterable[str]) -> list[object]:
+    """The keys, of which two in three wait for the night."""
+    return [
+        pytest.param(key, marks=pytest.mark.nightly if number % 3 else ()) for number, key in enumerate(keys)
+    ]
+
+
+@pytest.mark.parametrize("key", one_in_three(IN_THE_TEMPLATE))
 def test_another_value_makes_another_template_and_changes_no_policy_in_place(
     key: str, tmp_path: Path
 ) -> None:
@@ -75,7 +82,7 @@ def test_a_key_that_acts_elsewhere_changes_something_there(key: str, tmp_path: P
     assert one != other
 
 
-@pytest.mark.parametrize("key", ENVIRONMENT_KEYS)
+@pytest.mark.parametrize("key", one_in_three(ENVIRONMENT_KEYS))
 def test_every_key_of_an_environment_is_read(key: str, tmp_path: Path) -> None:
     *values, seen = ENVIRONMENT_KEYS[key]
     base = {**ENVIRONMENT, "environment": LOCAL} if key.startswith("local.") else ENVIRONMENT

@@ -162,6 +162,7 @@ def test_a_bucket_that_takes_plain_http_stops_synth(folder: FleetFolder) -> None
         app.synth()
 
 
+@pytest.mark.nightly
 def test_a_mistyped_selection_is_not_taken_for_all(tmp_path: Path) -> None:
     done = synth(tmp_path / "cdk.out", "dev", "endpoint=sentence-embeddings")
     assert (done.returncode, "FL122: `-c endpoint=` is not read" in done.stderr) == (1, True)

@@ -66,6 +66,7 @@ def test_a_privileged_build_pushes_an_image_that_the_registry_describes(
     assert [line for line in lines if "docker (stand-in)" not in line] == []
 
 
+@pytest.mark.nightly
 def test_each_build_has_images_of_its_own(builds: Builds) -> None:
     project = builds.project(
         "own",

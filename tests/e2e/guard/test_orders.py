@@ -17,6 +17,7 @@ from guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
 from tests.e2e.embedded_app.host import RecordingHost
 
+pytestmark = pytest.mark.nightly
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}
 OWN = {OLD: ["Own-1"], OTHER: ["Own-1"], NEW: ["Own-2"]}
 """The stack's policy, of one metric: another instance type is another policy."""

@@ -7,6 +7,8 @@ import pytest
 from guarded_endpoint import NEW, OLD, OTHER, Guarded, StackIds
 from scaling_guard.errors import GuardError
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -10,6 +10,7 @@ import pytest
 from guarded_endpoint import OLD, OTHER, SUSPENDED, Clients, Guarded, StackIds
 from scaling_guard.scaling import SUSPENDED as DYNAMIC
 
+pytestmark = pytest.mark.nightly
 ASIDE = {**SUSPENDED, **DYNAMIC}
 
 

@@ -285,7 +285,7 @@ class TestSpec:
         host.support()
         TritonEndpoint.from_spec(host.stack, "Sentences", spec=_spec(tmp_path), environment="prod")
         found = Annotations.from_stack(host.stack).find_warning(
-            "/Host/Sentences", Match.string_like_regexp("FL612 .*run `fleet publish`")
+            "/Host/Sentences", Match.string_like_regexp("FL612 .*run `fleet publish --env prod ")
         )
         assert len(found) == 1
 

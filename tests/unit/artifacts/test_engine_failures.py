@@ -45,6 +45,7 @@ def refused(bucket: EngineBucket) -> Finding:
     return finding
 
 
+@pytest.mark.nightly
 def test_an_operator_that_tensorrt_lacks_is_told_in_its_words_and_others_are_published(
     bucket: EngineBucket,
 ) -> None:

@@ -102,6 +102,7 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
     assert lock_text(measured_lock(project.load("sentences"), project.environment)) == text
 
 
+@pytest.mark.nightly
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.lock_measurement import measured_lock;"

@@ -133,6 +133,7 @@ def test_a_config_in_s3_that_is_too_large_is_refused(there: Repositories, form: 
     assert "'chain/config.pbtxt' is larger than the configuration of a model is" in there.refused().message
 
 
+@pytest.mark.nightly
 def test_an_archive_of_too_many_folders_is_refused(there: Repositories) -> None:
     stream = b"".join(file(f"m/{number}/x") for number in range(MAX_FOLDERS)) + END
     there.archive(stream)

@@ -21,6 +21,8 @@ from lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
 from promotion import ENDPOINT, Promotion
 from promotion_images import PromotedImages
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(autouse=True)
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +65,7 @@ def assert_promoted(images: PromotedImages) -> None:
     assert any(key.startswith("archives/") for key in promotion.keys("prod"))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=() if kind == "reset" else pytest.mark.nightly)
-        for kind in FAULTS
-        if kind != "cut"
-    ],
-)
+@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "cut"])
 def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
     images: PromotedImages, proxies: dict[str, FaultyS3], kind: str
 ) -> None:
@@ -80,12 +75,7 @@ def test_one_failure_of_each_request_of_a_promotion_is_waited_for(
     assert_promoted(images)
 
 
-LASTING = [
-    pytest.param(kind, number, marks=() if (number, kind) in SHORT else pytest.mark.nightly)
-    for SHORT in [{(0, "throttled"), (4, "failed"), (9, "reset"), (12, "cut"), (14, "throttled")}]
-    for kind in FAULTS
-    for number in (0, 2, 4, 6, 9, 12, 14, 17)
-]
+LASTING = [(kind, number) for kind in FAULTS for number in (0, 2, 4, 6, 9, 12, 14, 17)]
 
 
 @pytest.mark.parametrize("account", ["staging", "prod"])

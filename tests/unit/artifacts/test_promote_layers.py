@@ -17,6 +17,8 @@ from fleet_emulator.registry.layers import OWNER
 from promotion import Promotion
 from promotion_images import LAYERS, PromotedImages
 
+pytestmark = pytest.mark.nightly
+
 PART = 10 << 20
 """Bytes of a part that the embedded registry asks for."""
 

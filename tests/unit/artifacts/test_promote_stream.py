@@ -15,6 +15,8 @@ from fleet.artifacts.upload.object import ObjectPlace
 from fleet.findings import CannotRunError
 from promotion import Promotion
 
+pytestmark = pytest.mark.nightly
+
 
 def copied(promotion: Promotion, **changes: Any) -> bool:
     """Whether an object `one`, found with these changes, becomes the object `two`."""

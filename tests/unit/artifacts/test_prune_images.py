@@ -18,6 +18,8 @@ from fleet.findings import CannotRunError
 from fleet_folder import FleetFolder
 from pruning import later, model, prune, work
 
+pytestmark = pytest.mark.nightly
+
 REPOSITORY = "triton-fleet-dev"
 URI = f"111122223333.dkr.ecr.us-east-1.amazonaws.com/{REPOSITORY}"
 OLD, NEW = "a" * 64, "b" * 64

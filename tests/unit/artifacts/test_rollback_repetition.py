@@ -17,6 +17,8 @@ from fleet_folder import LOCK, SPEC, FleetFolder
 from git_repository import GitRepository
 from kills import ends_before_step
 
+pytestmark = pytest.mark.nightly
+
 ENDPOINT = "sentences"
 
 

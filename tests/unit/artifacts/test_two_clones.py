@@ -19,6 +19,8 @@ from fleet_folder import FleetFolder
 from promotion import ENDPOINT, Promotion
 from promotion_images import PromotedImages
 
+pytestmark = pytest.mark.nightly
+
 CLONES = 3
 
 

@@ -27,6 +27,8 @@ from uploading import (
     is_put,
 )
 
+pytestmark = pytest.mark.nightly
+
 Wanted = Callable[[Request], bool]
 WRITES = pytest.mark.parametrize(
     ("size", "wanted"),

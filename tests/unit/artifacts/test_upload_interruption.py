@@ -13,6 +13,8 @@ from fleet.artifacts.upload.archives import Uploads
 from fleet.artifacts.upload.memory import CancelledError
 from uploading import LARGE, PLACE, Stream, UploadBucket
 
+pytestmark = pytest.mark.nightly
+
 PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait

@@ -1,18 +1,12 @@
-"""`fleet deploy` to an empty account, interrupted at each of its steps and run again."""
+"""Interruptions of `fleet deploy` at its steps, and the state of the account afterwards."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-import pytest
-
-from deploys import BUCKET, Deploys, action, empty_account
+from deploys import BUCKET, Deploys, action
 from faulty_s3 import Request
-
-pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
-
 
 FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
 COMPLETE = {"CDKToolkit": "CREATE_COMPLETE", FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}
@@ -67,10 +61,3 @@ def assert_nothing_is_left(account: Deploys) -> None:
     assert len(sagemaker.list_models()["Models"]) == 1
     assert len(sagemaker.list_endpoint_configs()["EndpointConfigs"]) == 1
     assert len(account.host.served) == 1
-
-
-def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(tmp_path: Path) -> None:
-    with empty_account(tmp_path / "fleet") as account:
-        interrupt(account, INTERRUPTIONS)
-        account.deploy()
-        assert_nothing_is_left(account)
