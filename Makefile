@@ -76,8 +76,8 @@ demo: weights  ## Deploy two examples to an embedded AWS, serve them with real T
 	@echo
 	@$(LOCAL) python $(ZOO)/demo.py
 
-# One more than there are cores: tests wait for servers, and each worker collects all tests first.
-WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 1)')
+# Two more than there are cores: tests wait for servers, and each worker collects all tests first.
+WORKERS ?= $(shell python3 -c 'import os; print(min(os.cpu_count() or 1, 4) + 2)')
 TESTS := pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: setup  ## Run the tests of a change; those that need what is not there are skipped and say so
 	@$(TESTS) $(ARGS)
