@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from embedded_keys import KEYS
 from fleet.aws.api.emulator import local_session, local_variables
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
+from fleet.local.image_contents import fleet_contents
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.environment import LocalLimits
@@ -72,6 +74,7 @@ def documented_fleet(runtime: TritonRuntime, folder: Path) -> Iterator[Documente
         limits=LocalLimits,
         record=lambda *_: None,
         may_put=may_put_metrics,
+        contents=partial(fleet_contents, root),
     )
     aws = EmbeddedAws(host, Gateway(host.calling), keys=KEYS)
     aws.start()
