@@ -15,6 +15,7 @@ from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import CONFIG, MAX_BYTES, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.kept_files import KeptFiles
+from fleet.repository.layout import NAME
 from fleet.repository.loading.entry_model import ROOT
 from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.path import read
@@ -22,6 +23,8 @@ from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
+
+UNNAMED = "model"
 
 PBTXT = ".pbtxt"
 MODEL = "model"
@@ -105,9 +108,9 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
         return
     yield from config_findings(config, asked.release)
     kept = KeptFiles()
-    path = f"{config.name}/config.pbtxt"
-    kept.keep(path, content)
-    facts = model_facts([config.name], kept)
+    name = config.name if NAME.fullmatch(config.name) else UNNAMED  # Triton takes the folder's
+    kept.keep(f"{name}/{CONFIG}", content)
+    facts = model_facts([name], kept)
     yield from fact_findings(facts, file, lambda _, fields: _mark(file, content, fields), asked)
 
 

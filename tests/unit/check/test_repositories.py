@@ -149,6 +149,15 @@ def test_models_of_one_name_in_two_archives_exclude_each_other_before_namespaces
     assert {each.code for each in errors([one, two], replace(MULTI_MODEL, release="23.03"))} == {"FL466"}
 
 
+@pytest.mark.parametrize("name", ["", 'name: "../x" '])
+def test_a_configuration_without_a_name_of_a_model_is_judged_by_what_it_has(
+    tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "config.pbtxt"
+    file.write_text(name + 'backend: "vllm"')
+    assert "FL476" in {each.code for each in named_findings([file], RepositoryTarget(release="25.04"))}
+
+
 def test_a_pipe_that_is_called_a_configuration_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.pbtxt")
     assert [each.code for each in errors([tmp_path / "pipe.pbtxt"])] == ["FL406"]
