@@ -41,9 +41,7 @@ def run_findings(paths: Sequence[Path], asked: RepositoryTarget, *, quiet: bool)
         with suppress(FindingsError):  # read errors are reported elsewhere
             main = plan_load(read(path), asked.setting()).main
             default = main or asked.default_model or ""
-            answer = load_in_triton(
-                path, runtime, mode=asked.mode, default_model=default, release=asked.release
-            )
+            answer = load_in_triton(path, runtime, mode=asked.mode, default_model=default)
             if quiet and answer.untried_line:
                 print_error(f"{path}: {answer.untried_line}")
             for line in [] if quiet else answer.lines():

@@ -22,7 +22,6 @@ from fleet.local.multi_model.container import MultiModel
 from fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from fleet.local.state import LocalState
 from fleet.local.triton.model_backend import stand_ins
-from fleet.local.triton.release import RELEASE
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -231,8 +230,7 @@ class TritonHost:
         environment: Mapping[str, str],
     ) -> SupervisedTriton:
         log = self._state.endpoint_log(deployed_log_name(endpoint))
-        variables = {**environment, RELEASE: runtime.image_release}
-        triton = SupervisedTriton(runtime, repository, variables, log=log)
+        triton = SupervisedTriton(runtime, repository, environment, log=log)
         with self._lock:
             self._starting.add(triton)
         try:

@@ -15,7 +15,6 @@ from fleet.catalog.front_end import safe_ports
 from fleet.catalog.variables import variables, variables_of
 from fleet.endpoint.context.listeners import Listener, listeners
 from fleet.endpoint.context.variables import is_moved_by_image, publishes_metrics
-from fleet.local.triton.release import RELEASE
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.shared_container import (
     is_shared,
@@ -131,7 +130,7 @@ def server_environment(
 ) -> dict[str, str]:
     """The variables of the server process: the Model's, and what the programs need on this machine."""
     process = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
-    process |= {RELEASE: runtime.release, **environment}
+    process |= environment
     if is_shared(environment):
         return process | runtime.environment() | program_environment()
     multi = is_multi_model(environment)

@@ -1,6 +1,8 @@
-"""The Triton release of the image that this machine stands in for, as its stand-ins learn it."""
+"""The name of the variable by which stand-ins of backends learn the release of the image.
+
+The server process and the process of a stand-in share it, and the latter imports as little as it can.
+"""
 
 from __future__ import annotations
 
-RELEASE = "TRITON_FLEET_RELEASE"
-"""The variable of the server process; without it the release is that of this machine's own Triton."""
+RELEASE_VARIABLE = "TRITON_FLEET_RELEASE"

@@ -22,6 +22,7 @@ from fleet.findings import CannotRunError
 from fleet.local.triton.cache_folder import cache_folder
 from fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model
 from fleet.local.triton.network import check_network
+from fleet.local.triton.release import RELEASE_VARIABLE
 
 WHEEL = "nvidia-pytriton"
 WHEEL_VERSION = "0.7.0"
@@ -39,7 +40,10 @@ TOO_NEW = (3, 13)
 
 @dataclass(frozen=True, kw_only=True)
 class TritonRuntime:
-    """A tritonserver that runs on this machine, and where its parts are."""
+    """A tritonserver that runs on this machine, and where its parts are.
+
+    `image_release` is the Triton of the image that it stands in for, `release` its own.
+    """
 
     binary: Path
     library_path: tuple[Path, ...]
@@ -50,10 +54,14 @@ class TritonRuntime:
     image_release: str = RELEASE
 
     def environment(self) -> dict[str, str]:
-        """PATH and LD_LIBRARY_PATH; Triton's Python stub is the environment of the first python3 on PATH."""
+        """The variables of a server process, which no variable of a Model replaces.
+
+        Triton's Python stub is the environment of the first python3 on PATH.
+        """
         return {
             "PATH": os.pathsep.join((str(self.python.bin), os.environ.get("PATH", os.defpath))),
             "LD_LIBRARY_PATH": os.pathsep.join(map(str, self.library_path)),
+            RELEASE_VARIABLE: self.image_release,
         }
 
     def for_release(self, release: str, packages: Mapping[str, str] = MappingProxyType({})) -> TritonRuntime:

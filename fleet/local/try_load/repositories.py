@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.local.triton.release import RELEASE
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -29,19 +28,17 @@ def load_in_triton(
     *,
     mode: Mode,
     default_model: str = "",
-    release: str | None = None,
     seconds: float = SECONDS,
 ) -> TryLoadResult:
     """Load a folder or an archive as the container does; nothing of it is left, and `path` is not touched.
 
     Args:
         path: The model repository, or the .tar.gz of one.
-        runtime: This machine's Triton.
+        runtime: This machine's Triton. The image for which it stands decides what its ONNX Runtime reads, and
+            which backends it has.
         mode: `single`: the container's start rules, then the start of a server. `multi-model`: a running
             server is asked to load it. `shared-container`: the start of a server, which loads all of it.
         default_model: In single mode the directory to load, where the repository has several.
-        release: The Triton release of the image, which decides what its ONNX Runtime reads and which backends
-            it has; that of this machine's Triton if None.
         seconds: How long Triton may take.
 
     Raises:
@@ -50,7 +47,7 @@ def load_in_triton(
     container = ServingContainer(
         multi_model=mode is Mode.MULTI_MODEL,
         loads_all=mode is Mode.SHARED_CONTAINER,
-        release=release or runtime.release,
+        release=runtime.image_release,
         default_model=default_model or None,
     )
     try:
@@ -69,15 +66,14 @@ def _answer(
         Mode.MULTI_MODEL: multi_model(),
         Mode.SHARED_CONTAINER: shared(copy.repository),
     }[mode]
-    image_release = container.release or copy.runtime.release
-    outcome = ask(copy, {RELEASE: image_release, **environment}, archive, seconds)
+    outcome = ask(copy, environment, archive, seconds)
     why = words(outcome.reason, outcome.log, copy)
     if not outcome.reason and copy.originals:
         why = original_refusal(copy, seconds) or why
     answer = TryLoadResult(
         path=path,
         release=copy.runtime.release,
-        image_release=image_release,
+        image_release=copy.runtime.image_release,
         reason=why.reason,
         file=path / why.file if why.file else None,
         line=why.line,

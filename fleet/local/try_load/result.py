@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fleet.catalog.backends import backends
@@ -125,22 +125,12 @@ def findings(answer: TryLoadResult) -> list[Finding]:
         ]
     message = answer.lines()[0]
     hint = OF_STAND_IN if answer.by_stand_in else ""
-    found = Finding(
+    refusal = Finding(
         code=REFUSED, message=message, file=answer.file or answer.path, line=answer.line, hint=hint
     )
     if answer.silent:
         message = f"Triton {answer.release} gives no answer: {answer.reason}"
-        return [Finding(code=SILENT, message=message, file=found.file, line=found.line)]
+        return [replace(refusal, code=SILENT, message=message, hint="")]
     if answer.doubts:
-        hint = "; ".join(answer.doubts)
-        return [
-            Finding(
-                code=UNSURE,
-                message=message,
-                file=found.file,
-                line=found.line,
-                hint=hint,
-                severity=Severity.WARNING,
-            )
-        ]
-    return [found]
+        return [replace(refusal, code=UNSURE, hint="; ".join(answer.doubts), severity=Severity.WARNING)]
+    return [refusal]

@@ -181,10 +181,9 @@ def ask(
     write(folder, name, files)
     return load_in_triton(
         folder / name,
-        runtime,
+        runtime.for_release(asked.release) if asked.release else runtime,
         mode=asked.mode,
         default_model=asked.default_model or "",
-        release=asked.release,
     )
 
 

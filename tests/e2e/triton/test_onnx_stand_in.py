@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.local.triton.release import RELEASE
 from fleet_emulator.hosting import HostingError
 from triton_models import (
-    QUIET,
     TENSORS,
     RefusedError,
     Starter,
@@ -66,10 +64,12 @@ def test_a_model_that_this_machines_onnx_runtime_reads_is_refused_where_the_rele
 
 
 def test_an_operator_set_is_refused_likewise(starter: Starter, tmp_path: Path) -> None:
+    starter.runtime = starter.runtime.for_release("23.03")
     with pytest.raises(HostingError, match=r"domain ai\.onnx is till opset 18\."):
-        starter.start(onnx_model(tmp_path, None, ["n", 2], opset=19), environment={**QUIET, RELEASE: "23.03"})
+        starter.start(onnx_model(tmp_path, None, ["n", 2], opset=19))
 
 
 def test_the_model_is_loaded_where_the_containers_release_reads_it(starter: Starter, tmp_path: Path) -> None:
     model = onnx_model(tmp_path, None, ["n", 2], ir_version=11)
-    assert call(starter.start(model, environment={**QUIET, RELEASE: "25.09"}), [[1, 2]]) == [1, 2, 2, 4]
+    starter.runtime = starter.runtime.for_release("25.09")
+    assert call(starter.start(model), [[1, 2]]) == [1, 2, 2, 4]

@@ -75,7 +75,7 @@ def by_multi_model(work: Path, content: bytes, s3: Any) -> str:
 def by_last_word(work: Path, content: bytes, s3: Any) -> str:
     archive = work / "model.tar.gz"
     archive.write_bytes(content)
-    runtime: Any = SimpleNamespace(release="24.10")  # it is not reached
+    runtime: Any = SimpleNamespace(release="24.10", image_release="24.10")  # it is not reached
     return load_in_triton(archive, runtime, mode=Mode.SINGLE).reason
 
 

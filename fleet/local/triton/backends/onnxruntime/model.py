@@ -16,7 +16,7 @@ from typing import Any
 import triton_python_backend_utils as pb_utils
 
 from fleet.local.triton.onnx_instance import OnnxInstance, ort
-from fleet.local.triton.release import RELEASE
+from fleet.local.triton.release import RELEASE_VARIABLE
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.versions import version_problem
 from fleet.repository.reading.stream import FileStream
@@ -41,12 +41,12 @@ def _check_versions(file: Path) -> None:
     Raises:
         TritonModelException: its format, or an operator set, is newer than that ONNX Runtime reads.
     """
-    if not file.is_file() or RELEASE not in os.environ:
+    if not file.is_file():
         return
     with file.open("rb") as content:
         size = file.stat().st_size
         header = read_header(FileStream(content, size), size)
-    if problem := version_problem(header, os.environ[RELEASE]):
+    if problem := version_problem(header, os.environ[RELEASE_VARIABLE]):
         raise pb_utils.TritonModelException(f"onnx runtime error 1: Load model from {file} failed:{problem}")
 
 
