@@ -32,8 +32,8 @@ def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[
     Raises:
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
-    found = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
-    names, findings = _servable_names(found, "fleet local up", named=named)
+    findings_of = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
+    names, findings = _servable_names(findings_of, "fleet local up", named=named)
     return replace(project, endpoints=names), findings
 
 
@@ -50,8 +50,10 @@ def with_servable_images(
     Raises:
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
-    found = {each.name: list(_image_limit(project, each)) for each in fleet.endpoints}
-    names, findings = _servable_names(found, f"fleet deploy --env {fleet.place.environment}", named=named)
+    findings_of = {each.name: list(_image_limit(project, each)) for each in fleet.endpoints}
+    names, findings = _servable_names(
+        findings_of, f"fleet deploy --env {fleet.place.environment}", named=named
+    )
     return replace(fleet, endpoints=tuple(each for each in fleet.endpoints if each.name in names)), findings
 
 
@@ -73,19 +75,21 @@ def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Findi
 
 
 def _servable_names(
-    found: Mapping[str, Sequence[Finding]], command: str, *, named: bool
+    findings_of: Mapping[str, Sequence[Finding]], command: str, *, named: bool
 ) -> tuple[tuple[str, ...], list[Finding]]:
     """The endpoints without an error among their findings, and all findings, of those left out as warnings.
 
     Raises:
         FindingsError: there is an error, and the endpoints were named, or none is left.
     """
-    refused = {name for name, each in found.items() if any(one.severity is Severity.ERROR for one in each)}
-    others = tuple(name for name in found if name not in refused)
+    refused = {
+        name for name, each in findings_of.items() if any(one.severity is Severity.ERROR for one in each)
+    }
+    others = tuple(name for name in findings_of if name not in refused)
     if refused and (named or not others):
         leave = f"; or leave it out: `{command} {' '.join(others)}`" if others else ""
-        raise FindingsError([_refusal(each, leave) for findings in found.values() for each in findings])
-    return others, [_left_out(one) for each in found.values() for one in each]
+        raise FindingsError([_refusal(each, leave) for findings in findings_of.values() for each in findings])
+    return others, [_left_out(one) for each in findings_of.values() for one in each]
 
 
 def _refusal(finding: Finding, leave: str) -> Finding:

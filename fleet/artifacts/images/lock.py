@@ -69,15 +69,15 @@ def _locked_build(
     source: ImageSource, environment: Environment, clients: ImageClients, before: LockedImage | None
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
-    held = before if before is not None and not image_difference(source, before) else None
+    former = before if before is not None and not image_difference(source, before) else None
     place = place_of(environment)
     try:
         s3 = _client(clients.s3)
         with aws_errors_as_findings(place):
-            found = built_image(s3, place, held.key if held is not None and held.key else source.key)
+            build = built_image(s3, place, former.key if former is not None and former.key else source.key)
     except CannotRunError:
-        return held or source.locked
-    return found.locked if found is not None else source.locked
+        return former or source.locked
+    return build.locked if build is not None else source.locked
 
 
 def _client(connect: Connect) -> S3Client:

@@ -72,15 +72,15 @@ def image_difference(source: ImageSource, locked: LockedImage) -> str:
     Without a digest all of it follows from the folder and the release. Locks of earlier versions have a
     digest, and keys that count the digest of the base, whether or not the spec names it.
     """
-    wanted = source.base.digest
-    if wanted is not None and locked.base not in (None, wanted):
-        return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {wanted}"
+    digest = source.base.digest
+    if digest is not None and locked.base not in (None, digest):
+        return f"the lock's image is built on {locked.base}, but `image_digest` of the spec is {digest}"
     keys = {source.key}
     if locked.digest is None:
         if locked.key == source.key and locked != source.locked:
             return "what the lock expects of the image does not follow from its folder and the release"
     elif locked.base is not None:
-        bases = (replace(source.base, digest=digest) for digest in (None, locked.base))
+        bases = (replace(source.base, digest=each) for each in (None, locked.base))
         keys |= {replace(source, base=base).key for base in bases}
     if locked.key in keys:
         return ""

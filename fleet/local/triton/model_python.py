@@ -75,8 +75,8 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
         image: The packages of the image, with their versions.
         image_python: The image's Python; "" where it is unknown.
     """
-    found = dict(sorted(_distributions(image)))
-    links = dict(link for each in found.values() for link in _links(each))
+    distributions = dict(sorted(_distributions(image)))
+    links = dict(link for each in distributions.values() for link in _links(each))
     text = "".join([CONFIGURATION, *(f"{path} {target}\n" for path, target in sorted(links.items()))])
 
     def fill(folder: Path) -> None:
@@ -93,7 +93,7 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
     name = f"python-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     return ModelPython(
         prefix=cache_folder(cache, name, fill),
-        packages={name: each.version for name, each in found.items()},
+        packages={name: each.version for name, each in distributions.items()},
         image=image,
         image_python=image_python,
     )
@@ -101,12 +101,12 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
 
 def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distribution]]:
     """The installed ones of the packages, and of all that they require without an extra, by normal names."""
-    seen, waiting = set[str](), list(names)
+    visited, waiting = set[str](), list(names)
     while waiting:
         name = normal_name(waiting.pop())
-        if name in seen:
+        if name in visited:
             continue
-        seen.add(name)
+        visited.add(name)
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
