@@ -16,7 +16,8 @@ from .log import MAX_CHARACTERS
 
 KEPT_LINES = 200
 _PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
+_prctl = ctypes.CDLL(None).prctl
+"""Looked up here: after a fork, the loader's lock may belong to a thread that does not exist."""
 
 
 class Child:
@@ -123,6 +124,6 @@ class Child:
 
 def _end_with(parent: int) -> None:
     """In the child: be asked to end when the parent's main thread ends, even by SIGKILL."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os._exit(1)

@@ -10,6 +10,7 @@ import signal
 import stat
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from .child import Child
@@ -94,8 +95,7 @@ class Supervisor:
             SettingsError: see `write_files`.
         """
         nginx_command = write_files(self._settings)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda number, _: self._events.put(signal.Signals(number)))
+        pass_signals_to(self._events.put)
         children: list[Child] = []
         try:
             nginx = self._start("nginx", nginx_command)
@@ -178,6 +178,25 @@ def _reason(child: Child) -> str:
     """The last line that names an error."""
     errors = [line for line in child.lines if _ERROR.match(line) or "[emerg]" in line]
     return errors[-1] if errors else child.lines[-1] if child.lines else ""
+
+
+def pass_signals_to(put: Callable[[signal.Signals], None]) -> None:
+    """Have another thread call `put` with each SIGTERM and SIGINT that the process gets.
+
+    A handler in Python runs in the main thread, between two of its instructions: a signal that comes just
+    before that thread blocks in a call waits until the call returns. The C handler writes to a pipe at once.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: None)
+
+    def read() -> None:
+        while number := os.read(reader, 1):
+            put(signal.Signals(number[0]))
+
+    _in_background(read)
 
 
 def _in_background(work: object, *arguments: object) -> None:
