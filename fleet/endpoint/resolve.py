@@ -58,8 +58,10 @@ def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
     return ResolvedFleet(place=place_of(project.environment), endpoints=(), warnings=warnings)
 
 
-def resolve_project(project: Project) -> ResolvedFleet:
+def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
     """Resolve the endpoints of a project that is open already; what is doubtful is kept as warnings.
+
+    With `reads_folders`, the caller checks the specs' repositories itself.
 
     Raises:
         FindingsError: every mistake of every endpoint.
@@ -68,7 +70,7 @@ def resolve_project(project: Project) -> ResolvedFleet:
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolved(name: str) -> ResolvedEndpoint:
-        endpoint, findings = _resolve(project, place, project.load(name))
+        endpoint, findings = _resolve(project, place, project.load(name), reads_folders)
         warnings.extend(findings)
         return endpoint
 
@@ -155,8 +157,10 @@ def resolve_endpoint(
 
 
 def _resolve(
-    project: Project, place: Deployment, loaded: LoadedSpec
+    project: Project, place: Deployment, loaded: LoadedSpec, reads_folders: bool
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
     lock, wrong_lock = read_lock(project, loaded.spec)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    decided = EndpointContext(
+        loaded=loaded, environment=project.environment, lock=lock, reads_folders=reads_folders
+    )
     return resolve_endpoint(place, decided, [*wrong_lock, *source_findings(project, loaded)])

@@ -25,6 +25,7 @@ from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock, LockedArchive, LockedModel
 from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import KeyPath, Source
 
 
@@ -44,7 +45,8 @@ class EndpointContext:
     """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
 
     `machine`, `image` and host image are those of `placed`, on which `base` is looked at; of the spec's own
-    instance type where both are None.
+    instance type where both are None. With `reads_folders`, the spec's folders are checked beside it: rules
+    leave out what their files show better than a lock.
     """
 
     loaded: LoadedSpec
@@ -52,6 +54,7 @@ class EndpointContext:
     lock: Lock | None
     placed: Machine | None = None
     base: EndpointContext | None = None
+    reads_folders: bool = False
 
     @property
     def spec(self) -> EndpointSpec:
@@ -249,17 +252,18 @@ class EndpointContext:
                 for name, facts in self.locked[each.name].models.items():
                     yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
 
+    def knows_by_lock_alone(self, model: PlacedModel) -> bool:
+        """Whether the files of a model are not checked beside the endpoint."""
+        return not self.reads_folders or in_s3(self.spec.models[model.index])
+
     @cached_property
     def parts(self) -> frozenset[tuple[str, str]]:
         """Archive and name of all that ensembles call."""
         return frozenset((each.archive, step) for each in self.models for step in each.facts.steps)
 
+    @cached_property
     def loaded_models(self) -> tuple[PlacedModel, ...]:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
-        return self._loaded_models
-
-    @cached_property
-    def _loaded_models(self) -> tuple[PlacedModel, ...]:
         if self.spec.mode is Mode.SHARED_CONTAINER:
             return self.models
         flags = (flag.partition("=") for flag in self.spec.container.additional_args)

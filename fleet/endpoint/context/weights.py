@@ -14,7 +14,7 @@ from fleet.spec.lock import InstanceGroup, LockedModel
 def resident_models(endpoint: EndpointContext) -> list[list[PlacedModel]]:
     """Models that are certain to be in memory together: for a multi-model endpoint, those of one archive."""
     if endpoint.spec.mode is not Mode.MULTI_MODEL:
-        return [list(endpoint.loaded_models())]
+        return [list(endpoint.loaded_models)]
     by_archive = defaultdict[str, list[PlacedModel]](list)
     for each in endpoint.models:
         by_archive[each.archive].append(each)

@@ -14,6 +14,8 @@ from fleet.repository.version_folders import is_version
 
 CONFIG, CONFIGS = "config.pbtxt", "configs"
 PACKED = (".tar.gz", ".tgz", ".tar")
+TEXTS = {"config", "code"}
+"""Kinds of files of which the whole content is kept."""
 MAX_TEXT, MAX_TEXTS = 1 << 20, 16 << 20
 """Bytes of one text, and of all configs, and of all Python files."""
 

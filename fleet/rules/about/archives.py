@@ -91,7 +91,7 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     there = defaultdict[str, list[str]](list)
     for each in endpoint.models:
         there[each.archive].append(each.name)
-    for each in endpoint.models:
+    for each in filter(endpoint.knows_by_lock_alone, endpoint.models):
         for part in dict.fromkeys(each.facts.steps):
             if part not in there[each.archive]:
                 message = (
@@ -124,8 +124,12 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     archive may have another name, because it is served under the name of its target.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
-    for each in endpoint.models if multi else endpoint.loaded_models():
-        if each.facts.name and (not multi or (each.archive, each.name) in endpoint.parts):
+    for each in endpoint.models if multi else endpoint.loaded_models:
+        if (
+            each.facts.name
+            and endpoint.knows_by_lock_alone(each)
+            and (not multi or (each.archive, each.name) in endpoint.parts)
+        ):
             message = (
                 f'the config.pbtxt in {each.name}/ has `name: "{each.facts.name}"`: the two must be the same'
             )

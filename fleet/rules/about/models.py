@@ -30,7 +30,7 @@ def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     if endpoint.image is None:
         return
     gone = removed_backends(endpoint.image.release)
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         if each.facts.backend in gone:
             since = gone[each.facts.backend]
             message = (
@@ -51,7 +51,7 @@ def missing_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     if endpoint.spec.own_image is not None:
         return
     elsewhere = backends_elsewhere()
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         if each.facts.backend in elsewhere:
             message = (
                 f"unable to find backend library for backend '{each.facts.backend}', which model"
@@ -68,7 +68,7 @@ def missing_backend(endpoint: EndpointContext) -> Iterator[Problem]:
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
     for each in endpoint.models:
-        if each.facts.unreadable:
+        if each.facts.unreadable and endpoint.knows_by_lock_alone(each):
             message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
             hint = "look for a missing brace, bracket or quotation mark, or a value of the wrong type"
             yield Problem(_entry(each), message, hint)
@@ -98,7 +98,7 @@ def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.CPU:
         return
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in each.facts.instances) else ""
         if any(group.kind == "KIND_AUTO" and group.gpus for group in each.facts.instances):
             wants = "GPUs by number"
@@ -118,7 +118,7 @@ def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         named = {gpu for group in each.facts.instances for gpu in group.gpus}
         beyond = sorted(named - set(range(machine.gpus)))
         if beyond:
@@ -172,7 +172,7 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     Without --cache-config, the model's setting has no effect.
     """
     flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         if each.facts.response_cache and "--cache-config" not in flags:
             message = f"model {each.name!r} caches its responses, but the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'

@@ -112,7 +112,7 @@ def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
     facts = _facts(endpoint)
     if facts is None or facts.backends is None:
         return
-    lacking = {each.facts.backend for each in endpoint.loaded_models()} - {"", "ensemble", *facts.backends}
+    lacking = {each.facts.backend for each in endpoint.loaded_models} - {"", "ensemble", *facts.backends}
     for name in sorted(lacking):
         message = f"the image has no backend {name!r}; it has {', '.join(facts.backends)}"
         yield Problem(IMAGE, message, BUILD)

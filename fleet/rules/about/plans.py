@@ -28,7 +28,7 @@ def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
     image = endpoint.image
     if image is None or VERSION_COMPATIBLE in endpoint.settings.get(ADDITIONAL_ARGS, ""):
         return
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         for path, built in each.facts.plans.items():
             place, plan = ("models", each.index), f"{each.name}/{path}"
             if not built:
@@ -59,7 +59,7 @@ def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         named = each.facts.by_compute_capability
         own = named.get(machine.compute_capability, "")
         if (
