@@ -99,7 +99,7 @@ def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
     for each in loaded.spec.packed:
         if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
             with collect_findings(refused):
-                entries = repositories.contents(each.index).packed_entries()
+                entries = repositories.contents(each.index).packed_entries
                 archives[each.name] = LockedArchive(
                     digest=NO_DIGEST,
                     size=sum((size or 0) + BLOCKSIZE for _, size in entries),

@@ -67,7 +67,7 @@ def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFil
             contents = repositories.contents(index)
         except FindingsError:  # reported where it is packed
             continue
-        there = {path: size for path, size in contents.packed_entries() if size is not None}
+        there = {path: size for path, size in contents.packed_entries if size is not None}
         folder = contents.place
         gone = _missing_paths(folder, locked.files, there)
         sizes = _lacking_sizes(loaded, lock, index, there) if gone else {}

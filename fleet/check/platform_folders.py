@@ -129,11 +129,12 @@ def _is_program(file: Path) -> bool:
 
 
 def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:
-    if folder == place:
+    inner, outer = f"{folder}/", f"{place}/"
+    if inner == outer:
         yield f"is {name}/"
-    elif folder.is_relative_to(place):
+    elif inner.startswith(outer):
         yield f"is inside {name}/"
-    elif place.is_relative_to(folder):
+    elif outer.startswith(inner):
         yield f"contains {name}"
 
 

@@ -82,6 +82,7 @@ class Contents:
         """The names of the real folders directly in a folder, hidden ones too, sorted."""
         return [name for name, entry in self.below(folder).items() if entry.kind is EntryKind.FOLDER]
 
+    @cached_property
     def packed_entries(self) -> list[tuple[str, int | None]]:
         """What is packed of a `packed` repository, in an order that never varies: paths, and sizes of files.
 

@@ -48,7 +48,7 @@ def check_copyable(repository: Contents, models: Sequence[str]) -> None:
         if repository.is_file(repository.path(model, CONFIG)):
             findings += _config_findings(repository, model)
     others = {model: set(models) - {model} for model in models}
-    for path, size in repository.packed_entries():
+    for path, size in repository.packed_entries:
         model = path.partition("/")[0]
         if path.endswith(".py") and size is not None and model in others:
             file = repository.file(path)

@@ -44,11 +44,19 @@ class CopySource:
         """
         return self._entries({})
 
-    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
-        """The facts of the models, by their names in this copy.
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories, by their names in this copy.
 
         Raises:
             FindingsError: the container could not serve them, or they cannot be renamed.
+        """
+        return tuple(sorted(self._names.values()))
+
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of the same, with sizes as `write` has packed them.
+
+        Raises:
+            FindingsError: as `served_models`.
         """
         models = {
             self._names[name]: renamed_facts(facts, self._copy)
@@ -59,7 +67,7 @@ class CopySource:
     @property
     def _found(self) -> list[tuple[str, int | None]]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
-        entries = self._folder.contents.packed_entries()
+        entries = self._folder.contents.packed_entries
         return sorted(entries, key=lambda each: self._names.get(each[0].partition("/")[0], ""))
 
     def _entries(self, own: dict[str, str]) -> Iterator[Entry]:

@@ -75,7 +75,7 @@ class FolderSource:
         """
         if errors := [each for each in self.contents.findings if each.severity is Severity.ERROR]:
             raise FindingsError(errors)
-        for path, size in self.contents.packed_entries():
+        for path, size in self.contents.packed_entries:
             is_whole = kind_of(path) in TEXTS
             content = self.contents.texts.get(path) if is_whole else None
             yield file_entry(self.contents.file(path), path, size, content)

@@ -57,6 +57,15 @@ class S3ArchiveSource:
         self._seen = tree, checksums.kept
         return checksums
 
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories.
+
+        Raises:
+            FindingsError: as `models` does.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        return tuple(self.models())
+
     def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
         """The facts of the models; reads the archive, unless `write` has read it.
 

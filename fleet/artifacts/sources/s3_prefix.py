@@ -52,6 +52,15 @@ class S3PrefixSource:
         self._written = checksums.kept
         return checksums
 
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories.
+
+        Raises:
+            FindingsError: as `models` does.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        return tuple(self.models())
+
     def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
         """The facts of the models; reads only their configurations, unless `write` has read everything.
 

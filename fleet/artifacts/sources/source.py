@@ -29,6 +29,13 @@ class ArchiveSource(Protocol):
             FindingsError: it cannot be packed, or changes while it is read.
         """
 
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories that its container serves, sorted.
+
+        Raises:
+            FindingsError: the container would not serve them.
+        """
+
     def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
         """The facts of the models that its container serves, with sizes as `write` has packed them.
 
@@ -48,7 +55,7 @@ def measure(source: ArchiveSource, *, layout_first: bool = True) -> ArchiveMeasu
         CannotRunError: S3 refuses or does not answer.
     """
     if layout_first:
-        source.models()
+        source.served_models()
     stream = DigestWriter()
     checksums = source.write(stream)
     return ArchiveMeasurement(
