@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet.artifacts.model_facts import model_facts
 from fleet.catalog.front_end import out_of_memory
-from fleet.check.model_rules import fact_findings
+from fleet.check.model_rules import model_rule_findings
 from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
@@ -111,7 +111,7 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
     name = config.name if NAME.fullmatch(config.name) else UNNAMED  # Triton takes the folder's
     kept.keep(f"{name}/{CONFIG}", content)
     facts = model_facts([name], kept)
-    yield from fact_findings(facts, file, lambda _, fields: _mark(file, content, fields), asked)
+    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
 
 
 def _content(file: Path) -> bytes:
@@ -146,7 +146,7 @@ def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) 
         return _mark(file, contents.texts.get(path, b""), fields)
 
     facts = model_facts([MODEL] if at_root else judgement.loaded, kept)
-    yield from fact_findings(facts, contents.place, mark_of, asked)
+    yield from model_rule_findings(facts, asked, mark_of, contents.place)
 
 
 def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:

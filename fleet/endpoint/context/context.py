@@ -18,25 +18,16 @@ from fleet.endpoint.context.machines import (
     machines,
     raw_variants,
 )
+from fleet.endpoint.context.models import ContainerContext, ModelsContext, PlacedModel
 from fleet.endpoint.context.own_image import own_image
 from fleet.endpoint.context.shared_container import Route, passed_on, shared_routes, shared_variables
 from fleet.endpoint.context.variables import VariableSetting, all_variables, decided_settings
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.image import ImageFacts
+from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlacedModel:
-    """A model of one of the spec's repositories, with what the lock knows of it."""
-
-    index: int
-    """Which entry of the spec's `models` it belongs to."""
-    archive: str
-    name: str
-    facts: LockedModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +122,12 @@ class EndpointContext:
         """
         own = self.environment.engine_builds.own_images and self.has_own_tensorrt
         return self.image if own else self.release_image
+
+    @property
+    def own_image_facts(self) -> ImageFacts | None:
+        """What the lock records of the inside of the spec's own image, where that is run."""
+        locked = self.lock.image if self.lock is not None else None
+        return locked.facts if locked is not None and self.image is not None and self.image.is_own else None
 
     @property
     def has_own_tensorrt(self) -> bool:
@@ -271,6 +268,24 @@ class EndpointContext:
             return tuple(each for each in self.models if (each.archive, each.name) not in self.parts)
         names = {each.model for each in self.routes.values()} or {self.default_model or ""}
         return tuple(each for each in self.models if each.name in names)
+
+    @cached_property
+    def models_context(self) -> ModelsContext:
+        """The models that the container loads, and what is known of it."""
+        container = ContainerContext(
+            mode=self.spec.mode,
+            triton=self.spec.triton,
+            contents=self.image.details if self.image else None,
+            has_own_image=self.spec.own_image is not None,
+            machine=self.machine,
+            settings=self.settings,
+        )
+        return ModelsContext(
+            models=self.loaded_models(),
+            called=self.called_models(),
+            samples=self.spec.samples,
+            container=container,
+        )
 
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""

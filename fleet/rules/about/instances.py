@@ -16,7 +16,8 @@ from fleet.catalog.instances import (
 )
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import Problem, rule
+from fleet.rules.scope import CONTAINER, INSTANCE_TYPE
 from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 
@@ -30,7 +31,7 @@ NO_TRITON = {
 }
 
 
-@rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
+@rule("FL203", source=PRICING, needed=True, scope=INSTANCE_TYPE)
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker hosts endpoints on the instance type.
 
@@ -45,7 +46,7 @@ def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule(
     "FL226",
     source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
-    scope=Scope.CONTAINER,
+    scope=CONTAINER,
 )
 def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
@@ -65,7 +66,7 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL227", source=PRICING, scope=Scope.MACHINE)
+@rule("FL227", source=PRICING, scope=INSTANCE_TYPE)
 def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
@@ -77,7 +78,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL228", source=PRICING, scope=Scope.MACHINE)
+@rule("FL228", source=PRICING, scope=INSTANCE_TYPE)
 def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
@@ -94,7 +95,7 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
         yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
 
 
-@rule("FL216", source=MULTI_MODEL, scope=Scope.CONTAINER)
+@rule("FL216", source=MULTI_MODEL, scope=CONTAINER)
 def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model endpoint's instances have one GPU each, or none.
 
@@ -109,7 +110,7 @@ def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(fitting)}")
 
 
-@rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
+@rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=CONTAINER)
 def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
@@ -130,7 +131,7 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
 @rule(
     "FL267",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
-    scope=Scope.MACHINE,
+    scope=INSTANCE_TYPE,
 )
 def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
     """The API accepts the instance type for an endpoint.
