@@ -11,7 +11,6 @@ from fleet.check.target import RepositoryTarget
 from fleet.endpoint.context.models import ModelContext, ModelsContext, PlacedModel
 from fleet.findings import Finding
 from fleet.rules.registry import rules
-from fleet.rules.rule import Problem, Rule
 from fleet.spec.lock import LockedModel
 from fleet.spec.source import MAX_FINDINGS, Mark
 
@@ -33,8 +32,11 @@ def model_rule_findings(
     for rule in rules().values():
         for subject in rule.scope.of_models(context):
             for problem in islice(rule.check(subject), MAX_FINDINGS):
-                name = _model_of(problem, rule, subject)
-                mark = mark_of(name, rule.fields) if name is not None else Mark(place, 1, 1)
+                if isinstance(subject, ModelContext):
+                    models_at = [subject.model]
+                else:
+                    models_at = [each for each in context.models if rule.fields and each.path == problem.path]
+                mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
                 yield rule.finding(problem, mark, deploying=True)
 
 
@@ -48,10 +50,3 @@ def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> Mod
     if target.default_model is not None:
         called = tuple(each for each in placed if each.name == target.default_model)
     return ModelsContext(models=placed, called=called, container=target.container())
-
-
-def _model_of(problem: Problem, rule: Rule, subject: ModelContext | ModelsContext) -> str | None:
-    """The model whose config.pbtxt has the mistake; None for what several do together."""
-    if isinstance(subject, ModelContext):
-        return subject.model.name
-    return next((each.name for each in subject.models if rule.fields and each.path == problem.path), None)

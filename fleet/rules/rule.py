@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.machines import Machine
+from fleet.endpoint.context.machines import OWN_VARIANT, Machine
+from fleet.endpoint.context.models import ModelContext, ModelsContext
+from fleet.endpoint.context.own_image import ImageContext
 from fleet.findings import Finding, Severity
-from fleet.rules.scope import ENDPOINT, Scope
 from fleet.rules.themes import Theme, theme_of
 from fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, finding_at
 
@@ -34,7 +35,11 @@ class Problem:
     confidential: bool = False
 
 
-Check: TypeAlias = Callable[[T], Iterable[Problem]]
+Machines: TypeAlias = Callable[[Sequence[Machine]], Sequence[Machine]]
+
+
+def _own(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return machines[:1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +61,7 @@ class Rule:
     at_deploy: bool
     scope: Scope[Any]
     fields: tuple[str, ...]
-    check: Check[Any]
+    check: Callable[[Any], Iterable[Problem]]
 
     @property
     def theme(self) -> Theme:
@@ -84,73 +89,64 @@ class Rule:
         return replace(found, severity=severity, confidential=problem.confidential)
 
 
-@overload
-def rule(
-    code: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    source: str,
-    needed: bool = False,
-    at_deploy: bool = False,
-) -> Callable[[Check[EndpointContext]], Rule]: ...
+@dataclass(frozen=True)
+class Scope(Generic[T]):
+    """What a rule takes.
 
-
-@overload
-def rule(
-    code: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    source: str,
-    needed: bool = False,
-    at_deploy: bool = False,
-    scope: Scope[T],
-    fields: tuple[str, ...] = (),
-) -> Callable[[Check[T]], Rule]: ...
-
-
-def rule(
-    code: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    source: str,
-    needed: bool = False,
-    at_deploy: bool = False,
-    scope: Scope[Any] = ENDPOINT,
-    fields: tuple[str, ...] = (),
-) -> Callable[[Check[Any]], Rule]:
-    """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
-
-    The docstring's first line is the summary, the rest is the reason.
-
-    Args:
-        code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
-        severity: Of what is proved.
-        source: Where the rule's facts come from.
-        needed: Other checks depend on it.
-        at_deploy: Only a warning until the endpoint is deployed.
-        scope: What the function takes, see `fleet/rules/scope.py`.
-        fields: Of a rule about models, the fields of config.pbtxt that it is about: the first that a model
-            has is the place of a finding in a repository that no spec names.
+    Attributes:
+        words: As docs/rules.md names it.
+        of_endpoint: What there is of it in an endpoint, on one of its instance types.
+        machines: Those of an endpoint's instance types, its spec's own first, that the rule looks at.
+        of_models: What there is of it in a repository that no spec names.
     """
 
-    def made(check: Check[Any]) -> Rule:
-        summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
-        name = getattr(check, "__name__", code).replace("_", "-")
-        return Rule(
-            code=code,
-            name=name,
-            severity=severity,
-            summary=summary,
-            why=why,
-            source=source,
-            needed=needed,
-            at_deploy=at_deploy,
-            scope=scope,
-            fields=fields,
-            check=check,
-        )
+    words: str
+    of_endpoint: Callable[[EndpointContext], Iterable[T]]
+    machines: Machines = _own
+    of_models: Callable[[ModelsContext], Iterable[T]] = lambda _: ()
 
-    return made
+    def rule(
+        self,
+        code: str,
+        severity: Severity = Severity.ERROR,
+        *,
+        source: str,
+        needed: bool = False,
+        at_deploy: bool = False,
+        fields: tuple[str, ...] = (),
+    ) -> Callable[[Callable[[T], Iterable[Problem]]], Rule]:
+        """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
+
+        The docstring's first line is the summary, the rest is the reason.
+
+        Args:
+            code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
+            severity: Of what is proved.
+            source: Where the rule's facts come from.
+            needed: Other checks depend on it.
+            at_deploy: Only a warning until the endpoint is deployed.
+            fields: The fields of config.pbtxt that a rule about models is about; the first that a model has
+                is the place of a finding in a repository that no spec names.
+        """
+
+        def made(check: Callable[[T], Iterable[Problem]]) -> Rule:
+            summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
+            name = getattr(check, "__name__", code).replace("_", "-")
+            return Rule(
+                code=code,
+                name=name,
+                severity=severity,
+                summary=summary,
+                why=why,
+                source=source,
+                needed=needed,
+                at_deploy=at_deploy,
+                scope=self,
+                fields=fields,
+                check=check,
+            )
+
+        return made
 
 
 def _label_machine(problem: Problem, machine: Machine) -> Problem:
@@ -159,3 +155,55 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
         return problem
     path = problem.path if problem.path[:1] == machine.path[:1] else machine.path
     return replace(problem, path=path, message=f"{machine.label}: {problem.message}")
+
+
+def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return list({each.variant: each for each in reversed(machines)}.values())[::-1]
+
+
+def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return [each for each in machines if each.variant == OWN_VARIANT]
+
+
+def _with_model(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return [each for each in machines if each.runs_model]
+
+
+def _endpoint(endpoint: EndpointContext) -> Iterable[EndpointContext]:
+    return (endpoint,)
+
+
+def _image(endpoint: EndpointContext) -> Iterable[ImageContext]:
+    image, locked, spec = endpoint.image, endpoint.lock.image if endpoint.lock else None, endpoint.spec
+    if image is not None and image.is_own and locked is not None and locked.facts is not None:
+        backends = frozenset(each.facts.backend for each in endpoint.loaded_models())
+        yield ImageContext(facts=locked.facts, triton=spec.triton, mode=spec.mode, backends=backends)
+
+
+def _model(words: str, machines: Machines) -> Scope[ModelContext]:
+    of_models = ModelsContext.single_models
+    return Scope(words, lambda endpoint: of_models(endpoint.models_context), machines, of_models)
+
+
+def _models(words: str, machines: Machines) -> Scope[ModelsContext]:
+    return Scope(words, lambda endpoint: (endpoint.models_context,), machines, lambda models: (models,))
+
+
+MODEL = _model("a model", _own)
+MODEL_ON_INSTANCE = _model("a model on an instance", _with_model)
+MODELS = _models("the models of a repository", _own)
+MODELS_ON_INSTANCE = _models("the models of a repository on an instance", _with_model)
+IMAGE = Scope("an image", _image)
+"""An image of the spec's own, once the lock knows its contents."""
+ENDPOINT = Scope("an endpoint", _endpoint)
+"""On its spec's own instance type."""
+rule = ENDPOINT.rule
+"""A rule that takes an endpoint."""
+VARIANT = Scope("a variant of an endpoint", _endpoint, _first_of_variants)
+"""On its first instance type."""
+POOL = Scope("an instance pool", _endpoint, _of_own_variant)
+"""The endpoint on each instance type of the spec's own variant, as it is scaled and updated."""
+CONTAINER = Scope("a container on an instance", _endpoint, _with_model)
+"""The endpoint on each instance type on which the model of the spec runs."""
+INSTANCE_TYPE = Scope("an instance type", _endpoint, list)
+"""The endpoint on each of its instance types, whatever runs there."""

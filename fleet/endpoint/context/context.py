@@ -24,7 +24,6 @@ from fleet.endpoint.context.shared_container import Route, passed_on, shared_rou
 from fleet.endpoint.context.variables import VariableSetting, all_variables, decided_settings
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.image import ImageFacts
 from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, Source
@@ -122,12 +121,6 @@ class EndpointContext:
         """
         own = self.environment.engine_builds.own_images and self.has_own_tensorrt
         return self.image if own else self.release_image
-
-    @property
-    def own_image_facts(self) -> ImageFacts | None:
-        """What the lock records of the inside of the spec's own image, where that is run."""
-        locked = self.lock.image if self.lock is not None else None
-        return locked.facts if locked is not None and self.image is not None and self.image.is_own else None
 
     @property
     def has_own_tensorrt(self) -> bool:
@@ -280,12 +273,8 @@ class EndpointContext:
             machine=self.machine,
             settings=self.settings,
         )
-        return ModelsContext(
-            models=self.loaded_models(),
-            called=self.called_models(),
-            samples=self.spec.samples,
-            container=container,
-        )
+        models, called = self.loaded_models(), self.called_models()
+        return ModelsContext(models=models, called=called, samples=self.spec.samples, container=container)
 
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""

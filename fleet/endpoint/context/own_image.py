@@ -19,11 +19,19 @@ _FACTS = ("server", "cuda", "tensorrt", "python")
 
 @dataclass(frozen=True, kw_only=True)
 class ImageContext:
-    """An image of a spec's own: what the lock records of its inside, and what the spec has it for."""
+    """An image of a spec's own, and what the spec has it for.
+
+    Attributes:
+        facts: What the lock records of its inside.
+        triton: The release that the spec names.
+        mode: How its container holds its models.
+        backends: Those of the models that it loads.
+    """
 
     facts: ImageFacts
-    mode: Mode
     triton: str
+    mode: Mode
+    backends: frozenset[str]
 
 
 def repository_of(environment: str, kms_key: str | None) -> str:

@@ -10,8 +10,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.models import ModelsContext, PlacedModel
 from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import MODELS
+from fleet.rules.rule import MODELS, Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.s3_repository import HINT, in_s3, name_problem
@@ -148,7 +147,7 @@ def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(each.path, message, hint)
 
 
-@rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002", scope=MODELS)
+@MODELS.rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
 def unsupported_ensemble(context: ModelsContext) -> Iterator[Problem]:
     """Ensembles on a multi-model endpoint need Triton 23.01 or newer."""
     release = context.container.triton

@@ -11,8 +11,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.models import ModelsContext
 from fleet.endpoint.context.variables import PREFIX
 from fleet.endpoint.context.weights import instances_on_gpu, resident_models, weights_on_gpu
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import CONTAINER, MODELS_ON_INSTANCE
+from fleet.rules.rule import CONTAINER, MODELS_ON_INSTANCE, Problem
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
@@ -21,7 +20,7 @@ DIGITS = 19
 """The digits of the largest number of bytes that tritonserver reads."""
 
 
-@rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=MODELS_ON_INSTANCE)
+@MODELS_ON_INSTANCE.rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
 def shared_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     """The model instances of Python models fit into the machine's shared memory.
 
@@ -48,10 +47,9 @@ def shared_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
             yield Problem(models[0].path, message, hint)
 
 
-@rule(
+@MODELS_ON_INSTANCE.rule(
     "FL251",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    scope=MODELS_ON_INSTANCE,
 )
 def gpu_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
@@ -84,10 +82,9 @@ def gpu_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
                 break
 
 
-@rule(
+@CONTAINER.rule(
     "FL262",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html",
-    scope=CONTAINER,
 )
 def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """An unpacked archive fits onto the instance's local storage.

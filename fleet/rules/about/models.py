@@ -13,8 +13,7 @@ from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.endpoint.context.models import ModelContext
 from fleet.endpoint.context.variables import PREFIX
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import MODEL, MODEL_ON_INSTANCE
+from fleet.rules.rule import MODEL, MODEL_ON_INSTANCE, Problem, rule
 from fleet.spec.endpoint import Compression, Mode
 
 CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
@@ -22,10 +21,9 @@ FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sag
 INFERENCE_TYPE = f"{PREFIX}INFERENCE_TYPE"
 
 
-@rule(
+@MODEL.rule(
     "FL254",
     source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/",
-    scope=MODEL,
     fields=("backend", "platform"),
 )
 def unsupported_backend(context: ModelContext) -> Iterator[Problem]:
@@ -43,10 +41,9 @@ def unsupported_backend(context: ModelContext) -> Iterator[Problem]:
         yield Problem(model.path, message, f"convert the model to ONNX, or use a release before {since}")
 
 
-@rule(
+@MODEL.rule(
     "FL476",
     source="https://github.com/triton-inference-server/server/issues/7346",
-    scope=MODEL,
     fields=("backend",),
 )
 def missing_backend(context: ModelContext) -> Iterator[Problem]:
@@ -92,7 +89,7 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(each.path, message, f"put a file into {each.name}/1/, such as a README.md")
 
 
-@rule("FL253", source=CONFIG, scope=MODEL_ON_INSTANCE, fields=("instance_group",))
+@MODEL_ON_INSTANCE.rule("FL253", source=CONFIG, fields=("instance_group",))
 def gpu_model_without_gpu(context: ModelContext) -> Iterator[Problem]:
     """Models that need a GPU run on an instance that has one.
 
@@ -111,7 +108,7 @@ def gpu_model_without_gpu(context: ModelContext) -> Iterator[Problem]:
         yield Problem(("instance", "type"), message, "use a GPU instance, or change its config.pbtxt")
 
 
-@rule("FL252", source=CONFIG, scope=MODEL_ON_INSTANCE, fields=("instance_group",))
+@MODEL_ON_INSTANCE.rule("FL252", source=CONFIG, fields=("instance_group",))
 def unknown_gpu_number(context: ModelContext) -> Iterator[Problem]:
     """The instance has the GPUs that a model names.
 
@@ -128,11 +125,10 @@ def unknown_gpu_number(context: ModelContext) -> Iterator[Problem]:
         yield Problem(model.path, message, "leave `gpus` out of its instance_group, or use a larger instance")
 
 
-@rule(
+@MODEL.rule(
     "FL261",
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
-    scope=MODEL,
     fields=("instance_group",),
 )
 def fixed_gpu_in_multi_model(context: ModelContext) -> Iterator[Problem]:

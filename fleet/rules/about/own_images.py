@@ -8,8 +8,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.own_image import ImageContext
 from fleet.endpoint.context.registries import ecr_account, is_fleet_repository, is_own_or_allowed
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import IMAGE
+from fleet.rules.rule import IMAGE, Problem, rule
 from fleet.spec.endpoint import Mode
 from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, OwnImage
 
@@ -51,10 +50,9 @@ def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(URI, message, "copy the image to a repository in that region, and name this one")
 
 
-@rule(
+@IMAGE.rule(
     "FL973",
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html",
-    scope=IMAGE,
 )
 def image_without_multi_model_label(image: ImageContext) -> Iterator[Problem]:
     """The image of a multi-model endpoint has the label that SageMaker requires for several models."""
@@ -90,7 +88,7 @@ def unpinned_image(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(KEY, message, f"run {command}, which brings the image of {origin}")
 
 
-@rule("FL975", source="docs/images.md", scope=IMAGE)
+@IMAGE.rule("FL975", source="docs/images.md")
 def image_release_mismatch(image: ImageContext) -> Iterator[Problem]:
     """The image contains the release that `triton` names."""
     facts, wanted = image.facts, image.triton
@@ -99,7 +97,7 @@ def image_release_mismatch(image: ImageContext) -> Iterator[Problem]:
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
-@rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180", scope=IMAGE)
+@IMAGE.rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
 def unsupported_image_manifest(image: ImageContext) -> Iterator[Problem]:
     """The image has a Docker manifest: SageMaker refuses an OCI manifest when it creates the Model."""
     facts = image.facts
@@ -109,19 +107,16 @@ def unsupported_image_manifest(image: ImageContext) -> Iterator[Problem]:
         yield Problem(KEY, message, hint)
 
 
-@rule("FL977", Severity.WARNING, source="docs/images.md")
-def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL977", Severity.WARNING, source="docs/images.md")
+def image_without_backend(image: ImageContext) -> Iterator[Problem]:
     """The image has the models' backends, except those in a model's own folder."""
-    facts = endpoint.own_image_facts
-    if facts is None or facts.backends is None:
-        return
-    lacking = {each.facts.backend for each in endpoint.loaded_models()} - {"", "ensemble", *facts.backends}
-    for name in sorted(lacking):
-        message = f"the image has no backend {name!r}; it has {', '.join(facts.backends)}"
+    contained = image.facts.backends
+    for name in sorted(image.backends - {"", "ensemble", *contained}) if contained is not None else ():
+        message = f"the image has no backend {name!r}; it has {', '.join(contained or ())}"
         yield Problem(KEY, message, BUILD)
 
 
-@rule("FL978", source=ADAPT, scope=IMAGE)
+@IMAGE.rule("FL978", source=ADAPT)
 def foreign_image_platform(image: ImageContext) -> Iterator[Problem]:
     """The image is built for the processor architecture of the endpoint's instances."""
     facts = image.facts
@@ -130,7 +125,7 @@ def foreign_image_platform(image: ImageContext) -> Iterator[Problem]:
         yield Problem(KEY, message, f"build it with `--platform {PLATFORM}`")
 
 
-@rule("FL979", source=ADAPT, scope=IMAGE)
+@IMAGE.rule("FL979", source=ADAPT)
 def image_without_start(image: ImageContext) -> Iterator[Problem]:
     """The image starts with the argument `serve`, as SageMaker runs it."""
     if image.facts.serve is False:
@@ -138,7 +133,7 @@ def image_without_start(image: ImageContext) -> Iterator[Problem]:
         yield Problem(KEY, message, BUILD)
 
 
-@rule("FL985", source="docs/shared-container.md", scope=IMAGE)
+@IMAGE.rule("FL985", source="docs/shared-container.md")
 def image_without_routes(image: ImageContext) -> Iterator[Problem]:
     """The image of a shared container has the program that routes calls to models.
 

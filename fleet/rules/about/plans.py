@@ -10,8 +10,7 @@ from fleet.catalog.versions import numbers, versions_differ
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.endpoint.context.models import ModelContext
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import CONTAINER, MODEL, MODEL_ON_INSTANCE
+from fleet.rules.rule import CONTAINER, MODEL, MODEL_ON_INSTANCE, Problem
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -20,7 +19,7 @@ PLAN = ".plan"
 VERSION_COMPATIBLE = "version-compatible=true"
 
 
-@rule("FL256", source=TRT, scope=MODEL)
+@MODEL.rule("FL256", source=TRT)
 def plan_of_other_tensorrt(context: ModelContext) -> Iterator[Problem]:
     """A plan in the repository was built with exactly the image's version of TensorRT.
 
@@ -42,10 +41,9 @@ def plan_of_other_tensorrt(context: ModelContext) -> Iterator[Problem]:
             yield Problem(model.path, message, hint, certain=not _might_be(built, contents))
 
 
-@rule(
+@MODEL_ON_INSTANCE.rule(
     "FL257",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    scope=MODEL_ON_INSTANCE,
     fields=("cc_model_filenames",),
 )
 def missing_plan_for_gpu(context: ModelContext) -> Iterator[Problem]:
@@ -75,7 +73,7 @@ def missing_plan_for_gpu(context: ModelContext) -> Iterator[Problem]:
         yield Problem(model.path, message, hint)
 
 
-@rule("FL297", source=TRT, scope=CONTAINER)
+@CONTAINER.rule("FL297", source=TRT)
 def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Plans in a repository were built on the GPU that serves them, and the spec names that GPU.
 

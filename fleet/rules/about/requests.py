@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fleet.endpoint.context.models import ModelsContext
 from fleet.endpoint.context.request_size import CODE, oversize
 from fleet.endpoint.context.samples import request_bytes
-from fleet.rules.rule import Problem, rule
-from fleet.rules.scope import MODELS
+from fleet.rules.rule import MODELS, Problem
 from fleet.spec.source import KeyPath
 
 
@@ -21,10 +20,9 @@ class _Request:
     is_least: bool = False
 
 
-@rule(
+@MODELS.rule(
     CODE,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/hosting-faqs.html",
-    scope=MODELS,
     fields=("input",),
 )
 def oversized_request(context: ModelsContext) -> Iterator[Problem]:
