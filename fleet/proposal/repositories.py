@@ -9,10 +9,9 @@ from pathlib import Path
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import Contents
 from fleet.repository.layout import belongs, versions_of
+from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.folder import read_folder
 from fleet.spec.s3_repository import S3
-
-CONFIG = "config.pbtxt"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ from fleet.core.look import is_looking, read_once
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.folder_entries import FolderEntry, folder_entries
-from fleet.repository.version_folders import CONFIG, empty_versions, is_version
+from fleet.repository.model_config import CONFIG
+from fleet.repository.version_folders import empty_versions, is_version
 
 LEFT_OUT = {"__pycache__"}
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

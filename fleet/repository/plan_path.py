@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.repository.copies import CONFIG
 from fleet.repository.layout import versions_of
-from fleet.repository.model_config import model_config
+from fleet.repository.model_config import CONFIG, model_config
 from fleet.repository.version_folders import FIRST
 
 CODE = "FL372"

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from fleet.findings import FindingsError
-from fleet.repository.kept_files import CONFIG, KeptFiles
+from fleet.repository.kept_files import KeptFiles
 from fleet.repository.loading.outcome import served_models
+from fleet.repository.model_config import CONFIG
 from fleet.spec.endpoint import Mode
 
 MAX_FOLDERS = 20_000

@@ -26,6 +26,7 @@ from fleet.local.multi_model.target import folder_name
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
 from fleet.repository.main_model import main_model
+from fleet.repository.model_config import CONFIG
 from fleet.repository.python.code import check_python_code
 from fleet.repository.unpacking import TooLargeError, budget
 from fleet_emulator.hosting import HostingError
@@ -186,7 +187,7 @@ class ModelDisk:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
             # Triton finds files at the root only where the container has them, in /opt/ml/models.
-            at_root = (unpacked / "config.pbtxt").exists()
+            at_root = (unpacked / CONFIG).exists()
             repository = staged / "model" if at_root else staged
             differences = [*map(str, stage(unpacked, repository)), *stand_ins(repository)]
             shutil.rmtree(unpacked)
@@ -239,7 +240,7 @@ def check_archive(repository: Path, target: str) -> None:
     """
     models = sorted(entry for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
     try:
-        if (repository / "config.pbtxt").exists():
+        if (repository / CONFIG).exists():
             check_python_code([repository], packed=False)
         elif models:
             main_model(repository, [model.name for model in models])

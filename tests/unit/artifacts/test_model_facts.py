@@ -8,8 +8,8 @@ import pytest
 
 from fleet.artifacts.archive import Checksums
 from fleet.artifacts.model_facts import model_facts
-from fleet.repository.kept_files import MAX_CONFIG, MAX_CONFIGS
-from fleet.repository.model_config import MAX_LINE
+from fleet.repository.kept_files import MAX_CONFIGS
+from fleet.repository.model_config import MAX_BYTES, MAX_LINE
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
@@ -225,7 +225,7 @@ def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> No
     "config",
     [
         b'# a comment\nbackend: "python"' + b" " * MAX_LINE,
-        b'backend: "python"\n' + b"#\n" * (MAX_CONFIG >> 1),
+        b'backend: "python"\n' + b"#\n" * (MAX_BYTES >> 1),
     ],
 )
 def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
@@ -233,7 +233,7 @@ def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(confi
 
 
 def test_configs_beyond_their_common_bound_give_no_facts_and_those_before_do() -> None:
-    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_CONFIG - 2000)
+    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_BYTES - 2000)
     count = MAX_CONFIGS // len(config)
     models = tuple(f"m{number:02}" for number in range(count + 2))
     found = facts_of_all(

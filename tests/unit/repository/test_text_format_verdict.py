@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fleet.repository.model_config import parse_config
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.verdict import parse_config
 
 
 @pytest.mark.parametrize(
