@@ -81,8 +81,7 @@ class ParsedConfig:
 
     def finding_at(self, code: str, message: str, at: int, *, hint: str = "") -> Finding:
         """An error at an offset of the text, in bytes."""
-        line = self.content.count(b"\n", 0, at) + 1
-        column = len(self.content[self.content.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")) + 1
+        line, column = self.tree.line_of(at), self.tree.column_of(at)
         return Finding(code=code, message=message, file=self.file, line=line, column=column, hint=hint)
 
     def enum(self, message: Any, field: str) -> str:
