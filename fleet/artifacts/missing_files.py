@@ -11,7 +11,8 @@ from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.core.sizes import format_size
 from fleet.findings import Finding, FindingsError
 from fleet.repository.copies import copied_name
-from fleet.repository.version_folders import CONFIG, is_version
+from fleet.repository.model_config import CONFIG
+from fleet.repository.version_folders import is_version
 from fleet.selection.git import ignored_files
 from fleet.spec.lock import Lock, LockedModel
 from fleet.spec.project import LoadedSpec

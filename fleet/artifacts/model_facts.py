@@ -9,9 +9,9 @@ from typing import Any
 from fleet.repository.backends import FILES, backend_of, platform_of
 from fleet.repository.contents import Contents, EntryKind
 from fleet.repository.copies import copied_name
-from fleet.repository.model_config import item_bytes, loaded_versions, model_config, within_bounds
+from fleet.repository.model_config import CONFIG, item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
-from fleet.repository.version_folders import CONFIG, is_version
+from fleet.repository.version_folders import is_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 FIRST = ("1",)

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from fleet.artifacts.model_facts import ROOT_MODEL, model_facts
 from fleet.catalog.front_end import out_of_memory
-from fleet.check.model_rules import fact_findings
+from fleet.check.model_rules import model_rule_findings
 from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.message import CONFIG, MAX_BYTES, parsed_config
+from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.loading.entry_model import ROOT
 from fleet.repository.loading.load_plan import LoadPlan, plan_load
+from fleet.repository.model_config import CONFIG, MAX_BYTES
 from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
@@ -105,7 +106,7 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
     name = config.name if MODEL_NAME.fullmatch(config.name) else ROOT_MODEL  # Triton takes the folder's
     contents = Contents(place=file, archive=False, entries={}, texts={f"{name}/{CONFIG}": content})
     facts = model_facts(contents, [name])
-    yield from fact_findings(facts, file, lambda _, fields: _mark(file, content, fields), asked)
+    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
 
 
 def _content(file: Path) -> bytes:
@@ -136,7 +137,7 @@ def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) 
         return _mark(file, contents.texts.get(path, b""), fields)
 
     facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
-    yield from fact_findings(facts, contents.place, mark_of, asked)
+    yield from model_rule_findings(facts, asked, mark_of, contents.place)
 
 
 def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import Contents
+from fleet.repository.model_config import CONFIG
 from fleet.repository.python.code import model_names_in
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Text, strings
 
-CONFIG = "config.pbtxt"
 NAME, STEP = ("name",), ("ensemble_scheduling", "step", "model_name")
 
 

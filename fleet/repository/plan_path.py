@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import Contents
-from fleet.repository.model_config import model_config
-from fleet.repository.version_folders import CONFIG, FIRST, is_version
+from fleet.repository.model_config import CONFIG, model_config
+from fleet.repository.version_folders import FIRST, is_version
 
 CODE = "FL372"
 PLAN = "model.plan"

@@ -11,7 +11,8 @@ from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
 from fleet.artifacts.model_facts import renamed_facts
 from fleet.artifacts.sources.folder import FolderSource, changed_while_read, file_entry
 from fleet.findings import FindingsError
-from fleet.repository.copies import CONFIG, check_copyable, copied_name, renamed_config
+from fleet.repository.copies import check_copyable, copied_name, renamed_config
+from fleet.repository.model_config import CONFIG
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.spec.lock import LockedModel
 

@@ -10,9 +10,10 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from fleet.findings import FindingsError
 from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.kept_files import CONFIG, KeptFiles
+from fleet.repository.kept_files import KeptFiles
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
 from fleet.spec.lock import LockedModel
 
 

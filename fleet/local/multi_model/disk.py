@@ -27,6 +27,7 @@ from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
 from fleet.repository.model_files import NO_CODE
 from fleet.repository.reading.folder import read_folder
 from fleet.repository.unpacking import TooLargeError, budget
@@ -188,7 +189,7 @@ class ModelDisk:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
             # Triton finds files at the root only where the container has them, in /opt/ml/models.
-            at_root = (unpacked / "config.pbtxt").exists()
+            at_root = (unpacked / CONFIG).exists()
             repository = staged / "model" if at_root else staged
             differences = [*map(str, stage(unpacked, repository)), *stand_ins(repository)]
             shutil.rmtree(unpacked)

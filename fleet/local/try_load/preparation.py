@@ -15,9 +15,9 @@ from fleet.local.model_data import unpack
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
 from fleet.local.try_load.stand_ins import backends_of, with_stand_ins, without_runtimes, without_tensors
-from fleet.repository.config.message import CONFIG
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.folder import read_folder
 from fleet.repository.unpacking import budget_of_disk
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from fleet.findings import Finding, Severity
 from fleet.repository.config.backend import is_ensemble
-from fleet.repository.config.message import CONFIG, ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
+from fleet.repository.model_config import CONFIG
 from fleet.repository.version_folders import is_version
 
 ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')

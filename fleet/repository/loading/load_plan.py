@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.message import CONFIG
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.bls import unloaded_calls
@@ -19,6 +18,7 @@ from fleet.repository.loading.model import ensemble_findings, model_findings
 from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
 from fleet.repository.loading.versions import present_versions, without_version
+from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.version_folders import FIRST
 

@@ -12,7 +12,7 @@ from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError
-from fleet.repository.kept_files import MAX_CONFIG
+from fleet.repository.model_config import MAX_BYTES
 from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import SPEC, FleetFolder
@@ -126,7 +126,7 @@ def test_a_lock_that_knows_nothing_of_models_in_s3_is_written_anew(there: Reposi
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
 def test_a_config_in_s3_that_is_too_large_is_refused(there: Repositories, form: str) -> None:
-    files = FILES | {"chain/config.pbtxt": bytes(MAX_CONFIG + 1)}
+    files = FILES | {"chain/config.pbtxt": bytes(MAX_BYTES + 1)}
     there.prefix(files) if form == "team/" else there.archive(packed(files))
     there.spec(form, digest(packed(files)))
     assert "'chain/config.pbtxt' is larger than the configuration of a model is" in there.refused().message

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from fleet.artifacts.model_facts import model_facts
-from fleet.repository.model_config import MAX_LINE
-from fleet.repository.reading.file_store import MAX_TEXT, MAX_TEXTS
+from fleet.repository.model_config import MAX_BYTES, MAX_LINE
+from fleet.repository.reading.file_store import MAX_TEXTS
 from fleet.repository.reading.folder import read_folder
 from fleet.spec.lock import InstanceGroup, LockedModel
 from s3_repositories import on_disk
@@ -220,7 +220,7 @@ def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> No
     "config",
     [
         b'# a comment\nbackend: "python"' + b" " * MAX_LINE,
-        b'backend: "python"\n' + b"#\n" * (MAX_TEXT >> 1),
+        b'backend: "python"\n' + b"#\n" * (MAX_BYTES >> 1),
     ],
 )
 def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
@@ -228,7 +228,7 @@ def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(confi
 
 
 def test_configs_beyond_their_common_bound_give_no_facts_and_those_before_do() -> None:
-    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_TEXT - 2000)
+    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_BYTES - 2000)
     count = MAX_TEXTS // len(config)
     models = tuple(f"m{number:02}" for number in range(count + 2))
     found = facts_of_all(
