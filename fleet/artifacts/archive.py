@@ -55,22 +55,47 @@ class Entry:
     chunks: Callable[[], Iterator[bytes]] | None = None
 
 
+class EntrySource(Protocol):
+    """A model repository somewhere, as a tar stream and as the entries in it."""
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the whole tar stream; the same bytes each time.
+
+        Raises:
+            FindingsError: it cannot be packed, or changes while it is read.
+        """
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order; the content of each is read before the next is.
+
+        Raises:
+            FindingsError: as for `write`.
+        """
+
+
 @dataclass(frozen=True)
 class Checksums:
     """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
-    `kept` has the files from which the facts of the models are derived, by the paths in the stream.
+    `folders` are the paths of its folders; `kept` has the files from which the facts of the models are
+    derived, by the paths in the stream.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     onnx: dict[str, str] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
     kept: KeptFiles = field(default_factory=KeptFiles)
 
-    def observe(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Pass the chunks of a file through, and record the file after the last one."""
+    def observe(self, entry: Entry) -> Iterator[bytes]:
+        """Pass the chunks of a file through, and record the file after the last one; a folder has none."""
+        path = entry.path
+        if entry.chunks is None:
+            self.folders.add(path)
+            self.kept.add_folder(path)
+            return
         crc, digest = 0, hashlib.sha256() if path.endswith(ONNX) else None
-        head, wanted = bytearray(), self.kept.add(path, size)
-        for chunk in chunks:
+        head, wanted = bytearray(), self.kept.add(path, entry.size)
+        for chunk in entry.chunks():
             yield chunk
             crc = isal_zlib.crc32(chunk, crc)
             if digest is not None:
@@ -101,10 +126,7 @@ def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     """Write one entry of a tar stream; return its bytes with the padding of the last block."""
     header = _header(entry.path, entry.size, is_folder=entry.chunks is None)
     sink.write(header)
-    if entry.chunks is None:
-        checksums.kept.add_folder(entry.path.rstrip("/"))
-        return len(header)
-    for chunk in checksums.observe(entry.path, entry.size, entry.chunks()):
+    for chunk in checksums.observe(entry):
         sink.write(chunk)
     rest = -entry.size % tarfile.BLOCKSIZE
     sink.write(bytes(rest))

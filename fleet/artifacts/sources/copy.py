@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class CopySource:
         written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
-        return Checksums(files=files | own, onnx=onnx, kept=written.kept)
+        return replace(written, files=files | own, onnx=onnx)
 
     def entries(self) -> Iterator[Entry]:
         """The entries of the tar stream, in their order.

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
 from fleet.artifacts.sources.skeleton import served_in
-from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
 from fleet.findings import FindingsError
+from fleet.repository import contents
 from fleet.repository.kept_files import KeptFiles, is_config
-from fleet.repository.layout import belongs
+from fleet.repository.layout import belongs, place
+from fleet.repository.reading.collector import Collector
+from fleet.repository.reading.entry_path import require_plain
+from fleet.repository.reading.stream import UnreadableError
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import finding_at
 
@@ -40,13 +44,23 @@ class S3PrefixSource:
             FindingsError: it does not exist, is not as expected, has forbidden entries, or changes.
             CannotRunError: S3 refuses or does not answer.
         """
-        tree, etags = self._list_objects
         stream = DigestWriter(sink)
-        entries = (self._entry(path, size, etags.get(path)) for path, size in tree.ordered())
-        checksums = write_tar(entries, stream)
+        checksums = write_tar(self.entries(), stream)
         compare_digest(self._location, self._expected, stream.digest)
         self._written = checksums.kept
         return checksums
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order.
+
+        Raises:
+            FindingsError: it does not exist, has forbidden entries, or changes.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        gathered, etags = self._list_objects
+        sizes = {**dict.fromkeys(gathered.folders()), **dict(gathered.files())}
+        for path in sorted(sizes, key=lambda path: place(path, is_folder=sizes[path] is None)):
+            yield self._entry(path, sizes[path], etags.get(path))
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories; reads only their configurations, unless `write` has read everything.
@@ -55,38 +69,41 @@ class S3PrefixSource:
             FindingsError: the container could not serve them, or they do not exist or change.
             CannotRunError: S3 refuses or does not answer.
         """
-        tree, etags = self._list_objects
+        gathered, etags = self._list_objects
         try:
-            return served_in(tree, self._written or self._configs(tree, etags), mode, self._location)
-        except UntrustedError as error:
+            return served_in(gathered, self._written or self._configs(gathered, etags), mode, self._location)
+        except UnreadableError as error:
             raise self._access_error(error) from error
 
-    def _configs(self, tree: Tree, etags: dict[str, str]) -> KeptFiles:
+    def _configs(self, gathered: Collector, etags: dict[str, str]) -> KeptFiles:
         kept = KeptFiles()
-        for path, size in tree.files.items():
+        for path, size in gathered.files():
             if is_config(path) and kept.add(path, size):
                 kept.keep(path, b"".join(self._chunks(path, size, etags[path])))
         return kept
 
     @cached_property
-    def _list_objects(self) -> tuple[Tree, dict[str, str]]:
+    def _list_objects(self) -> tuple[Collector, dict[str, str]]:
         """The repository's paths, and the ETag of each file."""
-        place, tree, etags, found = self._location, Tree(), dict[str, str](), False
-        pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=place.key)
+        location, etags, found = self._location, dict[str, str](), False
+        gathered = Collector(Path(location.url), archive=False, unique=True)
+        pages = self._s3.get_paginator("list_objects_v2").paginate(
+            Bucket=location.bucket, Prefix=location.key
+        )
         try:
-            with s3_errors_as_findings(place):
+            with s3_errors_as_findings(location):
                 for page in pages:
                     for listed in page.get("Contents", []):
                         found = True
-                        path, size = listed["Key"].removeprefix(place.key), listed["Size"]
-                        if _add(tree, path, size):
+                        path, size = listed["Key"].removeprefix(location.key), listed["Size"]
+                        if _add(gathered, path, size):
                             etags[path] = listed["ETag"]
-        except UntrustedError as error:
+        except UnreadableError as error:
             raise self._access_error(error) from error
         if not found:
             hint = "correct `repository`, or upload it there"
-            raise FindingsError([finding_at(place.mark, "FL309", f"{place.url}: no objects", hint)])
-        return tree, etags
+            raise FindingsError([finding_at(location.mark, "FL309", f"{location.url}: no objects", hint)])
+        return gathered, etags
 
     def _entry(self, path: str, size: int | None, etag: str | None) -> Entry:
         if size is None or etag is None:
@@ -97,26 +114,26 @@ class S3PrefixSource:
         file = replace(self._location, key=self._location.key + path)
         return object_chunks(self._s3, file, etag, size)
 
-    def _access_error(self, error: UntrustedError) -> FindingsError:
+    def _access_error(self, error: UnreadableError) -> FindingsError:
         message = f"{self._location.url} cannot be packed: {error}"
         hint = "keep plain names of folders and files below the prefix"
         return FindingsError([finding_at(self._location.mark, "FL310", message, hint)])
 
 
-def _add(tree: Tree, path: str, size: int) -> bool:
+def _add(gathered: Collector, path: str, size: int) -> bool:
     """Add a key's file or folder; return whether it is a file of the repository."""
     name = path.removesuffix("/")
     is_folder = name != path or not path
     if is_folder and size:
-        raise UntrustedError(f"{path!r} has content, but its name is a folder's")
+        raise UnreadableError(f"{path!r} has content, but its name is a folder's")
     if not name:
         return False
-    check_path(name)
+    require_plain(name)
     parts = name.split("/")
     kept = list(takewhile(belongs, parts))
     if is_folder or kept != parts:
         # A hidden file still implies its folder, as on a disk.
-        tree.around("/".join([*kept, ""]))
+        gathered.paths.add_above("/".join([*kept, ""]))
         return False
-    tree.file(path, size)
+    gathered.add(path, contents.Entry(contents.EntryKind.FILE, size))
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Sink
+from fleet.artifacts.archive import Checksums, DigestWriter, EntrySource
 from fleet.spec.endpoint import Mode
 
 
@@ -19,15 +19,8 @@ class ArchiveMeasurement:
     checksums: Checksums
 
 
-class ArchiveSource(Protocol):
-    """A model repository somewhere, as a tar stream."""
-
-    def write(self, sink: Sink) -> Checksums:
-        """Write the whole tar stream; the same bytes each time.
-
-        Raises:
-            FindingsError: it cannot be packed, or changes while it is read.
-        """
+class ArchiveSource(EntrySource, Protocol):
+    """A model repository that a container can serve."""
 
     def models(self, mode: Mode) -> tuple[str, ...]:
         """The model directories inside, sorted, for a container of that mode.

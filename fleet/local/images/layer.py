@@ -13,9 +13,9 @@ from typing import IO
 
 from fleet.local.images.file_tree import FOLDER, Content, FileTree, Node, NodeKind, TreeError
 from fleet.local.images.output import DockerError
-from fleet.repository.reading.entry_path import MAX_PATH, path_problem
+from fleet.repository.reading.entry_path import MAX_PATH, path_problem, plain_path
 from fleet.repository.reading.gunzip import Bounds, gunzip
-from fleet.repository.reading.stream import PIECE, FileStream, UnreadableError
+from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
@@ -69,8 +69,7 @@ def unpack_layer(packed: Path, target: Path) -> None:
     try:
         with packed.open("rb") as source, target.open("wb") as tar:
             stream = gunzip(FileStream(source, packed.stat().st_size), Bounds(packed.stat().st_size))
-            while piece := stream.read(PIECE):
-                tar.write(piece)
+            tar.writelines(stream.pieces())
     except UnreadableError as error:
         raise DockerError(f"the layer {packed.name} cannot be read: {error}") from error
 
@@ -105,7 +104,7 @@ def apply_layer(tar: Path, tree: FileTree) -> None:
 
 
 def _safe_path(name: str) -> str:
-    path = "/".join(part for part in name.split("/") if part not in ("", "."))
+    path = plain_path(name)
     if problem := path_problem(path):
         raise TreeError(f"the name {name[:MAX_PATH]!r} {problem}")
     return path

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import pytest
 
-from fleet.artifacts.archive import Checksums
+from fleet.artifacts.archive import Checksums, Entry
 from fleet.artifacts.model_facts import model_facts
 from fleet.repository.kept_files import MAX_CONFIG, MAX_CONFIGS
 from fleet.repository.model_config import MAX_LINE
@@ -19,7 +20,8 @@ def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -
     """The facts of models whose files pass by in small pieces."""
     checksums = Checksums()
     for path, content in files.items():
-        assert b"".join(checksums.observe(path, len(content), pieces(content))) == content
+        entry = Entry(path, len(content), partial(pieces, content))
+        assert b"".join(checksums.observe(entry)) == content
     return model_facts(models, checksums.kept)
 
 
