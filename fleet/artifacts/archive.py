@@ -102,11 +102,16 @@ class Checksums:
                 digest.update(chunk)
             if len(head) < wanted:
                 head += chunk[: wanted - len(head)]
-        self.files[path] = f"crc32:{crc:08x}"
+        self.files[path] = crc_text(crc)
         if digest is not None:
             self.onnx[path] = f"sha256:{digest.hexdigest()}"
         if wanted:
             self.kept.keep(path, bytes(head))
+
+
+def crc_text(crc: int) -> str:
+    """A CRC-32 as a lock has it."""
+    return f"crc32:{crc:08x}"
 
 
 def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:

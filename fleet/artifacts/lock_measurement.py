@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from isal import isal_zlib
 
+from fleet.artifacts.archive import crc_text
 from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
 from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.source import ArchiveMeasurement, measure
@@ -126,5 +127,5 @@ def fold_checksums(files: dict[str, str]) -> dict[str, str]:
             continue
         before = kept.get(f"{folder}/*", "crc32:0").removeprefix("crc32:")
         crc = isal_zlib.crc32(f"{path} {checksum}\n".encode(), int(before, 16))
-        kept[f"{folder}/*"] = f"crc32:{crc:08x}"
+        kept[f"{folder}/*"] = crc_text(crc)
     return kept

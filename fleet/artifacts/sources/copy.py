@@ -9,7 +9,7 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.archive import Checksums, Entry, Sink, crc_text, write_tar
 from fleet.artifacts.sources.folder import changed_while_read, file_entry
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
@@ -85,7 +85,7 @@ class CopySource:
         if own_entry.chunks is None or not is_config(path):
             return own_entry
         content = b"".join(own_entry.chunks())
-        own[path] = f"crc32:{isal_zlib.crc32(content):08x}"
+        own[path] = crc_text(isal_zlib.crc32(content))
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before
