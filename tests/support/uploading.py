@@ -43,6 +43,9 @@ class Stream:
     def entries(self) -> Iterator[Entry]:
         return iter(self._entries)
 
+    def drop_folders(self) -> None:
+        self._entries = [entry for entry in self._entries if entry.chunks]
+
 
 class Reads:
     """A source that is another of some streams each time that it is read, and at last the last of them."""

@@ -107,7 +107,7 @@ class Uploads:
         def metered(sink: Sink) -> None:
             meter = Meter(size, progress, sink)
             write_stream(meter)
-            meter.report()
+            meter.finish()
 
         with self._packs:
             return self._new_object(place, {DIGEST: digest}, part, packed, check or _digest_check(digest))
@@ -188,7 +188,7 @@ class Uploads:
             (check or _digest_check(digest))(stream.digest)
             uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
             stored = uploads.all_of(bucket, prefix, source.entries(), known, meter)
-            meter.report()
+            meter.finish()
             uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
         return True
 

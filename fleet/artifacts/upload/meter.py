@@ -34,10 +34,10 @@ class Meter:
             self._sink.write(data)
         self._passed += len(data)
         if self._passed - self._reported >= STEP:
-            self.report()
+            self._progress(self._passed - self._reported)
+            self._reported = self._passed
         return len(data)
 
-    def report(self) -> None:
-        """Call `progress` with the rest."""
-        self._progress(self._passed - self._reported)
-        self._reported = self._passed
+    def finish(self) -> None:
+        """Call `progress` with what is left of the size, as nothing more comes."""
+        self._progress(self._size - self._reported)
