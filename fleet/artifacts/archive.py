@@ -6,22 +6,15 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Protocol
 
 from isal import isal_zlib
 
+from fleet.core.tar_writer import Sink, write_end, write_member
 from fleet.repository.kept_files import KeptFiles
 
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
 ONNX = ".onnx"
-
-
-class Sink(Protocol):
-    """An object that takes bytes."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take the next bytes."""
 
 
 class DigestWriter:
@@ -129,27 +122,6 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
 
 def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     """Write one entry of a tar stream; return its bytes with the padding of the last block."""
-    header = _header(entry.path, entry.size, is_folder=entry.chunks is None)
-    sink.write(header)
-    for chunk in checksums.observe(entry):
-        sink.write(chunk)
-    rest = -entry.size % tarfile.BLOCKSIZE
-    sink.write(bytes(rest))
-    return len(header) + entry.size + rest
-
-
-def write_end(size: int, sink: Sink) -> None:
-    """Write the end of a tar stream of so many bytes."""
-    end = 2 * tarfile.BLOCKSIZE
-    sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
-
-
-@lru_cache(maxsize=1024)
-def _header(path: str, size: int, *, is_folder: bool) -> bytes:
-    """The header of an entry; making one costs more time than the digest of a small file."""
-    info = tarfile.TarInfo(path)
-    if is_folder:
-        info.type, info.mode = tarfile.DIRTYPE, FOLDER_MODE
-    else:
-        info.size, info.mode = size, FILE_MODE
-    return info.tobuf(tarfile.PAX_FORMAT)
+    is_folder = entry.chunks is None
+    kind, mode = (tarfile.DIRTYPE, FOLDER_MODE) if is_folder else (tarfile.REGTYPE, FILE_MODE)
+    return write_member(sink, entry.path, kind, mode, size=entry.size, chunks=checksums.observe(entry))

@@ -18,8 +18,8 @@ from fleet.catalog.limits import limit
 from fleet.core.sizes import format_size
 from fleet.repository.contents import Entry, EntryKind
 from fleet.repository.reading.entry_path import path_problem, plain_path
-from fleet.repository.reading.gunzip import Bounds, gunzip
-from fleet.repository.reading.paths import FOLDER, MAX_ENTRIES, ClashError, Paths
+from fleet.repository.reading.gunzip import MAX_ENTRIES, Bounds, gunzip
+from fleet.repository.reading.paths import FOLDER, ClashError, Paths
 from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, crc_text, write_tar
+from fleet.artifacts.archive import Checksums, Entry, crc_text, write_tar
 from fleet.artifacts.sources.folder import changed_while_read, file_entry
+from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
 from fleet.repository.kept_files import is_config

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry, EntrySource, Sink, write_end, write_entry
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, EntrySource, write_entry
 from fleet.artifacts.upload.errors import ContentChangedError
+from fleet.core.tar_writer import Sink, write_end
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import place
 

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.archive import Checksums, Entry, write_tar
 from fleet.artifacts.sources.line_ends import is_text, lf_size, without_cr
+from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError
 from fleet.repository.layout import entries
 from fleet.repository.loading.outcome import served_models

@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks
 from fleet.artifacts.sources.skeleton import served_in
+from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import KeptFiles
 from fleet.repository.reading.archive import strict_members

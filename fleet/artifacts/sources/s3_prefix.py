@@ -9,9 +9,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_tar
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, write_tar
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
 from fleet.artifacts.sources.skeleton import served_in
+from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository import contents
 from fleet.repository.kept_files import KeptFiles, is_config

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from botocore.config import Config
 
-from fleet.artifacts.archive import DigestWriter, EntrySource, Sink
+from fleet.artifacts.archive import DigestWriter, EntrySource
 from fleet.artifacts.pack import pack
 from fleet.artifacts.store import DIGEST
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
@@ -27,6 +27,7 @@ from fleet.artifacts.upload.object import (
     TakenError,
     part_size,
 )
+from fleet.core.tar_writer import Sink
 from fleet.findings import CannotRunError
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 
 from isal import isal_zlib
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, crc_text
+from fleet.artifacts.archive import Checksums, Entry, crc_text
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
 from fleet.artifacts.upload.object import ObjectPlace, ObjectWriter
+from fleet.core.tar_writer import Sink
 from fleet.repository.reading.stream import ChunkStream
 
 PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"

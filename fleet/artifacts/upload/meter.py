@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload.errors import ContentChangedError
+from fleet.core.tar_writer import Sink
 
 STEP = 1 << 20
 

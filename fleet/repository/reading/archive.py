@@ -52,7 +52,7 @@ def strict_members(
     `gathered` gets them before they come; it must be one with unique paths. `write` gets the tar stream.
 
     Raises:
-        UnreadableError: the archive is no .tar.gz, is damaged, or has what a packed folder never has.
+        UnreadableError: the archive is not a .tar.gz, is damaged, or has what a packed folder never has.
     """
     bounds = Bounds(packed=MAX_SIZE)
     stream = ChunkStream(gunzip(packed, bounds, required=True).pieces(), write)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fleet.repository.contents import Entry, EntryKind
-from fleet.repository.reading.gunzip import MAX_SIZE
+from fleet.repository.reading.gunzip import MAX_ENTRIES, MAX_SIZE
 from fleet.repository.reading.stream import UnreadableError
 
-MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
-"""Entries, and bytes of all paths together, as many as are packed: some 300 MiB of memory."""
+MAX_PATHS = 64 << 20
+"""Bytes of all paths together, as many as are packed: with all entries, some 300 MiB of memory."""
 MAX_FOLDERS, MAX_AT_ROOT = 100_000, 10_000
 """Folders, and those at the root, each of which may be a model: an unpacked environment has some 5,000."""
 FOLDER = Entry(EntryKind.FOLDER)
@@ -40,10 +40,10 @@ class Paths:
         self._bytes = self._folders = self._at_root = 0
 
     def add(self, path: str, entry: Entry) -> Entry | None:
-        """Put an entry at its path; return the one that was there.
+        """Put an entry at its path; return the one that it replaces.
 
         Raises:
-            ClashError: something is there that it cannot replace.
+            ClashError: it cannot replace the entry that has this path.
             TooManyError: it is one too many.
             UnreadableError: paths are to be unique, and this one was added before.
         """
