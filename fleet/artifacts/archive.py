@@ -6,22 +6,14 @@ import hashlib
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Protocol
 
 from isal import isal_zlib
 
-from fleet.repository.kept_files import KeptFiles
+from fleet.core.tar_writer import Sink, write_end, write_member
 
 FILE_MODE, FOLDER_MODE = 0o644, 0o755
 ONNX = ".onnx"
-
-
-class Sink(Protocol):
-    """An object that takes bytes."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take the next bytes."""
 
 
 class DigestWriter:
@@ -55,35 +47,56 @@ class Entry:
     chunks: Callable[[], Iterator[bytes]] | None = None
 
 
+class EntrySource(Protocol):
+    """A model repository somewhere, as a tar stream and as the entries in it."""
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the whole tar stream; the same bytes each time.
+
+        Raises:
+            FindingsError: it cannot be packed, or changes while it is read.
+        """
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order; the content of each is read before the next is.
+
+        Raises:
+            FindingsError: as for `write`.
+        """
+
+
 @dataclass(frozen=True)
 class Checksums:
     """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
-    `sizes` has the bytes of each file as it is packed. `kept` has the files from which the facts of the
-    models are derived, by the paths in the stream.
+    `folders` are the paths of its folders, `sizes` the bytes of each file as it is packed.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     onnx: dict[str, str] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
     sizes: dict[str, int] = field(default_factory=dict)
-    kept: KeptFiles = field(default_factory=KeptFiles)
 
-    def observe(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Pass the chunks of a file through, and record the file after the last one."""
+    def observe(self, entry: Entry) -> Iterator[bytes]:
+        """Pass the chunks of a file through, and record the file after the last one; a folder has none."""
+        path = entry.path
+        if entry.chunks is None:
+            self.folders.add(path)
+            return
         crc, digest = 0, hashlib.sha256() if path.endswith(ONNX) else None
-        head, wanted = bytearray(), self.kept.add(path, size)
-        for chunk in chunks:
+        for chunk in entry.chunks():
             yield chunk
             crc = isal_zlib.crc32(chunk, crc)
             if digest is not None:
                 digest.update(chunk)
-            if len(head) < wanted:
-                head += chunk[: wanted - len(head)]
-        self.files[path], self.sizes[path] = f"crc32:{crc:08x}", size
+        self.files[path], self.sizes[path] = crc_text(crc), entry.size
         if digest is not None:
             self.onnx[path] = f"sha256:{digest.hexdigest()}"
-        if wanted:
-            self.kept.keep(path, bytes(head))
+
+
+def crc_text(crc: int) -> str:
+    """A CRC-32 as a lock has it."""
+    return f"crc32:{crc:08x}"
 
 
 def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
@@ -101,30 +114,6 @@ def write_tar(entries: Iterable[Entry], sink: Sink) -> Checksums:
 
 def write_entry(entry: Entry, sink: Sink, checksums: Checksums) -> int:
     """Write one entry of a tar stream; return its bytes with the padding of the last block."""
-    header = _header(entry.path, entry.size, is_folder=entry.chunks is None)
-    sink.write(header)
-    if entry.chunks is None:
-        checksums.kept.add_folder(entry.path.rstrip("/"))
-        return len(header)
-    for chunk in checksums.observe(entry.path, entry.size, entry.chunks()):
-        sink.write(chunk)
-    rest = -entry.size % tarfile.BLOCKSIZE
-    sink.write(bytes(rest))
-    return len(header) + entry.size + rest
-
-
-def write_end(size: int, sink: Sink) -> None:
-    """Write the end of a tar stream of so many bytes."""
-    end = 2 * tarfile.BLOCKSIZE
-    sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
-
-
-@lru_cache(maxsize=1024)
-def _header(path: str, size: int, *, is_folder: bool) -> bytes:
-    """The header of an entry; making one costs more time than the digest of a small file."""
-    info = tarfile.TarInfo(path)
-    if is_folder:
-        info.type, info.mode = tarfile.DIRTYPE, FOLDER_MODE
-    else:
-        info.size, info.mode = size, FILE_MODE
-    return info.tobuf(tarfile.PAX_FORMAT)
+    is_folder = entry.chunks is None
+    kind, mode = (tarfile.DIRTYPE, FOLDER_MODE) if is_folder else (tarfile.REGTYPE, FILE_MODE)
+    return write_member(sink, entry.path, kind, mode, size=entry.size, chunks=checksums.observe(entry))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections import Counter
 from pathlib import PurePosixPath
-from tarfile import BLOCKSIZE
 
 from isal import isal_zlib
 
+from fleet.artifacts.archive import crc_text
 from fleet.artifacts.engines.lock import measured_engines, require_models, require_place, with_engines
 from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.sources.source import ArchiveMeasurement, measure
@@ -57,7 +58,7 @@ def measured_lock(
     in_turn = all_of if is_small else all_in_parallel
     read = in_turn(
         to_read,
-        lambda each: measure(source_of(repositories, each, s3), layout_first=not _is_in_s3(spec, each)),
+        lambda each: measure(source_of(repositories, each, s3)),
     )
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
     own = image or (held.image if held else None)
@@ -102,7 +103,7 @@ def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
                 entries = repositories.contents(each.index).packed_entries
                 archives[each.name] = LockedArchive(
                     digest=NO_DIGEST,
-                    size=sum((size or 0) + BLOCKSIZE for _, size in entries),
+                    size=sum((size or 0) + tarfile.BLOCKSIZE for _, size in entries),
                     models=folder_source(repositories, each).models(),
                 )
     return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
@@ -155,5 +156,5 @@ def fold_checksums(files: dict[str, str]) -> dict[str, str]:
             continue
         before = kept.get(f"{folder}/*", "crc32:0").removeprefix("crc32:")
         crc = isal_zlib.crc32(f"{path} {checksum}\n".encode(), int(before, 16))
-        kept[f"{folder}/*"] = f"crc32:{crc:08x}"
+        kept[f"{folder}/*"] = crc_text(crc)
     return kept

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from isal import igzip, igzip_threaded
 
-from fleet.artifacts.archive import DigestWriter, Sink
+from fleet.artifacts.archive import DigestWriter
+from fleet.core.tar_writer import Sink
 
 LEVEL, THREADS = 1, 2
 """Weights hardly compress: higher levels cost time and save nothing (docs/decisions/0008)."""

@@ -8,8 +8,8 @@ import os
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
+from fleet.core.tar_writer import Sink, write_end, write_member
 from fleet.findings import FindingsError
 from fleet.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
 from fleet.images.dockerfile import DOCKERFILE
@@ -17,13 +17,6 @@ from fleet.images.dockerfile import DOCKERFILE
 FORMAT_VERSION = 1
 """Another number is another digest of every context."""
 FILE_MODE, EXECUTABLE_MODE, LINK_MODE = 0o644, 0o755, 0o777
-
-
-class ContextSink(Protocol):
-    """What takes the bytes of the tar stream."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take the next bytes."""
 
 
 def context_digest(context: BuildContext) -> str:
@@ -42,7 +35,7 @@ def context_digest(context: BuildContext) -> str:
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
 
-def write_context(context: BuildContext, sink: ContextSink) -> None:
+def write_context(context: BuildContext, sink: Sink) -> None:
     """Write the tar stream of a context: folders first, then files and links, without times and owners.
 
     Raises:
@@ -50,32 +43,18 @@ def write_context(context: BuildContext, sink: ContextSink) -> None:
     """
     size = 0
     for folder in sorted(folders_of({each.path: each for each in context.entries})):
-        size += _write(sink, _header(folder, tarfile.DIRTYPE, EXECUTABLE_MODE))
+        size += write_member(sink, folder, tarfile.DIRTYPE, EXECUTABLE_MODE)
     for entry in context.entries:
         if entry.target:
-            size += _write(sink, _header(entry.path, tarfile.SYMTYPE, LINK_MODE, target=entry.target))
+            size += write_member(sink, entry.path, tarfile.SYMTYPE, LINK_MODE, target=entry.target)
             continue
-        size += _write(sink, _header(entry.path, tarfile.REGTYPE, _mode(entry), size=entry.size))
-        for chunk in _chunks(context.folder / entry.path, entry):
-            size += _write(sink, chunk)
-        size += _write(sink, bytes(-entry.size % tarfile.BLOCKSIZE))
-    end = 2 * tarfile.BLOCKSIZE
-    sink.write(bytes(end + -(size + end) % tarfile.RECORDSIZE))
+        chunks = _chunks(context.folder / entry.path, entry)
+        size += write_member(sink, entry.path, tarfile.REGTYPE, _mode(entry), size=entry.size, chunks=chunks)
+    write_end(size, sink)
 
 
 def _mode(entry: ContextEntry) -> int:
     return EXECUTABLE_MODE if entry.executable else FILE_MODE
-
-
-def _write(sink: ContextSink, data: bytes) -> int:
-    sink.write(data)
-    return len(data)
-
-
-def _header(path: str, kind: bytes, mode: int, *, size: int = 0, target: str = "") -> bytes:
-    info = tarfile.TarInfo(path)
-    info.type, info.mode, info.size, info.linkname = kind, mode, size, target
-    return info.tobuf(tarfile.PAX_FORMAT)
 
 
 def _chunks(file: Path, entry: ContextEntry) -> Iterator[bytes]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import shutil
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from fleet.catalog.limits import limit
 from fleet.core.sizes import format_size
-from fleet.repository.reading.entry_path import path_problem
-from fleet.repository.reading.gunzip import MAGIC, MAX_ENTRIES, Bounds, Gunzip
-from fleet.repository.reading.stream import PIECE, FileStream, Stream, UnreadableError
+from fleet.repository.contents import Entry, EntryKind
+from fleet.repository.reading.entry_path import path_problem, plain_path
+from fleet.repository.reading.gunzip import MAX_ENTRIES, Bounds, gunzip
+from fleet.repository.reading.paths import FOLDER, ClashError, Paths
+from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
-AS_SOMETHING_ELSE = "is in the archive as a folder and as something else"
 ZIP_TYPES = {0: "", stat.S_IFREG: "", stat.S_IFDIR: "", stat.S_IFLNK: "a symbolic link"}
 """By the type of a file in its Unix mode; 0 where the archive was not made on Unix."""
 
@@ -116,70 +117,53 @@ def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
             written.
         OSError: the disk is full.
     """
-    seen = _Seen(budget)
+    entries = _Entries(budget)
     try:
         with ZipFile(opened) as archive:
             for info in archive.infolist():
                 # As it is stored: ZipInfo.filename is cut at a NUL, and has other separators replaced.
-                seen.add(info.orig_filename, _what(info), info.file_size, is_folder=info.is_dir())
+                entries.add(info.orig_filename, _what(info), info.file_size, is_folder=info.is_dir())
             folder.mkdir(exist_ok=True)
             archive.extractall(folder)
+    except UnreadableError as error:
+        raise UnpackingError(str(error)) from error
     except (BadZipFile, NotImplementedError, RuntimeError) as error:  # RuntimeError: it has a password
         raise UnpackingError(f"it is not a zip file that can be unpacked: {error}") from error
 
 
-@dataclass
-class _Seen:
+class _Entries:
     """What an archive would put where."""
 
-    budget: Budget
-    size: int = 0
-    entries: int = 0
-    files: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self._paths, self._number = budget, Paths(), 0
 
     def add(self, path: str, what: str, size: int, *, is_folder: bool) -> str:
-        """Look at one entry; its path in one spelling, "" for the root itself.
+        """Check one entry; its path in one spelling, "" for the root itself.
 
         Raises:
-            UnpackingError: it may not be unpacked.
+            TooLargeError: it is one too many. UnreadableError: it may not be unpacked.
         """
         if problem := path_problem(path):
-            raise UnpackingError(f"{path!r} {problem}")
+            raise UnreadableError(f"{path!r} {problem}")
         if what:
-            raise UnpackingError(f"{path!r} is {what}; only folders and files are unpacked")
-        self.size, self.entries = self.size + size, self.entries + 1
-        path = "/".join(part for part in path.split("/") if part not in ("", "."))
-        if path in self.files if is_folder else path in self.folders or not path:
-            raise UnpackingError(f"{path!r} {AS_SOMETHING_ELSE}")
-        self._above(path)
-        (self.folders if is_folder else self.files).add(path)
-        self.budget.require(self.size, max(self.entries, len(self.files) + len(self.folders - {""})))
+            raise UnreadableError(f"{path!r} is {what}; only folders and files are unpacked")
+        path = plain_path(path)
+        if path:
+            self._paths.add(path, FOLDER if is_folder else Entry(EntryKind.FILE, size))
+        elif not is_folder:
+            raise ClashError(path)
+        self._number += 1
+        self._budget.require(self._paths.size, max(self._number, len(self._paths.entries)))
         return path
-
-    def _above(self, path: str) -> None:
-        end = path.rfind("/")
-        while end > 0 and path[:end] not in self.folders:
-            if path[:end] in self.files:
-                raise UnpackingError(f"{path[:end]!r} {AS_SOMETHING_ELSE}")
-            self.folders.add(path[:end])
-            self.budget.require(self.size, len(self.files) + len(self.folders))
-            end = path.rfind("/", 0, end)
 
 
 def _tar_entries(opened: BinaryIO, budget: Budget) -> Iterator[tuple[str, Member]]:
     size = opened.seek(0, 2)
     opened.seek(0)
-    bounds, seen = Bounds(packed=size), _Seen(budget)
-    for member in members(_gunzip(FileStream(opened, size), bounds), bounds):
-        path = seen.add(member.path, member.what, member.content.size, is_folder=member.is_folder)
+    bounds, entries = Bounds(packed=size), _Entries(budget)
+    for member in members(gunzip(FileStream(opened, size), bounds, required=True), bounds):
+        path = entries.add(member.path, member.what, member.content.size, is_folder=member.is_folder)
         yield path, member
-
-
-def _gunzip(packed: Stream, bounds: Bounds) -> Stream:
-    if packed.peek(len(MAGIC)) != MAGIC:
-        raise UnreadableError("it is not gzip")
-    return Gunzip(packed, bounds)
 
 
 def _write(file: Path, member: Member) -> None:
@@ -189,8 +173,7 @@ def _write(file: Path, member: Member) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     with file.open("xb") as written:
-        while piece := member.content.read(PIECE):
-            written.write(piece)
+        written.writelines(member.content.pieces())
     if member.is_executable:
         file.chmod(file.stat().st_mode | 0o111)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from botocore.config import Config
 
 from faulty_s3 import FaultyS3, Request, faulty_s3
-from fleet.artifacts.archive import DigestWriter, Entry, Sink, write_tar
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, write_tar
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from fleet.core.tar_writer import Sink
 from sessions import shared_session
 
 if TYPE_CHECKING:
@@ -37,8 +38,30 @@ class Stream:
         self.write(told)
         self.digest, self.size = told.digest, told.size
 
-    def write(self, sink: Sink) -> None:
-        write_tar(self._entries, sink)
+    def write(self, sink: Sink) -> Checksums:
+        return write_tar(self._entries, sink)
+
+    def entries(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    def drop_folders(self) -> None:
+        self._entries = [entry for entry in self._entries if entry.chunks]
+
+
+class Reads:
+    """A source that is another of some streams each time that it is read, and at last the last of them."""
+
+    def __init__(self, streams: Iterable[Stream]) -> None:
+        self._left = list(streams)
+
+    def write(self, sink: Sink) -> Checksums:
+        return self._next().write(sink)
+
+    def entries(self) -> Iterator[Entry]:
+        return self._next().entries()
+
+    def _next(self) -> Stream:
+        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
 
 
 def _file(name: str, size: int) -> Entry:
@@ -80,13 +103,12 @@ class UploadBucket:
 
     def upload_files(self, *reads: Stream) -> None:
         """Upload the files of the first stream; each time that it is read, it is the next of them."""
-        left = list(reads)
         with Uploads(self.s3) as uploads:
             uploads.files(
                 BUCKET,
                 "p/",
                 "p.files",
-                lambda sink: (left.pop(0) if len(left) > 1 else left[0]).write(sink),
+                Reads(reads),
                 digest=reads[0].digest,
                 size=max(each.size for each in reads),
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.sources.folder import read_chunks
 from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object_chunks, s3_errors_as_findings
 from fleet.artifacts.sources.spec_path import spec_path
@@ -16,7 +16,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.reading.lfs import IS_POINTER
-from fleet.repository.reading.stream import PIECE, FileStream, Stream
+from fleet.repository.reading.stream import ChunkStream, FileStream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, onnx_in_s3
@@ -135,12 +135,13 @@ def onnx_of(loaded: LoadedSpec, path: KeyPath, engine: Engine, s3: Connect) -> O
 
 
 def _measure(size: int, chunks: Iterator[bytes], unfit: Callable[[str, str], Finding]) -> Onnx:
-    stream = _Digested(chunks)
+    digest = DigestWriter()
+    stream = ChunkStream(chunks, digest.write)
     header = read_header(stream, size)
-    while stream.read(PIECE):
+    for _ in stream.pieces():
         pass  # the rest is needed for the digest
     _refuse(header, unfit)
-    return Onnx(digest=f"sha256:{stream.digest.hexdigest()}", size=stream.size)
+    return Onnx(digest=digest.digest, size=digest.size)
 
 
 def _refuse(header: OnnxHeader, unfit: Callable[[str, str], Finding]) -> None:
@@ -151,17 +152,3 @@ def _refuse(header: OnnxHeader, unfit: Callable[[str, str], Finding]) -> None:
         problem = f"the ONNX model has weights in other files, such as {header.external[0]!r}"
         hint = "an engine is built from one file: save it with `save_as_external_data=False`"
         raise FindingsError([unfit(problem, hint)])
-
-
-class _Digested(Stream):
-    """Chunks that are digested as they are read."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        super().__init__()
-        self._chunks, self.digest, self.size = chunks, hashlib.sha256(), 0
-
-    def _next(self) -> bytes:
-        chunk = next(self._chunks, b"")
-        self.digest.update(chunk)
-        self.size += len(chunk)
-        return chunk

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.archive import EntrySource
 from fleet.artifacts.engines.archives import BuiltArchive
 from fleet.artifacts.engines.request import StoredPlan, size_with_plans
 from fleet.artifacts.progress import PublishProgress
@@ -13,7 +14,6 @@ from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
 from fleet.artifacts.sources.spec_sources import SpecRepositories, source_of
 from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
-from fleet.artifacts.upload.meter import StreamWriter
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import Finding, FindingsError
@@ -99,11 +99,9 @@ class StoreUploads:
         try:
             if repository is None:
                 source = source_of(SpecRepositories(loaded), wanted.artifact.source, lambda: self._s3)
-                return self._upload_packed(uploads, content, wanted, source.write, content.size, None)
+                return self._upload_packed(uploads, content, wanted, source, content.size, None)
             built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
-            uploaded = self._upload_packed(
-                uploads, content, wanted, built.source.write, built.size, built.check
-            )
+            uploaded = self._upload_packed(uploads, content, wanted, built.source, built.size, built.check)
             if uploaded:
                 built.write_contents()
             return uploaded
@@ -115,7 +113,7 @@ class StoreUploads:
         uploads: Uploads,
         content: Content,
         wanted: ArchiveRequirement,
-        write: StreamWriter,
+        source: EntrySource,
         size: int,
         check: Check | None,
     ) -> bool:
@@ -123,13 +121,13 @@ class StoreUploads:
             if content.compression is Compression.GZIP:
                 place = ObjectPlace(self._bucket, content.key)
                 return uploads.archive(
-                    place, write, digest=content.digest, size=size, progress=progress, check=check
+                    place, source.write, digest=content.digest, size=size, progress=progress, check=check
                 )
             return uploads.files(
                 self._bucket,
                 files_prefix(content.digest),
                 content.key,
-                write,
+                source,
                 digest=content.digest,
                 size=size,
                 progress=progress,

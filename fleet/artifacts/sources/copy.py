@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from isal import isal_zlib
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
+from fleet.artifacts.archive import Checksums, Entry, crc_text, write_tar
 from fleet.artifacts.model_facts import renamed_facts
 from fleet.artifacts.sources.folder import FolderSource, changed_while_read, file_entry
+from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
 from fleet.repository.model_config import CONFIG
@@ -19,6 +21,8 @@ from fleet.spec.lock import LockedModel
 
 class CopySource:
     """Copy number `copy` of a folder: the folder's archive with its models renamed."""
+
+    has_fast_layout = True
 
     def __init__(self, folder: FolderSource, copy: int) -> None:
         self._folder, self._copy = folder, copy
@@ -35,7 +39,7 @@ class CopySource:
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
         sizes = {paths_here[path]: size for path, size in written.sizes.items()}
-        return Checksums(files=files | own, onnx=onnx, sizes=sizes)
+        return replace(written, files=files | own, onnx=onnx, sizes=sizes)
 
     def entries(self) -> Iterator[Entry]:
         """The entries of the tar stream, in their order.
@@ -90,7 +94,7 @@ class CopySource:
         if own_entry.chunks is None or not (path.count("/") == 1 and path.endswith(f"/{CONFIG}")):
             return own_entry
         content = b"".join(own_entry.chunks())
-        own[path] = f"crc32:{isal_zlib.crc32(content):08x}"
+        own[path] = crc_text(isal_zlib.crc32(content))
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
-from typing import Protocol
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_end, write_entry
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry, EntrySource, write_entry
 from fleet.artifacts.upload.errors import ContentChangedError
+from fleet.core.tar_writer import Sink, write_end
 from fleet.findings import Finding, FindingsError
 from fleet.repository.reading.entry_path import packing_key
 
 ROOM = 4096
 """The most bytes of the headers of a plan and its folder, with the padding of its last block."""
-
-
-class Entries(Protocol):
-    """A repository with single entries, sorted like those of a folder."""
-
-    def entries(self) -> Iterator[Entry]:
-        """The entries of its tar stream."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +30,7 @@ class BuiltSource:
     `repository` is the digest of its tar stream without them.
     """
 
-    def __init__(self, source: Entries, plans: Mapping[str, BuiltPlan], repository: str) -> None:
+    def __init__(self, source: EntrySource, plans: Mapping[str, BuiltPlan], repository: str) -> None:
         self._source, self._plans, self._repository = source, plans, repository
 
     @staticmethod
@@ -54,15 +47,7 @@ class BuiltSource:
         """
         own, checksums = DigestWriter(), Checksums()
         size, both = 0, _Both(own, sink)
-        there = set[str]()
         for entry, is_own in self._all():
-            if entry.path in there:
-                if entry.chunks is None and not is_own:
-                    continue
-                message = f"{entry.path!r} already exists, but an engine is built for it"
-                hint = "delete the file, or leave the engine out"
-                raise FindingsError([Finding(code="FL372", message=message, hint=hint)])
-            there.add(entry.path)
             size += write_entry(entry, both if is_own else sink, checksums)
         own_size = own.size
         write_end(own_size, own)
@@ -71,10 +56,28 @@ class BuiltSource:
             raise ContentChangedError(own.digest)
         return checksums
 
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order; the repository's own digest is not checked.
+
+        Raises:
+            FindingsError: as for `write`.
+        """
+        return (entry for entry, _ in self._all())
+
     def _all(self) -> Iterator[tuple[Entry, bool]]:
-        """Own entries and the plans, in order; for one path the own entry comes first."""
+        """Own entries and the plans, in order, and whether each is an own one."""
         own = ((entry, True) for entry in self._source.entries())
-        return merge(own, ((entry, False) for entry in self._plan_entries()), key=_place)
+        plans = ((entry, False) for entry in self._plan_entries())
+        paths = set[str]()
+        for entry, is_own in merge(own, plans, key=_place):  # for one path the own entry comes first
+            if entry.path in paths:
+                if entry.chunks is None and not is_own:
+                    continue
+                message = f"{entry.path!r} already exists, but an engine is built for it"
+                hint = "delete the file, or leave the engine out"
+                raise FindingsError([Finding(code="FL372", message=message, hint=hint)])
+            paths.add(entry.path)
+            yield entry, is_own
 
     def _plan_entries(self) -> list[Entry]:
         plans = [Entry(path, plan.size, plan.chunks) for path, plan in self._plans.items()]

@@ -5,35 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
-from fleet.artifacts.model_facts import model_facts
+from fleet.artifacts.archive import Checksums, Entry, write_tar
 from fleet.artifacts.sources.line_ends import is_text, lf_size, without_cr
+from fleet.artifacts.sources.source import RepositorySource
+from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.reading.file_store import TEXTS, kind_of
 from fleet.repository.reading.folder import read_folder
 from fleet.repository.reading.lfs import lfs_finding, lfs_size
-from fleet.spec.lock import LockedModel
 
 CHUNK = 1 << 20
 SINGLE = ServingContainer()
 
 
-@dataclass(frozen=True)
-class FolderSource:
-    """The files of a folder, sorted, without hidden ones; they are listed once, and the small ones read once.
+class FolderSource(RepositorySource):
+    """The files of a folder, sorted, without hidden ones; they are listed once, and small ones read once."""
 
-    `container` is the one that is to serve it.
-    """
+    has_fast_layout = True
 
-    contents: Contents
-    container: ServingContainer = SINGLE
+    def __init__(self, contents: Contents, container: ServingContainer = SINGLE) -> None:
+        super().__init__(container)
+        self._contents = contents
 
     @classmethod
     def of(cls, folder: Path, container: ServingContainer = SINGLE) -> FolderSource:
@@ -44,20 +40,10 @@ class FolderSource:
         """
         return cls(read_folder(folder, packed=True), container)
 
-    @cached_property
-    def plan(self) -> LoadPlan:
-        """What the container makes of it."""
-        return plan_load(self.contents, self.container)
-
-    def served_models(self) -> tuple[str, ...]:
-        """The model directories.
-
-        Raises:
-            FindingsError: the folder cannot be packed, or the container could not serve it.
-        """
-        if refusals := self.plan.refusals:
-            raise FindingsError(refusals)
-        return tuple(self.contents.folders())
+    @property
+    def contents(self) -> Contents:
+        """The repository as it is packed."""
+        return self._contents
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream.
@@ -79,14 +65,6 @@ class FolderSource:
             is_whole = kind_of(path) in TEXTS
             content = self.contents.texts.get(path) if is_whole else None
             yield file_entry(self.contents.file(path), path, size, content)
-
-    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
-        """The facts of the models that the container serves; with sizes as `write` has packed them.
-
-        Raises:
-            FindingsError: as `served_models`.
-        """
-        return model_facts(self.contents, self.served_models(), checksums.sizes if checksums else None)
 
 
 def file_entry(file: Path, name: str, size: int | None, content: bytes | None = None) -> Entry:

@@ -7,6 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from isal import isal_zlib
 
+from fleet.artifacts.archive import crc_text
+
 TEXT = {
     *(".cfg", ".csv", ".ini", ".json", ".jsonl", ".md", ".pbtxt", ".py", ".sh"),
     *(".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"),
@@ -61,6 +63,5 @@ def differs_in_line_ends(file: Path, checksum: str) -> bool:
         return False
     with_lf = content.replace(b"\r\n", b"\n")
     return b"\0" not in content and any(
-        f"crc32:{isal_zlib.crc32(each):08x}" == checksum
-        for each in (with_lf, with_lf.replace(b"\n", b"\r\n"))
+        crc_text(isal_zlib.crc32(each)) == checksum for each in (with_lf, with_lf.replace(b"\n", b"\r\n"))
     )

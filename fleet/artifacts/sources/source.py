@@ -1,11 +1,20 @@
-"""The source of an archive."""
+"""The source of an archive: a model repository, as the container of an endpoint would load it."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Sink
+from fleet.artifacts.archive import Checksums, DigestWriter, Entry
+from fleet.artifacts.model_facts import model_facts
+from fleet.core.tar_writer import Sink
+from fleet.findings import FindingsError
+from fleet.repository.contents import Contents
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.spec.lock import LockedModel
 
 
@@ -20,13 +29,23 @@ class ArchiveMeasurement:
 
 
 class ArchiveSource(Protocol):
-    """A model repository somewhere, as a tar stream."""
+    """A model repository somewhere, as a tar stream and as what a container makes of it."""
+
+    has_fast_layout: bool
+    """Whether the layout is known before the files are read."""
 
     def write(self, sink: Sink) -> Checksums:
         """Write the whole tar stream; the same bytes each time.
 
         Raises:
             FindingsError: it cannot be packed, or changes while it is read.
+        """
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the tar stream, in their order; the content of each is read before the next is.
+
+        Raises:
+            FindingsError: as for `write`.
         """
 
     def served_models(self) -> tuple[str, ...]:
@@ -37,24 +56,58 @@ class ArchiveSource(Protocol):
         """
 
     def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
-        """The facts of the models that its container serves, with sizes as `write` has packed them.
+        """The facts of these models, with sizes as `write` has packed them.
 
         Raises:
-            FindingsError: the container would not serve them.
+            FindingsError: as `served_models`.
         """
 
 
-def measure(source: ArchiveSource, *, layout_first: bool = True) -> ArchiveMeasurement:
-    """Read an archive without keeping it.
+class RepositorySource:
+    """What follows for all sources from `contents`, which has what is packed, and from the container."""
 
-    A folder's layout is checked first, which is fast; without `layout_first`, a repository in S3 is read only
-    once for both.
+    has_fast_layout = False
+
+    def __init__(self, container: ServingContainer) -> None:
+        self.container = container
+
+    @property
+    @abstractmethod
+    def contents(self) -> Contents:
+        """The repository as it is packed."""
+
+    @cached_property
+    def plan(self) -> LoadPlan:
+        """What the container makes of it."""
+        return plan_load(self.contents, self.container)
+
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories, sorted.
+
+        Raises:
+            FindingsError: the repository cannot be packed, or the container could not serve it.
+        """
+        if refusals := self.plan.refusals:
+            raise FindingsError(refusals)
+        return tuple(self.contents.folders())
+
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of these models, with sizes as `write` has packed them.
+
+        Raises:
+            FindingsError: as `served_models`.
+        """
+        return model_facts(self.contents, self.served_models(), checksums.sizes if checksums else None)
+
+
+def measure(source: ArchiveSource) -> ArchiveMeasurement:
+    """Read an archive without keeping it.
 
     Raises:
         FindingsError: it cannot be packed or served, or changes while it is read.
         CannotRunError: S3 refuses or does not answer.
     """
-    if layout_first:
+    if source.has_fast_layout:
         source.served_models()
     stream = DigestWriter()
     checksums = source.write(stream)

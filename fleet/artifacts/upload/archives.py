@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Self
 
 from botocore.config import Config
 
-from fleet.artifacts.archive import DigestWriter
+from fleet.artifacts.archive import DigestWriter, EntrySource
 from fleet.artifacts.pack import pack
 from fleet.artifacts.store import DIGEST
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
 from fleet.artifacts.upload.files import FileUploads
 from fleet.artifacts.upload.memory import MemoryBudget
-from fleet.artifacts.upload.meter import StreamWriter, with_meter
+from fleet.artifacts.upload.meter import Meter
 from fleet.artifacts.upload.object import (
     MIB,
     PARTS,
@@ -27,7 +27,7 @@ from fleet.artifacts.upload.object import (
     TakenError,
     part_size,
 )
-from fleet.artifacts.upload.tar import contents_of
+from fleet.core.tar_writer import Sink
 from fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Uploads:
     def archive(
         self,
         place: ObjectPlace,
-        write_stream: StreamWriter,
+        write_stream: Callable[[Sink], object],
         *,
         digest: str,
         size: int,
@@ -103,7 +103,12 @@ class Uploads:
         part = part_size(size + size // 1000 + MIB)
 
         def packed(writer: ObjectWriter) -> str:
-            return pack(with_meter(write_stream, size, progress), writer, size).digest
+            return pack(metered, writer, size).digest
+
+        def metered(sink: Sink) -> None:
+            meter = Meter(size, progress, sink)
+            write_stream(meter)
+            meter.finish()
 
         with self._packs:
             return self._new_object(place, {DIGEST: digest}, part, packed, check or _digest_check(digest))
@@ -159,17 +164,17 @@ class Uploads:
         bucket: str,
         prefix: str,
         marker_key: str,
-        write_stream: StreamWriter,
+        source: EntrySource,
         *,
         digest: str,
         size: int,
         progress: Callable[[int], None] = lambda _: None,
         check: Check | None = None,
     ) -> bool:
-        """Write the files of a tar stream below a prefix, then the marker: JSON with each path's size.
+        """Write the files of a repository below a prefix, then the marker: JSON with each path's size.
 
-        The stream is read twice: nothing is written before its digest is known to be the expected one, and
-        no file that differs from the first read. An interruption leaves files without a marker, which the
+        It is read twice: nothing is written before its digest is known to be the expected one, and no file
+        that differs from the first read. An interruption leaves files without a marker, which the
         next run writes again: they are not deleted, as another publisher may use them. `check` is that of
         `archive`.
 
@@ -179,10 +184,12 @@ class Uploads:
             CannotRunError: S3 has refused it, or a file is too large.
         """
         with self._packs:
-            contents = contents_of(with_meter(write_stream, size, lambda _: None))
-            (check or _digest_check(digest))(contents.digest)
+            stream, meter = DigestWriter(), Meter(size, progress)
+            known = source.write(Meter(size, sink=stream))
+            (check or _digest_check(digest))(stream.digest)
             uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
-            stored = uploads.all_of(bucket, prefix, with_meter(write_stream, size, progress), contents)
+            stored = uploads.all_of(bucket, prefix, source.entries(), known, meter)
+            meter.finish()
             uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
         return True
 

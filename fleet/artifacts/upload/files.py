@@ -1,16 +1,18 @@
-"""The files of a tar stream as objects of their own."""
+"""The files of a repository as objects of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, wait
+from pathlib import PurePosixPath
 
 from isal import isal_zlib
 
+from fleet.artifacts.archive import Checksums, Entry, crc_text
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
-from fleet.artifacts.upload.meter import StreamWriter
 from fleet.artifacts.upload.object import ObjectPlace, ObjectWriter
-from fleet.artifacts.upload.tar import Contents, chunks, tar_entries
+from fleet.core.tar_writer import Sink
+from fleet.repository.reading.stream import ChunkStream
 
 PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
 """A file in each folder without files, such as an ensemble's version."""
@@ -23,28 +25,27 @@ class FileUploads:
         self._new_writer, self._pool = new_writer, pool
 
     def all_of(
-        self, bucket: str, prefix: str, write_stream: StreamWriter, contents: Contents
+        self, bucket: str, prefix: str, entries: Iterable[Entry], known: Checksums, meter: Sink
     ) -> dict[str, int]:
-        """Write the files of a stream below a prefix; return their sizes by path.
+        """Write the files of a repository below a prefix, and to `meter`; return their sizes by path.
 
         Raises:
-            ContentChangedError: the stream does not have those contents.
+            ContentChangedError: the entries are not those of the checksums.
             CannotRunError: S3 has refused a file, or it is too large.
         """
         stored: dict[str, int] = {}
         puts: list[Future[None]] = []
         try:
-            with tar_entries(write_stream) as members:
-                for path, content, size in members:
-                    if content is not None:
-                        place = ObjectPlace(bucket, prefix + path)
-                        crc = contents.files.get(path)
-                        puts = [put for put in puts if not _is_done(put)]
-                        puts.append(self._put_chunks(place, chunks(content), size, crc))
-                        stored[path] = size
-            if stored.keys() != contents.files.keys():
+            for entry in entries:
+                if entry.chunks is not None:
+                    place, checksum = ObjectPlace(bucket, prefix + entry.path), known.files.get(entry.path)
+                    puts = [put for put in puts if not _is_done(put)]
+                    content = ChunkStream(entry.chunks(), meter.write).pieces()
+                    puts.append(self._put_chunks(place, content, entry.size, checksum))
+                    stored[entry.path] = entry.size
+            if stored.keys() != known.files.keys():
                 raise ContentChangedError("without files that it had")
-            for folder in contents.empty_folders:
+            for folder in sorted(_empty_folders(known)):
                 path = f"{folder}/{PLACEHOLDER}"
                 puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
                 stored[path] = len(HELD)
@@ -63,16 +64,16 @@ class FileUploads:
         self._put(place, content).result()
 
     def _put(self, place: ObjectPlace, content: bytes) -> Future[None]:
-        return self._put_chunks(place, iter([content]), len(content), isal_zlib.crc32(content))
+        return self._put_chunks(place, iter([content]), len(content), crc_text(isal_zlib.crc32(content)))
 
     def _put_chunks(
-        self, place: ObjectPlace, content: Iterator[bytes], size: int, crc: int | None
+        self, place: ObjectPlace, content: Iterator[bytes], size: int, checksum: str | None
     ) -> Future[None]:
         writer = self._new_writer(place, size)
         with aborted_on_error(writer):
             for chunk in content:
                 writer.write(chunk)
-            if writer.crc != crc:
+            if crc_text(writer.crc) != checksum:
                 raise ContentChangedError(f"another {place.key}")
 
         def commit() -> None:
@@ -92,3 +93,8 @@ def _is_done(put: Future[None]) -> bool:
     if put.done():
         put.result()
     return put.done()
+
+
+def _empty_folders(known: Checksums) -> set[str]:
+    full = {str(parent) for path in (*known.files, *known.folders) for parent in PurePosixPath(path).parents}
+    return known.folders - full

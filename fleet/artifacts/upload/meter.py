@@ -4,44 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload.errors import ContentChangedError
+from fleet.core.tar_writer import Sink
 
-StreamWriter = Callable[[Sink], object]
 STEP = 1 << 20
 
 
-def with_meter(write_stream: StreamWriter, size: int, progress: Callable[[int], None]) -> StreamWriter:
-    """The same stream; `progress` is called with its bytes, a MiB or more at a time.
+class Meter:
+    """Passes bytes on to a sink, if there is one; calls `progress` with a MiB or more at a time.
 
-    It ends when it exceeds `size` bytes: memory and parts are planned for no more.
-
-    Raises (when it is written):
-        ContentChangedError: it is longer.
+    It refuses what exceeds `size` bytes: memory and parts are planned for no more.
     """
 
-    def write(sink: Sink) -> None:
-        meter = _Meter(sink, size, progress)
-        write_stream(meter)
-        meter.tell()
-
-    return write
-
-
-class _Meter:
-    def __init__(self, sink: Sink, size: int, progress: Callable[[int], None]) -> None:
-        self._sink, self._size, self._progress = sink, size, progress
-        self._passed = self._told = 0
+    def __init__(
+        self, size: int, progress: Callable[[int], None] = lambda _: None, sink: Sink | None = None
+    ) -> None:
+        self._size, self._progress, self._sink = size, progress, sink
+        self._passed = self._reported = 0
 
     def write(self, data: bytes) -> int:
+        """Take the next bytes.
+
+        Raises:
+            ContentChangedError: they are too many.
+        """
         if self._passed + len(data) > self._size:
             raise ContentChangedError(f"longer than the expected {self._size} bytes")
-        self._sink.write(data)
+        if self._sink is not None:
+            self._sink.write(data)
         self._passed += len(data)
-        if self._passed - self._told >= STEP:
-            self.tell()
+        if self._passed - self._reported >= STEP:
+            self._progress(self._passed - self._reported)
+            self._reported = self._passed
         return len(data)
 
-    def tell(self) -> None:
-        self._progress(self._passed - self._told)
-        self._told = self._passed
+    def finish(self) -> None:
+        """Call `progress` with what is left of the size, as nothing more comes."""
+        self._progress(self._size - self._reported)

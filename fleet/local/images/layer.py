@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from fleet.core.tar_writer import write_end, write_member
 from fleet.local.images.file_tree import FOLDER, Content, FileTree, Node, NodeKind, TreeError
 from fleet.local.images.output import DockerError
-from fleet.repository.reading.entry_path import MAX_PATH, path_problem
+from fleet.repository.reading.entry_path import MAX_PATH, path_problem, plain_path
 from fleet.repository.reading.gunzip import Bounds, gunzip
-from fleet.repository.reading.stream import PIECE, FileStream, UnreadableError
+from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
@@ -35,12 +35,13 @@ class Layer:
 
 def write_tar(tree: FileTree, target: IO[bytes]) -> None:
     """Write a tree as a tar: sorted, owned by root, of 1970; the same bytes on each machine."""
-    with tarfile.open(fileobj=target, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-        for path, node in tree:
-            member = tarfile.TarInfo(path)
-            member.type, member.mode, member.size = _TYPES[node.kind], node.mode, node.size
-            member.linkname = node.target
-            tar.addfile(member, _Reader(node.content) if node.content else None)
+    size = 0
+    for path, node in tree:
+        chunks = node.content.chunks() if node.content else ()
+        size += write_member(
+            target, path, _TYPES[node.kind], node.mode, size=node.size, target=node.target, chunks=chunks
+        )
+    write_end(size, target)
 
 
 def compress(source: Path, target: Path) -> None:
@@ -69,8 +70,7 @@ def unpack_layer(packed: Path, target: Path) -> None:
     try:
         with packed.open("rb") as source, target.open("wb") as tar:
             stream = gunzip(FileStream(source, packed.stat().st_size), Bounds(packed.stat().st_size))
-            while piece := stream.read(PIECE):
-                tar.write(piece)
+            tar.writelines(stream.pieces())
     except UnreadableError as error:
         raise DockerError(f"the layer {packed.name} cannot be read: {error}") from error
 
@@ -105,7 +105,7 @@ def apply_layer(tar: Path, tree: FileTree) -> None:
 
 
 def _safe_path(name: str) -> str:
-    path = "/".join(part for part in name.split("/") if part not in ("", "."))
+    path = plain_path(name)
     if problem := path_problem(path):
         raise TreeError(f"the name {name[:MAX_PATH]!r} {problem}")
     return path
@@ -123,24 +123,3 @@ def _node(member: Member, tar: Path, offset: int, trees: Sequence[FileTree]) -> 
         return None
     content = Content(file=tar, offset=offset, size=member.content.size)
     return Node(kind=NodeKind.FILE, mode=member.mode, content=content if content.size else None)
-
-
-class _Reader(io.RawIOBase):
-    """Content as the file that tarfile reads."""
-
-    def __init__(self, content: Content) -> None:
-        self._chunks = content.chunks()
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            chunk = next(self._chunks, b"")
-            if not chunk:
-                break
-            self._rest += chunk
-        wanted = len(self._rest) if size < 0 else size
-        taken, self._rest = self._rest[:wanted], self._rest[wanted:]
-        return taken

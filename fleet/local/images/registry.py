@@ -20,7 +20,7 @@ from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, answer
 from fleet.local.images.reference import ecr_of, with_tag
 from fleet.local.images.store import ImageStore
-from fleet.repository.reading.stream import PIECE, UnreadableError
+from fleet.repository.reading.stream import UnreadableError
 from fleet.spec.image import PLATFORM
 from fleet.spec.image_name import ImageName
 
@@ -116,8 +116,7 @@ class EcrRepository:
     def _pull_layer(self, place: ImageReference, blob: Blob) -> Layer:
         with self._store.new_file() as file:
             with open_blob(self._ecr, place, blob) as stream, file.open("wb") as target:
-                while piece := stream.read(PIECE):
-                    target.write(piece)
+                target.writelines(stream.pieces())
                 stream.finish()
             return self._store.add_packed_layer(file)
 

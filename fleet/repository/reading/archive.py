@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
-from fleet.repository.reading.entry_path import NO_TEXT, path_problem
+from fleet.repository.reading.collector import Collector
+from fleet.repository.reading.entry_path import NO_TEXT, belongs, path_problem, plain_path, require_plain
 from fleet.repository.reading.file_store import FileStore
-from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, gunzip
-from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError
-from fleet.repository.reading.tar import Member, members
+from fleet.repository.reading.gunzip import MAGIC, MAX_SIZE, Bounds, TooLargeError, gunzip
+from fleet.repository.reading.paths import FOLDER, TooManyError
+from fleet.repository.reading.stream import ChunkStream, CutOffError, FileStream, Stream, UnreadableError
+from fleet.repository.reading.tar import Member, is_at_end, members
 
 OTHERS = {
     b"PK\3\4": "a zip archive",
@@ -39,6 +41,35 @@ def read_archive(file: Path) -> Contents:
     except OSError as error:
         message = f"the archive cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=file)]) from error
+
+
+def strict_members(
+    packed: Stream, gathered: Collector, write: Callable[[bytes], object]
+) -> Iterator[tuple[str, Member]]:
+    """The folders and files of a .tar.gz that is used as it is, by their paths; each once and nothing else.
+
+    `gathered` gets them before they come; it must be one with unique paths. `write` gets the tar stream.
+
+    Raises:
+        UnreadableError: the archive is not a .tar.gz, is damaged, or has what a packed folder never has.
+    """
+    bounds = Bounds(packed=MAX_SIZE)
+    stream = ChunkStream(gunzip(packed, bounds, required=True).pieces(), write)
+    for member in members(stream, bounds, strict=True):
+        if member.what:
+            raise UnreadableError(f"{member.path!r} is {member.what}")
+        # `tar -C FOLDER .` puts "./" in front of all names, and writes the root itself as "./".
+        path = member.path.rstrip("/") if member.is_folder else member.path
+        if path == "." and member.is_folder:
+            continue
+        path = path.removeprefix("./")
+        require_plain(path)
+        if not all(map(belongs, path.split("/"))):
+            raise UnreadableError(
+                f"{path!r} is hidden or was left by Python, and does not belong in a repository"
+            )
+        gathered.add(path, FOLDER if member.is_folder else Entry(EntryKind.FILE, member.content.size))
+        yield path, member
 
 
 def _read(file: Path, opened: BinaryIO, size: int) -> Contents:
@@ -85,11 +116,9 @@ class _Archive:
     def _end(self) -> None:
         """What comes after the end: nothing, or zeros."""
         try:
-            while rest := self._stream.read(PIECE):
-                if rest.count(0) != len(rest):
-                    message = "the archive has data after its end, which is ignored"
-                    self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
-                    return
+            if not is_at_end(self._stream):
+                message = "the archive has data after its end, which is ignored"
+                self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
         except CutOffError as error:
             self._notes.add("FL440", f"the archive cannot be read to its end: {error}", hint=ANEW)
         except TooLargeError as error:
@@ -99,7 +128,7 @@ class _Archive:
             self._notes.add("FL440", message, hint=ANEW, severity=Severity.WARNING)
 
     def _take(self, member: Member) -> None:
-        path = "/".join(part for part in member.path.split("/") if part not in ("", "."))
+        path = plain_path(member.path)
         if problem := path_problem(member.path):
             code = "FL414" if NO_TEXT.search(member.path) else "FL441"
             self._notes.add(code, f"{member.path!r} {problem}", hint=ANEW)

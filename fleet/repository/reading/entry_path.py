@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from fleet.repository.reading.stream import UnreadableError
+
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and what Python makes of bytes that are not UTF-8."""
 MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
@@ -37,3 +39,19 @@ def path_problem(path: str) -> str:
     if len(path.encode()) > MAX_PATH or any(len(part.encode()) > MAX_NAME for part in parts):
         return f"is longer than Linux allows: {MAX_NAME} bytes a name, {MAX_PATH} a path"
     return ""
+
+
+def plain_path(path: str) -> str:
+    """A path without what adds nothing to it, such as `./` in front; "" for the root itself."""
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def require_plain(path: str) -> None:
+    """Refuse a path that is not one on Linux, leaves its root, or has another spelling.
+
+    Raises:
+        UnreadableError: it is refused.
+    """
+    is_plain = path and path == plain_path(path)
+    if problem := path_problem(path) or ("" if is_plain else "has an empty name in its path"):
+        raise UnreadableError(f"{path!r} {problem}")

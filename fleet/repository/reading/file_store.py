@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fleet.findings import Severity
 from fleet.repository.model_config import CONFIG, MAX_BYTES
 from fleet.repository.onnx.graph import read_header
@@ -40,19 +42,33 @@ class FileStore:
             self._gathered.headers[path] = read_header(content, size, self._budget)
         elif kind == "packed":
             self._gathered.environments[path] = read_environment(content, self._bounds)
-        elif kind == "plan":
-            self._gathered.texts[path] = content.read_exactly(HEADER)
-        elif kind:
-            self._text(path, size, content, kind)
+        elif (head := self._head_size(path, size, kind)) is not None:
+            self._gathered.texts[path] = content.read_exactly(head)
 
-    def _text(self, path: str, size: int, content: Stream, kind: str) -> None:
+    def watch(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Pass a file's chunks on, and keep of a config or a plan what is to be kept."""
+        kind = kind_of(path)
+        wanted = self._head_size(path, size, kind) if kind in ("config", "plan") else None
+        head = bytearray()
+        for chunk in chunks:
+            yield chunk
+            head += chunk[: (wanted or 0) - len(head)]
+        if wanted is not None:
+            self._gathered.texts[path] = bytes(head)
+
+    def _head_size(self, path: str, size: int, kind: str) -> int | None:
+        """How many bytes of a file are kept; None of one of which nothing is."""
+        if kind == "plan":
+            return HEADER
+        if kind not in self._left:
+            return None
         if size > MAX_BYTES or size > self._left[kind]:
             message = f"{path!r} has {size} bytes: its content is not checked"
             hint = f"at most {MAX_BYTES} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
             self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
-            return
+            return None
         self._left[kind] -= size
-        self._gathered.texts[path] = content.read_exactly(size)
+        return size
 
 
 def kind_of(path: str) -> str:

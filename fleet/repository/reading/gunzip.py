@@ -97,6 +97,14 @@ class Gunzip(Stream):
         return True
 
 
-def gunzip(stream: Stream, bounds: Bounds) -> Stream:
-    """A stream itself, or what it holds if it is gzip."""
-    return Gunzip(stream, bounds) if stream.peek(len(MAGIC)) == MAGIC else stream
+def gunzip(stream: Stream, bounds: Bounds, *, required: bool = False) -> Stream:
+    """What a stream holds if it is gzip, else the stream itself.
+
+    Raises:
+        UnreadableError: it is not gzip, which is `required`.
+    """
+    if stream.peek(len(MAGIC)) == MAGIC:
+        return Gunzip(stream, bounds)
+    if required:
+        raise UnreadableError("it is not gzip")
+    return stream

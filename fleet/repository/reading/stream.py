@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 PIECE = 1 << 20
@@ -45,6 +46,11 @@ class Stream:
             size -= len(piece)
         return b"".join(pieces)
 
+    def pieces(self) -> Iterator[bytes]:
+        """The rest, at most a MiB at one time."""
+        while piece := self.read(PIECE):
+            yield piece
+
     def skip(self, size: int) -> int:
         """Pass over so many bytes; how many there were."""
         passed = min(size, len(self._held) - self._at)
@@ -71,6 +77,19 @@ class Stream:
             self._held, self._at = chunk, kept
             passed += kept
         return passed
+
+
+class ChunkStream(Stream):
+    """The bytes of chunks; `write` takes all of them as they come, also those that are passed over."""
+
+    def __init__(self, chunks: Iterator[bytes], write: Callable[[bytes], object] = lambda _: None) -> None:
+        super().__init__()
+        self._chunks, self._write = filter(None, chunks), write
+
+    def _next(self) -> bytes:
+        chunk = next(self._chunks, b"")
+        self._write(chunk)
+        return chunk
 
 
 class FileStream(Stream):

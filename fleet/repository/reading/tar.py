@@ -13,6 +13,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from fleet.repository.reading.entry_path import NO_TEXT
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.lfs import IS_POINTER, is_pointer
 from fleet.repository.reading.stream import CutOffError, Part, Stream, UnreadableError
@@ -49,7 +50,7 @@ WITHOUT_CONTENT = (
     tarfile.BLKTYPE,
     tarfile.FIFOTYPE,
 )
-CUT_OFF = "its tar stream is cut off"
+CUT_OFF, NO_UTF8 = "its tar stream is cut off", "it has a name that is not UTF-8"
 RECORD = re.compile(rb"([1-9]\d{0,6}) ([^=\0]+)=")
 HAS_MORE, MORE_AGAIN = 482, 504
 """The offsets of the flag for another block: in the header of a sparse file, and in each further block."""
@@ -71,48 +72,77 @@ class Member:
     target: str
 
 
-def members(stream: Stream, bounds: Bounds) -> Iterator[Member]:
+def members(stream: Stream, bounds: Bounds, *, strict: bool = False) -> Iterator[Member]:
     """The entries, each with its content, which is gone when the next is asked for.
+
+    Args:
+        stream: The tar stream.
+        bounds: What may be unpacked.
+        strict: Whether to refuse what no program writes and programs may read in different ways: several
+            headers that name one entry, names and keys that are not UTF-8, and a stream without its end or
+            with data after it.
 
     Raises:
         TooLargeError: there are more than `bounds` lets through.
         UnreadableError: it is not a tar stream, or a damaged one, or cut off.
     """
-    if is_pointer(stream):
-        raise UnreadableError(IS_POINTER)
-    if len(stream.peek(BLOCK)) < BLOCK:
-        raise UnreadableError("it holds no tar stream" if stream.peek(1) else "it is empty")
+    if not strict:
+        _require_begin(stream)
     while (block := stream.read_exactly(BLOCK)) and block.count(0) != BLOCK:
         bounds.enter()
-        header = _header(block)
+        header = _header(block, strict)
         extended: dict[str, str] = {}
+        names = 0
         for _ in range(MAX_HEADERS):
             if header.type not in EXTENDING:
                 break
-            extended |= _extension(stream, header)
+            names += header.type != tarfile.XGLTYPE
+            if strict and names > 1:
+                raise UnreadableError("its tar stream names one entry twice")
+            extended |= _extension(stream, header, strict)
             block = _whole(stream, BLOCK)
-            header = _header(block)
+            if block.count(0) == BLOCK:
+                raise UnreadableError("its tar stream ends after the name of an entry")
+            header = _header(block, strict)
         else:
             raise UnreadableError(f"its tar stream has more than {MAX_HEADERS} headers for one entry")
         if header.type == tarfile.GNUTYPE_SPARSE:
             _pass_map(stream, block)
-        member = _member(stream, header, extended)
+        member = _member(stream, header, extended, strict)
         yield member
         if not member.content.end():
             raise CutOffError(CUT_OFF)
         _whole(stream, -member.content.size % BLOCK)
+    if strict and not block:
+        raise CutOffError(CUT_OFF)
+    if strict and not is_at_end(stream):
+        raise UnreadableError("its tar stream continues after its end")
 
 
-def _header(block: bytes) -> tarfile.TarInfo:
+def is_at_end(stream: Stream) -> bool:
+    """Whether nothing but zeros follows; reads them."""
+    return all(rest.count(0) == len(rest) for rest in stream.pieces())
+
+
+def _require_begin(stream: Stream) -> None:
+    if is_pointer(stream):
+        raise UnreadableError(IS_POINTER)
+    if len(stream.peek(BLOCK)) < BLOCK:
+        raise UnreadableError("it holds no tar stream" if stream.peek(1) else "it is empty")
+
+
+def _header(block: bytes, strict: bool) -> tarfile.TarInfo:
     if len(block) < BLOCK:
         raise CutOffError(CUT_OFF)
     try:
-        return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        return tarfile.TarInfo.frombuf(block, "utf-8", "strict" if strict else "surrogateescape")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(NO_UTF8) from error
     except (tarfile.HeaderError, ValueError) as error:
         raise UnreadableError(f"it holds no tar stream, or a damaged one: {error}") from error
 
 
-def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]) -> Member:
+def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str], strict: bool) -> Member:
     path, size = extended.get("path", header.name), extended.get("size", str(header.size))
     what = WHAT.get(header.type, "neither a folder nor a file")
     if any(key.startswith("GNU.sparse.") for key in extended):
@@ -120,7 +150,7 @@ def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str]
     # Programs do not agree on whether an entry that is not a file may have content.
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
         raise UnreadableError(f"its tar stream gives {path!r} a size of {size!r}")
-    is_folder = header.isdir() or (not what and path.endswith("/"))
+    is_folder = header.isdir() or (not strict and not what and path.endswith("/"))
     target = extended.get("linkpath", header.linkname)
     return Member(
         path=path,
@@ -139,14 +169,22 @@ def _pass_map(stream: Stream, block: bytes) -> None:
         more = _whole(stream, BLOCK)[MORE_AGAIN]
 
 
-def _extension(stream: Stream, header: tarfile.TarInfo) -> dict[str, str]:
+def _extension(stream: Stream, header: tarfile.TarInfo, strict: bool) -> dict[str, str]:
     if not 0 <= header.size <= MAX_HEADER:
         raise UnreadableError(f"a header of its tar stream has {header.size} bytes")
+    if strict and header.type == tarfile.GNUTYPE_LONGLINK:
+        raise UnreadableError(f"{header.name!r} is a link")
     data = _whole(stream, header.size)
     _whole(stream, -header.size % BLOCK)
     if key := EXTENDING[header.type]:
         return {key: _text(data.partition(b"\0")[0])}
-    records = dict(_records(data))
+    records = dict[str, str]()
+    for key, value in _records(data):
+        if strict and key in records:
+            raise UnreadableError(f"a pax header of its tar stream gives {key!r} twice")
+        if strict and NO_TEXT.search(key):
+            raise UnreadableError(NO_UTF8)
+        records[key] = value
     if header.type == tarfile.XHDTYPE:
         return records
     if wrong := [key for key in records if key in ("path", "size") or key.startswith("GNU.sparse.")]:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.pack import AT_ONCE, pack
+from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError
 
 MIB = 1 << 20

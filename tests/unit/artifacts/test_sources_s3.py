@@ -170,7 +170,7 @@ def test_a_python_model_may_name_its_code(there: Repositories) -> None:
         (file("../etc/passwd") + END, "leads out of its folder"),
         (tar_folder(".git") + END, "'.git' is hidden"),
         (file("m/__pycache__/x.pyc") + END, "was left by Python"),
-        (file("m/config.pbtxt", bytes((1 << 20) + 1)) + END, "larger than the configuration of a model"),
+        (file("m/config.pbtxt", bytes((1 << 20) + 1)) + END, "its content is not checked"),
         (b"x", "cut off"),
     ],
 )

@@ -7,14 +7,18 @@ import io
 import tarfile
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.artifacts.sources.s3_archive import gunzip
-from fleet.artifacts.sources.tar_stream import SinkStream, tar_entries
-from fleet.artifacts.sources.tree import Tree, UntrustedError
+from fleet.repository.contents import Entry, EntryKind
+from fleet.repository.reading.archive import strict_members
+from fleet.repository.reading.collector import Collector
+from fleet.repository.reading.gunzip import MAX_SIZE, Bounds, gunzip
+from fleet.repository.reading.paths import Paths
+from fleet.repository.reading.stream import ChunkStream, UnreadableError
 from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 
 
@@ -27,19 +31,31 @@ def zipped(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
+def of_a_user(name: bytes) -> bytes:
+    """A file whose owner has a name of these bytes."""
+    info = tarfile.TarInfo("a")
+    info.uname = name.decode("utf-8", "surrogateescape")
+    return info.tobuf(tarfile.USTAR_FORMAT, errors="surrogateescape")
+
+
+def inflated(packed: Iterator[bytes], limit: int = MAX_SIZE) -> Iterator[bytes]:
+    return gunzip(ChunkStream(packed), Bounds(packed=limit), required=True).pieces()
+
+
 def read(stream: bytes, size: int = 700) -> dict[str, bytes | None]:
     """The files' contents by path, None for folders; all bytes have passed through."""
-    passed, tree, found = io.BytesIO(), Tree(), dict[str, bytes | None]()
-    for entry, content in tar_entries(SinkStream(chunks(stream, size), passed)):
-        data = b"".join(content)
-        if entry.path:
-            found[entry.path] = None if entry.is_folder else data
-            if entry.is_folder:
-                tree.folder(entry.path)
-            else:
-                tree.file(entry.path, entry.size)
+    passed, gathered = io.BytesIO(), Collector(Path("x.tar.gz"), archive=True, unique=True)
+    packed = ChunkStream(chunks(zipped(stream), size))
+    contents = {
+        path: None if member.is_folder else b"".join(member.content.pieces())
+        for path, member in strict_members(packed, gathered, passed.write)
+    }
     assert passed.getvalue() == stream
-    return found
+    assert {path: len(content) for path, content in contents.items() if content is not None} == dict(
+        gathered.files()
+    )
+    assert gathered.contents().findings == ()
+    return contents
 
 
 @pytest.mark.parametrize("kind", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
@@ -63,6 +79,8 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (file("a/../../b") + END, "leads out of its folder"),
         (file("a/./b") + END, "has an empty name"),
         (file("a//b") + END, "has an empty name"),
+        (file("a/") + END, "has an empty name"),
+        (file("./") + END, "has an empty name"),
         (file("a\\..\\b") + END, "contains a backslash"),
         (file("a\nb") + END, "control characters"),
         (extended(record("path", "x" * 256)) + file("x") + END, "255 bytes a name"),
@@ -85,6 +103,11 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (extended(record("size", "1000000")) + file("s") + END, "cut off"),
         (extended(record("path", "a") * 2) + file("s") + END, "gives 'path' twice"),
         (extended(record("path", "a")) * 2 + file("s") + END, "names one entry twice"),
+        (extended(record("mtime", "1")) + extended(record("path", "a")) + file("s") + END, "one entry twice"),
+        (extended(record("comment", "a") * 2, tarfile.XGLTYPE) + file("s") + END, "gives 'comment' twice"),
+        (extended(b"8 \xff=abc\n") + file("s") + END, "a name that is not UTF-8"),
+        (of_a_user(b"\xff") + END, "a name that is not UTF-8"),
+        (header("long", 2, tarfile.GNUTYPE_LONGLINK) + b"x".ljust(512, b"\0") + file("x") + END, "is a link"),
         (extended(record("path", "a")) + END, "ends after the name of an entry"),
         (extended(b"0 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
         (extended(b"99 path=a\n") + file("s") + END, "pax header of its tar stream is damaged"),
@@ -93,7 +116,7 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
             header("long", 1 << 30, tarfile.GNUTYPE_LONGNAME),
             "a header of its tar stream has 1073741824 bytes",
         ),
-        (header("dir", 512, tarfile.DIRTYPE) + bytes(512) + END, "'dir' has a size of '512'"),
+        (header("dir", 512, tarfile.DIRTYPE) + bytes(512) + END, "gives 'dir' a size of '512'"),
         (file("a") + file("a") + END, "'a' exists twice"),
         (file("a") + file("a/b") + END, "'a' exists twice"),
         (file("a/b") + file("a") + END, "'a' exists twice"),
@@ -103,12 +126,12 @@ def test_the_root_itself_and_a_global_comment_are_passed_over() -> None:
         (file("a", b"x" * 1000)[:-600], "cut off"),
         (file("a"), "cut off"),
         (b"", "cut off"),
-        (b"no tar at all, but long enough for a block " * 20, "not a tar stream"),
-        (file("a").replace(b"ustar", b"usta!") + END, "not a tar stream"),
+        (b"no tar at all, but long enough for a block " * 20, "no tar stream, or a damaged one"),
+        (file("a").replace(b"ustar", b"usta!") + END, "no tar stream, or a damaged one"),
     ],
 )
 def test_what_no_repository_needs_is_refused_by_name(stream: bytes, problem: str) -> None:
-    with pytest.raises(UntrustedError) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read(stream)
     assert problem in str(refused.value)
 
@@ -119,41 +142,41 @@ def test_any_bytes_are_read_or_refused(noise: bytes, at: int) -> None:
     stream[at : at + len(noise)] = noise
     try:
         read(bytes(stream))
-    except UntrustedError as error:
+    except UnreadableError as error:
         assert str(error)
 
 
 def test_entries_and_sizes_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.artifacts.sources.tree.MAX_ENTRIES", 3)
-    with pytest.raises(UntrustedError, match="more than 3 entries"):
+    monkeypatch.setattr("fleet.repository.reading.paths.MAX_ENTRIES", 3)
+    with pytest.raises(UnreadableError, match="more than 3 entries"):
         read(file("a/b/c/d") + END)
-    with pytest.raises(UntrustedError, match="or 1 TiB"):
-        Tree().file("a", (1 << 40) + 1)
+    with pytest.raises(UnreadableError, match="more than 1 TiB"):
+        Paths().add("a", Entry(EntryKind.FILE, (1 << 40) + 1))
 
 
 def test_folders_that_only_paths_name_are_counted_too() -> None:
-    tree = Tree()
-    with pytest.raises(UntrustedError, match="64 MiB of paths"):
+    paths = Paths()
+    with pytest.raises(UnreadableError, match="64 MiB of paths"):
         for number in range(100_000):
-            tree.file(f"{number}/" + "d/" * 1000 + "f", 0)
-    assert len(tree.folders) < 100_000
+            paths.add(f"{number}/" + "d/" * 1000 + "f", Entry(EntryKind.FILE))
+    assert len(paths.entries) < 100_000
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_gzip_is_undone_whatever_its_streams_and_chunks(size: int) -> None:
     packed = zipped(b"a" * 3_000_000) + zipped(b"") + zipped(b"b") + bytes(100)
-    assert b"".join(gunzip(chunks(packed, size))) == b"a" * 3_000_000 + b"b"
+    assert b"".join(inflated(chunks(packed, size))) == b"a" * 3_000_000 + b"b"
 
 
 def test_pieces_of_what_inflates_stay_small() -> None:
     packed = zipped(bytes(50 << 20))
-    assert max(map(len, gunzip(iter([packed])))) <= 1 << 20
+    assert max(map(len, inflated(iter([packed])))) <= 1 << 20
 
 
 @pytest.mark.parametrize(
     ("packed", "problem"),
     [
-        (b"", "cut off"),
+        (b"", "not gzip"),
         (bytes(100), "not gzip"),
         (b"PK\3\4 a zip archive", "not gzip"),
         (zlib.compress(b"x" * 100), "not gzip"),
@@ -166,14 +189,14 @@ def test_pieces_of_what_inflates_stay_small() -> None:
     ],
 )
 def test_what_is_not_whole_is_refused(packed: bytes, problem: str) -> None:
-    with pytest.raises(UntrustedError, match=problem):
-        list(gunzip(chunks(packed, 5)))
+    with pytest.raises(UnreadableError, match=problem):
+        list(inflated(chunks(packed, 5)))
 
 
-def test_a_bomb_is_stopped_while_it_inflates() -> None:
-    pieces = gunzip(iter([zipped(bytes(20 << 20))]), limit=5 << 20)
+def test_a_bomb_is_stopped_while_it_inflates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fleet.repository.reading.gunzip.MAX_SIZE", 5 << 20)
     read_bytes = 0
-    with pytest.raises(UntrustedError, match="more than 5242880 bytes"):
-        for piece in pieces:
+    with pytest.raises(UnreadableError, match="unpacks to more than"):
+        for piece in inflated(iter([zipped(bytes(20 << 20))])):
             read_bytes += len(piece)
     assert read_bytes <= 5 << 20

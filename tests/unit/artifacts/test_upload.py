@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload.archives import ContentChangedError, Uploads
+from fleet.core.tar_writer import Sink
 from fleet.findings import CannotRunError, Finding, FindingsError
 from uploading import (
     BUCKET,

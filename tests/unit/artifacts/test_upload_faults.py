@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from faulty_s3 import Answer, Request
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload.archives import Uploads
+from fleet.core.tar_writer import Sink
 from fleet.findings import CannotRunError, Finding, FindingsError
 from uploading import (
     BUCKET,

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.upload.archives import ContentChangedError
+from fleet.artifacts.sources.s3_archive import S3ArchiveSource
+from fleet.artifacts.sources.s3_object import S3Location
+from fleet.artifacts.sources.s3_prefix import S3PrefixSource
+from fleet.artifacts.upload.archives import ContentChangedError, Uploads
 from fleet.findings import CannotRunError
+from fleet.repository.loading.container import ServingContainer
+from fleet.spec.source import Mark
+from s3_repositories import digest, packed
 from uploading import (
+    BUCKET,
     FILE,
     LARGE,
     NOISE,
@@ -43,6 +52,33 @@ def test_the_marker_is_written_last(bucket: UploadBucket) -> None:
     writes = [request.path for request in bucket.proxy.requests if is_put(request) or is_complete(request)]
     assert len(writes) == 5
     assert [path.endswith(MARKER) for path in writes] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
+def test_a_repository_in_s3_is_uploaded_file_by_file(bucket: UploadBucket, form: str) -> None:
+    files = {"m/config.pbtxt": b"c", "m/1/model.bin": NOISE * 20, "m/1/model.py": b""}
+    stream = packed(files)
+    objects = {f"team/{path}": content for path, content in files.items()}
+    for key, content in (objects if form == "team/" else {form: gzip.compress(stream, 1)}).items():
+        bucket.s3.put_object(Bucket=BUCKET, Key=key, Body=content)
+    location = S3Location(bucket=BUCKET, key=form, mark=Mark(Path("spec.yaml"), 1, 1))
+    source_type = S3PrefixSource if form == "team/" else S3ArchiveSource
+    source, passed = source_type(bucket.s3, location, digest(stream), ServingContainer()), list[int]()
+    with Uploads(bucket.s3) as uploads:
+        uploads.files(
+            BUCKET, "p/", MARKER, source, digest=digest(stream), size=len(stream), progress=passed.append
+        )
+    uploaded = {key.removeprefix("p/"): bucket.body(key) for key in bucket.keys if key.startswith("p/")}
+    assert uploaded == files
+    assert json.loads(bucket.body(MARKER)) == {path: len(content) for path, content in files.items()}
+    assert sum(passed) == len(stream)
+
+
+def test_a_folder_that_goes_after_it_was_looked_at_is_uploaded_as_it_was(bucket: UploadBucket) -> None:
+    after = Stream(SMALL)
+    after.drop_folders()
+    bucket.upload_files(Stream(SMALL), after)
+    assert HELD in bucket.keys
 
 
 def test_without_the_expected_content_no_file_is_put(bucket: UploadBucket) -> None:

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from fleet.artifacts.archive import Sink
 from fleet.artifacts.upload.archives import Uploads
 from fleet.artifacts.upload.memory import CancelledError
+from fleet.core.tar_writer import Sink
 from uploading import LARGE, PLACE, Stream, UploadBucket
 
 pytestmark = pytest.mark.nightly

@@ -142,8 +142,8 @@ def test_any_archive_is_read_or_refused_with_findings(
 def test_more_folders_than_any_repository_has_end_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
-    monkeypatch.setattr("fleet.repository.reading.collector.MAX_AT_ROOT", 30)
-    monkeypatch.setattr("fleet.repository.reading.collector.MAX_FOLDERS", 60)
+    monkeypatch.setattr("fleet.repository.reading.paths.MAX_AT_ROOT", 30)
+    monkeypatch.setattr("fleet.repository.reading.paths.MAX_FOLDERS", 60)
     many = tmp_path / "many.tar.gz"
     many.write_bytes(
         zipped(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)

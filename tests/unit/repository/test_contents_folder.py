@@ -114,7 +114,7 @@ def test_texts_have_a_ceiling_each_and_together(tmp_path: Path, monkeypatch: pyt
 
 
 def test_entries_have_a_ceiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.collector.MAX_ENTRIES", 5)
+    monkeypatch.setattr("fleet.repository.reading.paths.MAX_ENTRIES", 5)
     contents = read(folder_of(tmp_path, {f"m/{number}": b"" for number in range(9)}))
     assert len(contents.entries) == 5
     assert [each.code for each in contents.findings] == ["FL443"]

@@ -20,7 +20,10 @@ from fleet.local.model_data import fetch_model_data
 from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.disk import ModelDisk
 from fleet.local.try_load import load_in_triton
+from fleet.repository.reading.archive import strict_members
+from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.path import read
+from fleet.repository.reading.stream import ChunkStream, UnreadableError
 from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from fleet.spec.endpoint import Mode
 from fleet_emulator.codebuild.source import SourceError, unpack_source
@@ -242,13 +245,10 @@ def test_a_zip_file_past_the_budget_is_refused_before_anything_is_written(tmp_pa
 
 
 def test_an_archive_in_s3_that_leaves_its_folder_by_links_is_not_packed() -> None:
-    from fleet.artifacts.sources.tar_stream import SinkStream, tar_entries
-    from fleet.artifacts.sources.tree import UntrustedError
-
-    stream = SinkStream(iter([escape_by_links(ESCAPED, b"x")]), io.BytesIO())
-    with pytest.raises(UntrustedError, match="is a symbolic link"):
-        for _, content in tar_entries(stream):
-            b"".join(content)
+    packed = ChunkStream(iter([zipped(escape_by_links(ESCAPED, b"x"))]))
+    gathered = Collector(Path("model.tar.gz"), archive=True, unique=True)
+    with pytest.raises(UnreadableError, match="is a symbolic link"):
+        list(strict_members(packed, gathered, lambda _: None))
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:

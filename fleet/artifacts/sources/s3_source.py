@@ -1,0 +1,106 @@
+"""Both forms of a model repository in S3: what is read passes through, and is checked like a folder."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.archive import Checksums, DigestWriter
+from fleet.artifacts.sources.s3_object import S3Location, compare_digest
+from fleet.artifacts.sources.source import RepositorySource
+from fleet.core.tar_writer import Sink
+from fleet.findings import Finding, FindingsError
+from fleet.repository.contents import Contents
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.reading.collector import Collector
+from fleet.repository.reading.stream import UnreadableError
+from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+class S3Source(RepositorySource):
+    """A repository in S3; `expected` is the digest of its tar stream."""
+
+    hint: str
+    """The remedy for what cannot be packed."""
+
+    def __init__(
+        self, s3: S3Client, location: S3Location, expected: str | None, container: ServingContainer
+    ) -> None:
+        super().__init__(container)
+        self._s3, self._location, self._expected = s3, location, expected
+        self._written: Collector | None = None
+
+    def write(self, sink: Sink) -> Checksums:
+        """Write the tar stream and check its entries.
+
+        Raises:
+            FindingsError: it does not exist, is not as expected, has forbidden entries, or changes.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        gathered, stream = self._collector(), DigestWriter(sink)
+        checksums = self._write(stream, gathered)
+        compare_digest(self._location, self._expected, stream.digest)
+        self._written = gathered
+        return checksums
+
+    @cached_property
+    def contents(self) -> Contents:
+        """The repository, which is read, unless `write` has read it.
+
+        Raises:
+            FindingsError: as `write` does.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        if self._written is None:
+            self.write(DigestWriter())
+        assert self._written is not None  # noqa: S101 - set by `write`
+        return replace(self._written.contents(), packed=True)
+
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories, sorted; findings are at the place of the spec.
+
+        Raises:
+            FindingsError: as `write` does, or the container could not serve it, or a config is too large.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        with self._refusals():
+            for finding in self.contents.findings:
+                raise UnreadableError(finding.message)
+        if refusals := self.plan.refusals:
+            raise FindingsError(list(map(self._at_spec, refusals)))
+        return tuple(self.contents.folders())
+
+    @abstractmethod
+    def _write(self, stream: DigestWriter, gathered: Collector) -> Checksums:
+        """Write the tar stream; `gathered` gets its entries."""
+
+    def _collector(self) -> Collector:
+        return Collector(Path(self._location.url), archive=False, unique=True)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except UnreadableError as error:
+            message = f"{self._location.url} cannot be packed: {error}"
+            raise FindingsError([finding_at(self._location.mark, "FL310", message, self.hint)]) from error
+
+    def _at_spec(self, finding: Finding) -> Finding:
+        place, mark = Path(self._location.url), self._location.mark
+        within = finding.file.relative_to(place).as_posix() if finding.file else "."
+        below = "" if within == "." else f" ({within})"
+        return replace(
+            finding,
+            message=f"{self._location.url}{below}: {finding.message}",
+            file=mark.file,
+            line=mark.line,
+            column=mark.column,
+        )
