@@ -35,7 +35,7 @@ class Problem:
     confidential: bool = False
 
 
-Machines: TypeAlias = Callable[[Sequence[Machine]], Sequence[Machine]]
+MachineChoice: TypeAlias = Callable[[Sequence[Machine]], Sequence[Machine]]
 
 
 def _own(machines: Sequence[Machine]) -> Sequence[Machine]:
@@ -102,7 +102,7 @@ class Scope(Generic[T]):
 
     words: str
     of_endpoint: Callable[[EndpointContext], Iterable[T]]
-    machines: Machines = _own
+    machines: MachineChoice = _own
     of_models: Callable[[ModelsContext], Iterable[T]] = lambda _: ()
 
     def rule(
@@ -158,7 +158,8 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
 
 
 def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
-    return list({each.variant: each for each in reversed(machines)}.values())[::-1]
+    variants = [each.variant for each in machines]
+    return [each for n, each in enumerate(machines) if each.variant not in variants[:n]]
 
 
 def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
@@ -180,12 +181,12 @@ def _image(endpoint: EndpointContext) -> Iterable[ImageContext]:
         yield ImageContext(facts=locked.facts, triton=spec.triton, mode=spec.mode, backends=backends)
 
 
-def _model(words: str, machines: Machines) -> Scope[ModelContext]:
+def _model(words: str, machines: MachineChoice) -> Scope[ModelContext]:
     of_models = ModelsContext.single_models
     return Scope(words, lambda endpoint: of_models(endpoint.models_context), machines, of_models)
 
 
-def _models(words: str, machines: Machines) -> Scope[ModelsContext]:
+def _models(words: str, machines: MachineChoice) -> Scope[ModelsContext]:
     return Scope(words, lambda endpoint: (endpoint.models_context,), machines, lambda models: (models,))
 
 
