@@ -21,12 +21,11 @@ from fleet.local.model_files import fetch_model_files
 from fleet.local.multi_model.container import MultiModel
 from fleet.local.running_endpoint import RunningEndpoint, deployed_log_name
 from fleet.local.state import LocalState
-from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.model_backend import model_backends, stand_ins
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.start_rules import MULTI_MODEL
 from fleet.local.triton.supervisor import SupervisedTriton
-from fleet.local.try_load.stand_ins import backends_of
 from fleet.spec.environment import LocalLimits
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId, HostingError
 
@@ -243,5 +242,5 @@ class TritonHost:
 
 def _assumptions(runtime: TritonRuntime, container: DeployedContainer, staged: Path) -> tuple[str, ...]:
     """A line on the packages of Python models, where there are any, or may be."""
-    has_python_models = container.mode == "MultiModel" or "python" in backends_of(staged).values()
+    has_python_models = container.mode == "MultiModel" or "python" in model_backends(staged).values()
     return (str(runtime.python),) if has_python_models else ()

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fleet.local.triton.model_config import parse
-from fleet.repository.backends import FILES, backend_of
+from fleet.repository.loading.models import models_of
 from fleet.repository.model_config import CONFIG
+from fleet.repository.reading.folder import read_folder
 
+ENSEMBLE = "ensemble"
 STAND_INS = {
     "dali": "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU",
     "pytorch": "a stand-in for PyTorch's backend runs the TorchScript model, on the CPU",
@@ -22,14 +24,10 @@ SERVED_BY = STAND_INS | {
 """With one that loads and refuses as the backend itself does."""
 
 
-def model_backend(model: Path) -> str:
-    """The backend of a model directory; "" where nothing leads to one."""
-    config = model_config(model)
-    if config is None:
-        return ""
-    versions = sorted(entry for entry in model.iterdir() if entry.is_dir())
-    names = [name for name in FILES if versions and (versions[0] / name).exists()]
-    return backend_of(config, model.name, names)
+def model_backends(repository: Path) -> dict[str, str]:
+    """The backend of each model by directory, "" for the root, as Triton completes it; without ensembles."""
+    models = models_of(read_folder(repository))[0]
+    return {name: each.backend for name, each in models.items() if each.backend not in ("", ENSEMBLE)}
 
 
 def model_config(model: Path) -> Any | None:
@@ -43,7 +41,6 @@ def model_config(model: Path) -> Any | None:
 
 def stand_ins(repository: Path) -> Iterator[str]:
     """A line for each model of a staged repository that a stand-in for its backend serves."""
-    for file in sorted(repository.rglob(CONFIG)):
-        rewrite = SERVED_BY.get(model_backend(file.parent))
-        if rewrite:
-            yield f"{file.relative_to(repository)}: {rewrite}"
+    for name, backend in model_backends(repository).items():
+        if backend in SERVED_BY:
+            yield f"{Path(name, CONFIG)}: {SERVED_BY[backend]}"

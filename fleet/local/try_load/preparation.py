@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 from fleet.catalog.images import missing_backends
 from fleet.findings import CannotRunError
 from fleet.local.model_data import unpack
+from fleet.local.triton.model_backend import model_backends
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
-from fleet.local.try_load.stand_ins import backends_of, with_stand_ins, without_runtimes, without_tensors
+from fleet.local.try_load.stand_ins import with_stand_ins, without_runtimes, without_tensors
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.model_config import CONFIG
@@ -68,7 +69,7 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
         try:
             rewrites = _stage(source, repository)
             models = registered if at_root else repository
-            backends = backends_of(models)
+            backends = model_backends(models)
             in_image = set(backends.values()) - missing_backends(container.release or runtime.release)
             stood_in = with_stand_ins(runtime.backend_directory, in_image, folder / "backends")
             stand_ins = {model: backend for model, backend in backends.items() if backend in stood_in}

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fleet.local.triton.model_backend import STAND_INS, model_backend, model_config
+from fleet.local.triton.model_backend import STAND_INS, model_config
 from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
 from fleet.repository.model_config import CONFIG
 
 STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
-ENSEMBLE = "ensemble"
 OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
 """The backends whose stand-in loads less than they do, or lacks a package: its verdict is not theirs."""
 
@@ -35,12 +34,6 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
         (target / name).mkdir()
         shutil.copy2(STAND_IN, target / name / STAND_IN.name)
     return missing
-
-
-def backends_of(repository: Path) -> dict[str, str]:
-    """The backend of each model directory, as Triton completes its configuration; without ensembles."""
-    found = {model.name: model_backend(model) for model in sorted(repository.iterdir()) if model.is_dir()}
-    return {model: backend for model, backend in found.items() if backend not in ("", ENSEMBLE)}
 
 
 def without_tensors(repository: Path, models: Iterable[str]) -> list[str]:

@@ -171,13 +171,12 @@ def test_what_a_stand_in_cannot_know_makes_a_warning_of_the_refusal(asker: Asker
 
 
 @MODES
-def test_a_text_that_is_rewritten_for_want_of_a_gpu_is_read_as_it_is_written(
-    asker: Asker, mode: Mode
-) -> None:
-    """Protobuf's Python, which rewrites it, takes a plus sign; Triton does not."""
+def test_a_text_that_needs_a_gpu_is_read_as_it_is_written(asker: Asker, mode: Mode) -> None:
+    """Protobuf's Python takes a plus sign; Triton does not, so that the text is not rewritten for a CPU."""
     (finding,) = findings(asker.ask(changed(DOUBLE, CONFIG, ("[ 2 ]", "[ +2 ]"), add=GPU), mode))
+    name = "double" if mode is Mode.SINGLE else "repository.tar.gz"
     assert finding.message.endswith(
-        "the config.pbtxt of model 'double' cannot be read: line 4:50: Expected integer, got: +"
+        f"the config.pbtxt of model {name!r} cannot be read: line 4:50: Expected integer, got: +"
     )
     assert (finding.file, finding.line) == (asker.repository / CONFIG, 4)
 
