@@ -53,7 +53,7 @@ def strict_members(
     Raises:
         UnreadableError: the archive is not a .tar.gz, is damaged, or has what a packed folder never has.
     """
-    bounds = Bounds(packed=MAX_SIZE)
+    bounds = Bounds(packed=MAX_SIZE)  # its spec has its digest, so its size counts and not the ratio
     stream = ChunkStream(gunzip(packed, bounds, required=True).pieces(), write)
     for member in members(stream, bounds, strict=True):
         if member.what:

@@ -40,6 +40,8 @@ class Stream:
 
     def read_exactly(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
+        if len(self._held) - self._at >= size:  # as for most headers
+            return self.read(size) if size else b""
         pieces = []
         while size and (piece := self.read(size)):
             pieces.append(piece)
@@ -124,7 +126,8 @@ class Part(Stream):
     def end(self) -> bool:
         """Skip the rest; whether it was complete."""
         self._held, self._at = b"", 0
-        self._pass(self.left)
+        if self.left:
+            self._pass(self.left)
         return not self.left
 
     def _next(self) -> bytes:

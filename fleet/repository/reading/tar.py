@@ -11,7 +11,7 @@ import re
 import stat
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fleet.repository.reading.entry_path import NO_TEXT
 from fleet.repository.reading.gunzip import Bounds
@@ -56,8 +56,7 @@ HAS_MORE, MORE_AGAIN = 482, 504
 """The offsets of the flag for another block: in the header of a sparse file, and in each further block."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """An entry as it is named; `what` is "" of a file and of a folder, else what it is instead.
 
     `is_executable` is whether its owner may execute it, `mode` its permissions, `target` where a link leads.
@@ -145,7 +144,7 @@ def _header(block: bytes, strict: bool) -> tarfile.TarInfo:
 def _member(stream: Stream, header: tarfile.TarInfo, extended: Mapping[str, str], strict: bool) -> Member:
     path, size = extended.get("path", header.name), extended.get("size", str(header.size))
     what = WHAT.get(header.type, "neither a folder nor a file")
-    if any(key.startswith("GNU.sparse.") for key in extended):
+    if extended and any(key.startswith("GNU.sparse.") for key in extended):
         path, what = extended.get("GNU.sparse.name", path), "a sparse file"
     # Programs do not agree on whether an entry that is not a file may have content.
     if not re.fullmatch(r"[0-9]{1,15}", size) or (int(size) and header.type in WITHOUT_CONTENT):
