@@ -123,7 +123,7 @@ def raw_way() -> Way:
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
     from fleet.endpoint.resolve import resolve_foundation
-    from fleet.endpoint.resolved_endpoint import Deployment
+    from fleet.spec.deployment import Deployment
     from fleet_stacks.stacks import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:

@@ -83,7 +83,7 @@ def try_locks(
         if not drop_missing:
             _require_files(project, loaded)
         held = _read_usable(loaded.spec, project.lock_file(name))
-        image = locked_image(loaded, project.environment, clients, held)
+        image = locked_image(project, loaded, clients, held)
         if held is not None:
             held = held.model_copy(update={"image": image})
         return measured_lock(loaded, project.environment, s3, held, image=image)

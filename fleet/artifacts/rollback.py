@@ -16,7 +16,7 @@ from fleet.core.files import write_atomically, write_problem
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import lock_findings
-from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolve import resolve_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.report.spec_changes import KeyChange, spec_changes
@@ -108,7 +108,7 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
         FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
         CannotRunError: AWS refuses or does not answer.
     """
-    place = place_of(project.environment)
+    place = project.place
     lock_file = project.lock_file(release.loaded.spec.endpoint)
     decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
     spec = release.loaded.spec

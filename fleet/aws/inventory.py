@@ -14,7 +14,7 @@ from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
 from fleet.check.lock_drift import CODE, stale_findings
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from fleet.findings import FindingsError
 from fleet.spec.environment import deploy_command
@@ -125,7 +125,7 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    wanted, place = project_templates(installation(THIS), project, endpoints), place_of(project.environment)
+    wanted, place = project_templates(installation(THIS), project, endpoints), project.place
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(place, name)

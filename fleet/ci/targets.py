@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.images import partition_of
-from fleet.endpoint.access import AccessRole, access_role, audience, github_environment
 from fleet.findings import CannotRunError, all_of
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.problems import validate
 from fleet.spec.project import environment_names
 from fleet.spec.reader import read_source
+from fleet.spec.trusts import AccessRole, access_role, audience, github_environment
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 """A folder that stands for itself in the patterns and the shell of a workflow."""

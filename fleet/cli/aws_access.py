@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.aws.access import Access, account_access, embedded_access
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState, Supervisor
+from fleet.spec.deployment import Deployment
 from fleet.spec.environment import LOCAL
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from fleet.cli.aws_access import access_to, connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.files import private_folder, write_atomically
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
@@ -42,7 +41,7 @@ def dashboard(
     if file is not None and file.is_dir():
         raise CannotRunError(f"{file} is a folder", "pass a file in it")
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env, [endpoint]).environment)
+    place = open_project(root, env, [endpoint]).place
     if not place.dashboards:
         deploy = "fleet local up" if env == LOCAL else f"fleet deploy --env {env}"
         problem = f"{endpoint} has no dashboard: environments/{env}.yaml has `dashboards: false`"

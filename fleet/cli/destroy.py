@@ -19,11 +19,10 @@ from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import deployed_names
 from fleet.core.project_root import project_root
 from fleet.endpoint.object_keys import prefix_of
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
+from fleet.spec.deployment import Deployment
 from fleet.spec.membership import lock_files
 from fleet.spec.project import open_project
 
@@ -46,7 +45,7 @@ def destroy(
     """
     end_like_ctrl_c()
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    place = open_project(root, env).place
     names = deployed_names(root, env, endpoints)
     access = connect(root, place, profile)
     with aws_errors_as_findings():

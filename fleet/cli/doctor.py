@@ -22,7 +22,6 @@ from fleet.cli.arguments import Env, Profile, require_one_name
 from fleet.cli.aws_access import connect, local_fleet
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
@@ -53,7 +52,7 @@ def doctor(
     """
     root = project_root(Path.cwd())
     project = open_project(root, env)
-    place = place_of(project.environment)
+    place = project.place
     access = connect(root, place, profile)
     supervisor = local_fleet(root, access.client("sagemaker"))
     if supervisor is not None:

@@ -22,13 +22,12 @@ from fleet.cli.deploy import ATTEMPTS
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import deployed_names
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError, Failure, Finding, one_failure
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
+from fleet.spec.deployment import Deployment
 from fleet.spec.project import open_project
 
 CODE = "FL605"
@@ -59,7 +58,7 @@ def drift(
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    place = open_project(root, env).place
     named = deployed_names(root, env, endpoints) if endpoints else None
     access = connect(root, place, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)

@@ -15,7 +15,6 @@ from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError, one_failure
 from fleet.printers.console import OutputConsole
 
@@ -51,11 +50,11 @@ def lock(
 
     @cache
     def s3() -> S3Client:
-        return connect(root, place_of(project.environment), profile).client("s3")
+        return connect(root, project.place, profile).client("s3")
 
     @cache
     def ecr() -> Any:
-        return connect(root, place_of(project.environment), profile).client("ecr")
+        return connect(root, project.place, profile).client("ecr")
 
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():

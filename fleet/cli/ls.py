@@ -19,7 +19,6 @@ from fleet.cli.aws_access import connect
 from fleet.cli.output import say
 from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
@@ -111,7 +110,7 @@ def _entries(
     if not (is_all or names):
         return []
     project = chosen.project
-    access = None if offline else connect(project.root, place_of(project.environment), profile)
+    access = None if offline else connect(project.root, project.place, profile)
     console = OutputConsole(stderr=True)
     reading = (
         console.status(f"comparing {project.environment.environment}")

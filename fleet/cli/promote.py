@@ -19,7 +19,6 @@ from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
-from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
@@ -84,8 +83,8 @@ def promote(
         say(f"left out: {wanted.absent[name].message}")
     tested = replace(tested, endpoints=wanted.endpoints)
     require_two(tested, wanted, LOCAL)
-    read = connect(root, place_of(tested.environment), from_profile)
-    written = connect(root, place_of(wanted.environment), to_profile)
+    read = connect(root, tested.place, from_profile)
+    written = connect(root, wanted.place, to_profile)
     done = copy_and_lock(
         PromotionSource(
             project=tested,

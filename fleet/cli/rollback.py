@@ -14,7 +14,6 @@ from fleet.cli.aws_access import connect
 from fleet.cli.deploy import deploy as deploy_command
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, environment_names, open_project
@@ -49,7 +48,7 @@ def rollback(
     root = project_root(Path.cwd())
     project = open_project(root, env)
     release = earlier_release(project, endpoint, to)
-    access = connect(root, place_of(project.environment), profile)
+    access = connect(root, project.place, profile)
     require_stored(project, release, access.client("s3"), access.client("ecr"))
     changes, others = changed_keys(project, release), _others(project, endpoint)
     files = write_release(release, root)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fleet.catalog.images import image_regions
 from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
-from fleet.endpoint.access import provider_arn, trusts_of
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.github_repository import IDS_SINCE, ids_command, prefix_command
@@ -17,6 +16,7 @@ from fleet.spec.project import Project, environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
 from fleet.spec.spec_files import same_names
+from fleet.spec.trusts import provider_arn, trusts_of
 
 OWN_TAGS = 2
 """`triton-fleet:environment` and `triton-fleet:endpoint` are added to those of the environment."""

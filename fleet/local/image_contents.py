@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.images.python_packages import pinned_requirements
 from fleet.local.images.reference import release_of
 from fleet.local.triton.runtime import RELEASE
+from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet.spec.image_name import image_name
 from fleet.spec.membership import LOCK_END, LOCKS
 from fleet.spec.project import environment_names, load_lock, open_project

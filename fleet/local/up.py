@@ -16,7 +16,7 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy, Parallelism
 from fleet.aws.deploy.tools import cdk_cli, cdk_toolkit
 from fleet.check.run import judged_fleet
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
 from fleet.local.limitations import servable
 from fleet.local.packages import get_local
@@ -26,6 +26,7 @@ from fleet.local.status import Status, ask_status
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.steps import Steps
+from fleet.spec.deployment import Deployment
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project, open_project
 

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError, all_of
+from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.kept_tags import kept_tags
@@ -65,6 +66,11 @@ class Project:
     def is_promoted(self) -> bool:
         """Whether its specs are those that `fleet promote` wrote beside their locks."""
         return self.environment.promoted_from is not None
+
+    @cached_property
+    def place(self) -> Deployment:
+        """Where the environment's fleet lives."""
+        return place_of(self.environment)
 
     def load(self, endpoint: str) -> LoadedSpec:
         """Read an endpoint's spec as it holds in this environment.

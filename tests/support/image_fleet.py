@@ -13,7 +13,8 @@ import yaml
 from aws_cdk import App
 
 from embedded_keys import VARIABLES
-from fleet.endpoint.resolve import place_of, resolve_fleet
+from fleet.endpoint.resolve import resolve_fleet
+from fleet.spec.deployment import place_of
 from fleet.spec.environment import Environment
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder

@@ -22,8 +22,8 @@ from faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import run_to_exit
+from fleet.spec.deployment import Deployment
 from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws

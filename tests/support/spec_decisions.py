@@ -14,7 +14,8 @@ def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tupl
     project = open_project(folder.root, env, [name])
     loaded = project.load(name)
     lock, wrong = read_lock(project, loaded.spec)
-    return decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong)
+    context = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    return decisions(context, project.place, wrong)
 
 
 def decided(folder: FleetFolder) -> dict[str, Decision]:

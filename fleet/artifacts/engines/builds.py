@@ -12,7 +12,7 @@ from fleet.artifacts.engines.request import StoredPlan, WantedEngine
 from fleet.artifacts.engines.task import EngineTask
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 from fleet.spec.project import Project
 
 

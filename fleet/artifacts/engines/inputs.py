@@ -15,11 +15,11 @@ from fleet.artifacts.sources.s3_object import s3_errors_as_findings
 from fleet.artifacts.store import digest_of
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.spec.deployment import Deployment
 from fleet.spec.project import Project, load_lock
 from fleet.spec.source import finding_at
 

@@ -10,7 +10,6 @@ from fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_pa
 from fleet.catalog.images import Image, registry_host
 from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.registries import allowed_accounts
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
@@ -198,7 +197,7 @@ def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
 def _registries(inputs: ImageInputs) -> Iterator[str]:
     """The registries of allowed accounts whose number is somewhere in the Dockerfile or its arguments."""
     texts = [*(each.raw for each in inputs.dockerfile.instructions), *inputs.arguments.values()]
-    for account in allowed_accounts(inputs.environment):
+    for account in inputs.environment.allowed_accounts:
         if any(account in text for text in texts):
             yield registry_host(account, inputs.environment.region)
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from fleet.catalog.front_end import out_of_memory
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.object_keys import prefix_of
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
+from fleet.spec.deployment import Deployment
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import LoadedSpec, Project, load_lock
@@ -54,7 +53,7 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
     locked = load_lock(lock_file).archives if lock_file.is_file() else {}
     return LiveSet(
         endpoint=endpoint,
-        place=place_of(project.environment),
+        place=project.place,
         declared={
             target_model(each.name, each.version): locked[each.name].digest if each.name in locked else ""
             for each in loaded.spec.packed

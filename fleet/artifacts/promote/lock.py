@@ -10,7 +10,7 @@ from fleet.artifacts.promote.spec import PromotedSpec, promoted_spec_of
 from fleet.catalog.images import Image
 from fleet.core.digests import canonical_digest
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolve import resolve_endpoint
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
@@ -47,7 +47,7 @@ def promoted_endpoint(source: Project, target: Project, endpoint: str) -> Promot
     spec = promoted_spec_of(source, target, endpoint)
     lock = _promoted_lock(source, target, spec.loaded)
     decided = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
-    resolve_endpoint(place_of(target.environment), decided)
+    resolve_endpoint(target.place, decided)
     return PromotedEndpoint(
         lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
     )

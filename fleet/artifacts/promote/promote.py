@@ -22,10 +22,11 @@ from fleet.artifacts.publish.requirements import (
 )
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import all_of
 from fleet.report.spec_changes import KeyChange
+from fleet.spec.deployment import Deployment
 from fleet.spec.membership import promoted_spec
 from fleet.spec.project import Project
 
@@ -100,7 +101,7 @@ def promote(
     fleet = resolve_project(project)
     promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), place_of(target.project.environment)
+    source, place = _store(tested.s3, fleet.place), target.project.place
     there = _store(target.s3, place)
     with aws_errors_as_findings(fleet.place):
         all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))

@@ -26,7 +26,7 @@ from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
-from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
@@ -73,7 +73,7 @@ def ls(
 ) -> None:
     """List the engines in the bucket and the locks that need them."""
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    place = open_project(root, env).place
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
         found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)

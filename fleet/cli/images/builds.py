@@ -23,7 +23,6 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.human import show_findings
@@ -50,14 +49,14 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
         return
     if warnings := [each for source in sources for each in source.warnings]:
         show_findings(warnings)
-    place, progress = place_of(project.environment), progress_on(OutputConsole())
+    place, progress = project.place, progress_on(OutputConsole())
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
         images = wanted_images(project, sources)
         done = build_images(
             access.client("s3"),
             lambda: access.client("ecr"),
-            project.environment,
+            project,
             images,
             progress,
             access.engine_clients,
@@ -80,7 +79,7 @@ def ls(
 ) -> None:
     """List the built images, their contents and the locks that need them."""
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    place = open_project(root, env).place
     access = connect(root, place, profile)
     with aws_errors_as_findings(place):
         found = held_images(access.client("s3"), access.client("ecr"), place, root / "locks" / env)

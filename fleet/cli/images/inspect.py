@@ -16,7 +16,6 @@ from fleet.cli.arguments import OutputFormat, Profile
 from fleet.cli.aws_access import access_to
 from fleet.cli.output import say
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
@@ -82,7 +81,7 @@ def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
         with aws_errors_as_findings():
             return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
     root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    place = open_project(root, env).place
     if image.region != place.region:
         message = (
             f"{image.uri} is in {image.region}; {env} is in {place.region}, where SageMaker pulls images"

@@ -20,7 +20,6 @@ from fleet.cli.images.inspect import LABELS, shown_fact
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
@@ -85,7 +84,7 @@ def explain(
 
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
-    repository, files = place_of(project.environment).image_repository, len(source.context.entries)
+    repository, files = project.place.image_repository, len(source.context.entries)
     (image,) = wanted_images(project, [source])
     return [
         source.endpoint,
@@ -108,7 +107,7 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "bytes": source.context.size,
         "base": image.base.reference,
         "arguments": source.arguments,
-        "repository": place_of(project.environment).image_repository,
+        "repository": project.place.image_repository,
         "tag": hexadecimal(image.key),
         "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
     }

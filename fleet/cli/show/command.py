@@ -45,7 +45,8 @@ def show(
     loaded = project.load(endpoint)
     lock, wrong_lock = read_lock(project, loaded.spec)
     spec = effective_spec(loaded)
-    made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
+    context = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    made = decisions(context, project.place, wrong_lock)
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, root))
         return

@@ -17,8 +17,8 @@ from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.catalog.images import partition_of
 from fleet.cli.aws_access import connect
 from fleet.cli.output import ask_consent
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.deployment import Deployment
 from fleet_emulator.server import EmbeddedAws
 from running_aws import running_aws
 

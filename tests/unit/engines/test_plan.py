@@ -17,6 +17,7 @@ from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.locks import read_lock
 from fleet.explain.decisions import decisions
 from fleet.findings import FindingsError, Severity
+from fleet.spec.deployment import place_of
 from fleet.spec.lock import Lock
 from fleet.spec.project import load_lock, open_project
 from fleet_folder import FleetFolder
@@ -143,8 +144,12 @@ class TestShow:
         assert written == ["14000MiB", "8GiB"]
 
     def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
-        lock = locked(bert)
-        shown = {each.what: each for each in decisions(decided(bert)) if each.group == "engines"}
+        lock, context = locked(bert), decided(bert)
+        shown = {
+            each.what: each
+            for each in decisions(context, place_of(context.environment))
+            if each.group == "engines"
+        }
         assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key
         assert shown["built for bert by"].value == "processing on ml.g5.xlarge"
         assert shown["command for bert"].value == COMMAND

@@ -15,7 +15,8 @@ def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     project = open_project(folder.root, "dev", ["sentences"])
     loaded = project.load("sentences")
     lock, wrong = read_lock(project, loaded.spec)
-    return list(decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong))
+    context = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    return list(decisions(context, project.place, wrong))
 
 
 def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:
