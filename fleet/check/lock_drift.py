@@ -18,7 +18,7 @@ from fleet.endpoint.locks import with_hint_for_several
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
 
@@ -34,11 +34,8 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
 
     A missing or broken lock and a broken spec are left to resolving.
     """
-    try:
-        loaded, lock = project.load(endpoint), load_lock(project.lock_file(endpoint))
-    except FindingsError:
-        return []
-    if lock.endpoint != endpoint:
+    loaded, lock = project.specs.readable(endpoint), project.readable_lock(endpoint)
+    if loaded is None or lock is None or lock.endpoint != endpoint:
         return []
     return [each for each in differences(project, loaded, lock) if each.severity is Severity.ERROR]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -43,8 +43,7 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     Raises:
         FindingsError: what is wrong with specs, locks and repositories, and what a policy refuses.
     """
-    loaded = _readable(project) if today else []
-    found = policy_findings(project, loaded, today) if today else []
+    found = policy_findings(project, project.readable_specs(), today) if today else []
     try:
         fleet = resolve_project(project) if locked else judged_fleet(project, _stale(project))
     except FindingsError as error:
@@ -59,15 +58,6 @@ def _stale(project: Project) -> list[Finding]:
     return with_endpoints(
         (name, each) for name in project.endpoints for each in stale_findings(project, name)
     )
-
-
-def _readable(project: Project) -> list[LoadedSpec]:
-    """The specs without mistakes; the mistakes of others are reported where they are resolved."""
-    loaded = list[LoadedSpec]()
-    for name in project.endpoints:
-        with suppress(FindingsError):
-            loaded.append(project.load(name))
-    return loaded
 
 
 def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
@@ -162,11 +152,8 @@ def with_line(finding: Finding) -> Finding:
 
 
 def _of_repositories(project: Project) -> list[Finding]:
-    findings = list[Finding]()
-    for name in () if project.is_promoted else project.endpoints:
-        with suppress(FindingsError):  # reported where it is resolved
-            findings += repository_findings(project.load(name))
-    return findings
+    specs = [] if project.is_promoted else project.readable_specs()
+    return [each for loaded in specs for each in repository_findings(loaded)]
 
 
 @contextmanager

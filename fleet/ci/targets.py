@@ -10,8 +10,8 @@ from pathlib import Path
 from fleet.catalog.images import partition_of
 from fleet.findings import CannotRunError, all_of
 from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.fleet_files import environment_names
 from fleet.spec.problems import validate
-from fleet.spec.project import environment_names
 from fleet.spec.reader import read_source
 from fleet.spec.trusts import AccessRole, access_role, audience, github_environment
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import policy_day
-from fleet.core.project_root import project_root
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.proposal.copy import copied_spec
@@ -79,10 +79,11 @@ def new(
         raise typer.BadParameter(
             "only with --from-repository: a copy is written beside the original", param_hint="--folder"
         )
-    root = project_root(Path.cwd())
+    fleet = current_fleet()
+    root = fleet.root
     beside = None if from_spec is None else spec_of(root, from_spec).parent
     file = new_file(root, name, beside or spec_folder(root, folder or ""))
-    projects = projects_with(root, name)
+    projects = projects_with(fleet, name)
     if from_repository is not None:
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:

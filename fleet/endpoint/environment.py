@@ -8,12 +8,11 @@ from dataclasses import replace
 from fleet.catalog.images import image_regions
 from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, Severity
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.github_repository import IDS_SINCE, ids_command, prefix_command
-from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.project import Project, environment_names
-from fleet.spec.reader import read_source
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import Project
 from fleet.spec.source import Source, finding_at
 from fleet.spec.spec_files import same_names
 from fleet.spec.trusts import provider_arn, trusts_of
@@ -122,9 +121,8 @@ def _same_provider(project: Project) -> Iterator[Finding]:
 
 
 def _others(project: Project) -> Iterator[Environment]:
-    for name in environment_names(project.root):
-        if name not in (project.environment.environment, LOCAL):
-            try:
-                yield validate(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
-            except FindingsError:
-                continue  # reported when that environment is checked
+    """The other environments that can be read."""
+    for name in project.fleet.environments:
+        other = project.fleet.environment.readable(name)
+        if other is not None and name not in (project.environment.environment, LOCAL):
+            yield other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from fleet.endpoint.alarms import resolved_alarms
 from fleet.endpoint.archives import counted_models, place_archives
@@ -25,25 +24,15 @@ from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.rules.apply import rule_findings
 from fleet.spec.deployment import Deployment
 from fleet.spec.endpoint import Compression, Mode
-from fleet.spec.project import LoadedSpec, Project, open_project
+from fleet.spec.project import LoadedSpec, Project
 
 
-def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -> ResolvedFleet:
-    """Read and resolve an environment's endpoints, all of them or those named.
-
-    Raises:
-        FindingsError: every mistake of every endpoint.
-    """
-    return resolve_project(open_project(root, environment, endpoints))
-
-
-def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
+def resolve_foundation(project: Project) -> ResolvedFleet:
     """An environment without endpoints: what they share needs no lock.
 
     Raises:
         FindingsError: the environment's file is wrong.
     """
-    project = open_project(root, environment)
     if findings := environment_findings(project):
         raise FindingsError(findings)
     warnings = tuple(environment_warnings(project.environment, project.environment_source))

@@ -12,9 +12,10 @@ from fleet.local.images.python_packages import pinned_requirements
 from fleet.local.images.reference import release_of
 from fleet.local.triton.runtime import RELEASE
 from fleet.spec.environment import ENVIRONMENT_TAG
+from fleet.spec.fleet_files import environment_names, load_lock
 from fleet.spec.image_name import image_name
 from fleet.spec.membership import LOCK_END, LOCKS
-from fleet.spec.project import environment_names, load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_emulator.hosting import DeployedEndpoint
 
 MODE_PACKAGES = "PACKAGES"

@@ -16,7 +16,7 @@ from fleet.report.endpoint_change import Revision
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
 from fleet.spec.environment import Environment
-from fleet.spec.project import Project, environment_names, open_project
+from fleet.spec.project import Fleet, Project
 from fleet.upgrade.comparison import Template
 from fleet.upgrade.installation import Installation
 from fleet.upgrade.synthesis import project_templates
@@ -100,24 +100,26 @@ class EnvironmentSide:
         return replace(finding, file=file, message=message, hint=hint)
 
 
-def head_side(root: Path, name: str, base: EnvironmentSide) -> EnvironmentSide:
+def head_side(fleet: Fleet, name: str, base: EnvironmentSide) -> EnvironmentSide:
     """An environment as the work tree has it.
 
     Raises:
         FindingsError: it is wrong, or neither commit has it.
     """
-    gone = name not in environment_names(root) and (base.project or base.problem)
-    return EnvironmentSide(root=root, project=None if gone else open_project(root, name))
+    gone = name not in fleet.environments and (base.project or base.problem)
+    return EnvironmentSide(root=fleet.root, project=None if gone else fleet.open(name))
 
 
-def base_side(root: Path, name: str) -> EnvironmentSide:
+def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
     """An environment as the base has it, which may have been wrong."""
-    if name not in environment_names(root):
-        return EnvironmentSide(root=root)
+    if name not in fleet.environments:
+        return EnvironmentSide(root=fleet.root)
     try:
-        return EnvironmentSide(root=root, project=open_project(root, name))
+        return EnvironmentSide(root=fleet.root, project=fleet.open(name))
     except FindingsError as error:
-        return EnvironmentSide(root=root, problem=f"the base cannot be read: {error.findings[0].message}")
+        return EnvironmentSide(
+            root=fleet.root, problem=f"the base cannot be read: {error.findings[0].message}"
+        )
 
 
 def _revision(root: Path, project: Project, name: str) -> Revision:

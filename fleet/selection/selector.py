@@ -28,8 +28,7 @@ from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.selection.work_tree import require_git, work_tree
 from fleet.spec.membership import SPEC_END, locked_endpoints
 from fleet.spec.problems import did_you_mean
-from fleet.spec.project import LoadedSpec, Project, open_project
-from fleet.spec.spec_files import spec_files
+from fleet.spec.project import Fleet, LoadedSpec, Project
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
@@ -37,16 +36,16 @@ _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a select
 class Selector:
     """Selects endpoints of one environment; files, Git and specs are read only for what needs them."""
 
-    def __init__(self, root: Path, environment: str, *, files: bool = True, drafts: bool = False) -> None:
+    def __init__(self, fleet: Fleet, environment: str, *, files: bool = True, drafts: bool = False) -> None:
         """Read nothing yet.
 
         Args:
-            root: The fleet.
+            fleet: The fleet.
             environment: The one whose specs are evaluated.
             files: Whether paths and `changed:REF` may be named.
             drafts: Whether paths may be of specs outside of model_specs/.
         """
-        self._root, self._environment = root, environment
+        self._fleet, self._root, self._environment = fleet, fleet.root, environment
         self._files, self._drafts = files, drafts
 
     def select(self, arguments: Sequence[str]) -> Selection:
@@ -231,7 +230,7 @@ class Selector:
     @cached_property
     def _names(self) -> list[str]:
         """All that have a spec, those among them that the environment does not have."""
-        return list(dict.fromkeys([*spec_files(self._root).by_endpoint, *self._promoted]))
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted]))
 
     @cached_property
     def _promoted(self) -> list[str]:
@@ -248,7 +247,7 @@ class Selector:
 
     @cached_property
     def _project(self) -> Project:
-        return open_project(self._root, self._environment)
+        return self._fleet.open(self._environment)
 
     @cached_property
     def _loaded(self) -> list[LoadedSpec]:

@@ -19,7 +19,8 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.layout import model_names
 from fleet.repository.main_model import main_model
 from fleet.spec.endpoint import Mode
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
 from triton_models import RefusedError

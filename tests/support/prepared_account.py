@@ -218,7 +218,7 @@ class PreparedAccount:
 
     def preflight(self, *arguments: str) -> Told:
         """`fleet preflight --env dev ARGUMENTS`, by somebody whose credentials are known."""
-        self.patch.setattr(command, "access_to", lambda _root, place, _profile: self._access(place))
+        self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.place))
         return self.preflight_by_settings(*arguments)
 
     def preflight_by_settings(self, *arguments: str) -> Told:

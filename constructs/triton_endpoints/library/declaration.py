@@ -15,6 +15,7 @@ from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.deployment import Deployment
 from fleet.spec.environment import Environment
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering
 from fleet.spec.project import load_spec
 from fleet.spec.source import Source
@@ -162,7 +163,8 @@ def _resolve(
     """
     try:
         source = _with_network(declaration.spec.source(), placement)
-        loaded = load_spec(source, Layering(root_of(source.file), environment.source))
+        root = root_of(source.file)
+        loaded = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
     data = declaration.spec.data(loaded.spec, place.environment)

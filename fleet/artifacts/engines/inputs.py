@@ -20,7 +20,7 @@ from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, bu
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.deployment import Deployment
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
 CHANGED = "FL373"
@@ -87,7 +87,7 @@ class BuildInputs:
             else:
                 self._copy(source, place, digest)
         except (ContentChangedError, FindingsError) as error:
-            promoted_from = load_lock(self._project.lock_file(use.endpoint.name)).promoted_from
+            promoted_from = self._project.lock(use.endpoint.name).promoted_from
             if promoted_from is None and isinstance(error, FindingsError):
                 raise
             raise FindingsError([self._change_finding(use, promoted_from)]) from error

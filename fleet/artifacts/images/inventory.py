@@ -18,7 +18,7 @@ from fleet.core.parallel import all_in_parallel
 from fleet.findings import FindingsError, all_of
 from fleet.images.object_keys import BUILT, MANIFEST
 from fleet.spec.deployment import Deployment
-from fleet.spec.project import load_lock
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:

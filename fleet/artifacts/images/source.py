@@ -19,7 +19,7 @@ from fleet.images.key import image_key
 from fleet.images.upload import context_digest
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.image import PLATFORM, ImageFacts, LockedImage
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import Mark, finding_at
 
 IMAGE = ("image",)
@@ -177,10 +177,8 @@ def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[Want
 
 def lock_of_image(project: Project, endpoint: str) -> LockedImage | None:
     """The image in an endpoint's lock; None where there is none, or the lock cannot be read."""
-    try:
-        return load_lock(project.lock_file(endpoint)).image
-    except FindingsError:
-        return None
+    lock = project.readable_lock(endpoint)
+    return lock.image if lock else None
 
 
 def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:

@@ -17,7 +17,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.image import LockedImage, OwnImage
 from fleet.spec.lock import Lock
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
 
 CODE, UNRECORDED = "FL336", "FL686"
@@ -66,7 +66,7 @@ def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock
     endpoint = wanted.spec.endpoint
     tested = source.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
-    lock = load_lock(source.lock_file(endpoint))
+    lock = source.lock(endpoint)
     if lock.image is not None and lock.image.digest is None:
         message = f"the lock of {endpoint} does not record the image that its build made in {name}"
         hint = f"run `fleet lock --env {name} {endpoint}`, have it reviewed, deploy it, then promote"

@@ -169,6 +169,7 @@ def _write(
     before = {file: file.read_text("utf-8") if file.is_file() else None for file in texts}
     for file, text in texts.items():
         write_text(file, text, target.root)
+        target.fleet.lock.forget(file)
     if is_promoted and templates is not None:
         try:
             product, digests = templates(target, list(locks))  # they are made of files

@@ -18,7 +18,7 @@ from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class StoreUploads:
         name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))
-        promoted_from = load_lock(self._project.lock_file(name)).promoted_from
+        promoted_from = self._project.lock(name).promoted_from
         if promoted_from is None:
             message = (
                 f"the repository of archive {archive.archive!r} changed since the lock of {name!r}"

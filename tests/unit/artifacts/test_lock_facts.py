@@ -13,8 +13,9 @@ from fleet.artifacts.sources.skeleton import MAX_FOLDERS
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import MAX_CONFIG
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from hostile_tar import END, file
 from s3_repositories import Repositories, digest, on_disk, packed

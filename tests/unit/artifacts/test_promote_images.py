@@ -13,8 +13,9 @@ from fleet.artifacts.images.inventory import held_images
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import LockedImage
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
 from fleet_folder import SPEC
 from image_bases import ReleaseRegistry

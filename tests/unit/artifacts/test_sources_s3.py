@@ -17,7 +17,8 @@ from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
 from fleet.repository.layout import belongs
 from fleet.repository.reading.lfs import BEGIN
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet.spec.source import Mark
 from fleet_folder import SPEC, FleetFolder
 from hostile_tar import END, file

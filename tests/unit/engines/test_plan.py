@@ -18,8 +18,9 @@ from fleet.endpoint.locks import read_lock
 from fleet.explain.decisions import decisions
 from fleet.findings import FindingsError, Severity
 from fleet.spec.deployment import place_of
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from onnx_graphs import FLOAT, INT32, graph_bytes
 
