@@ -20,7 +20,7 @@ from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.endpoint.locks import MISSING, read_lock
+from fleet.endpoint.locks import MISSING, locked_context
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity, with_endpoints
@@ -165,8 +165,8 @@ def _place_findings(findings: list[Finding]) -> Iterator[None]:
 
 
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
-    lock, wrong = read_lock(project, loaded.spec)
-    if lock is None:
+    decided, wrong = locked_context(project, loaded)
+    if decided.lock is None:
         name = project.environment.environment
         if name == LOCAL:  # `fleet local up` writes it
             wrong = [each for each in wrong if each.code != MISSING]
@@ -175,11 +175,10 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
                 replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
             ]
         return [*wrong, *draft_findings(project, loaded)]
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]
     if locked or project.is_promoted:
         return found
-    return without_repeats([*found, *differences(project, loaded, lock)], repository_findings(loaded))
+    return without_repeats([*found, *differences(project, loaded, decided.lock)], repository_findings(loaded))
 
 
 def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:

@@ -6,14 +6,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import NAMES, Finding, FindingsError, HintForSeveral, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project
+from fleet.spec.project import LoadedSpec, Project
 
 MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
+
+
+def locked_context(project: Project, loaded: LoadedSpec) -> tuple[EndpointContext, list[Finding]]:
+    """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock."""
+    lock, wrong = read_lock(project, loaded.spec)
+    return EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong
 
 
 def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:

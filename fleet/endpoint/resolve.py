@@ -16,7 +16,7 @@ from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint, ResolvedFleet
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
@@ -114,6 +114,5 @@ def resolve_endpoint(
 def _resolve(
     project: Project, place: Deployment, loaded: LoadedSpec
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    lock, wrong_lock = read_lock(project, loaded.spec)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    decided, wrong_lock = locked_context(project, loaded)
     return resolve_endpoint(place, decided, [*wrong_lock, *source_findings(project, loaded)])

@@ -13,7 +13,7 @@ from fleet.cli.engines.lines import engine_document, print_explanation, print_pl
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.printers.lines import print_json
@@ -84,6 +84,5 @@ def _no_engines(project: Project) -> str:
 
 
 def _endpoint_context(project: Project, name: str) -> EndpointContext:
-    loaded = project.load(name)
-    lock, _ = read_lock(project, loaded.spec)
-    return EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    decided, _ = locked_context(project, project.load(name))
+    return decided

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_models
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean
@@ -46,5 +45,5 @@ def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:
     loaded = project.specs.readable(endpoint)
     if loaded is None:
         return ()
-    lock, _ = read_lock(project, loaded.spec)
-    return tuple(EndpointContext(loaded=loaded, environment=project.environment, lock=lock).routes)
+    decided, _ = locked_context(project, loaded)
+    return tuple(decided.routes)

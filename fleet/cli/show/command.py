@@ -14,8 +14,7 @@ from fleet.cli.arguments import Endpoint, Env, OutputFormat
 from fleet.cli.current_fleet import current_project
 from fleet.cli.show.lines import Line, print_lines
 from fleet.cli.show.spec import spec_lines
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.explain.effective_spec import EffectiveSpec, effective_spec
@@ -41,9 +40,8 @@ def show(
     """
     project = current_project(env, endpoint)
     loaded = project.load(endpoint)
-    lock, wrong_lock = read_lock(project, loaded.spec)
+    context, wrong_lock = locked_context(project, loaded)
     spec = effective_spec(loaded)
-    context = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
     made = decisions(context, project.place, wrong_lock)
     if format is OutputFormat.JSON:
         print_json(_document(endpoint, project.environment, spec, made, project.root))
