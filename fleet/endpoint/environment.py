@@ -84,8 +84,7 @@ def _same_account(project: Project) -> Iterator[Finding]:
             continue
         for name in project.endpoints:
             if all(
-                (project.root / "locks" / each / f"{name}.lock.yaml").is_file()
-                for each in (own.environment, other.environment)
+                project.fleet.lock_file(each, name).is_file() for each in (own.environment, other.environment)
             ):
                 message = (
                     f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
@@ -122,7 +121,7 @@ def _same_provider(project: Project) -> Iterator[Finding]:
 
 def _others(project: Project) -> Iterator[Environment]:
     """The other environments that can be read."""
-    for name in project.fleet.environments:
-        other = project.fleet.environment.readable(name)
-        if other is not None and name not in (project.environment.environment, LOCAL):
-            yield other
+    names = (
+        each for each in project.fleet.environments if each not in (project.environment.environment, LOCAL)
+    )
+    yield from filter(None, map(project.fleet.environment.readable, names))

@@ -19,18 +19,13 @@ MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
 
 def locked_context(project: Project, loaded: LoadedSpec) -> tuple[EndpointContext, list[Finding]]:
     """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock."""
-    lock, wrong = read_lock(project, loaded.spec)
-    return EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong
-
-
-def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
-    """The endpoint's lock in its project, and what is wrong with it."""
-    file, environment = project.lock_file(spec.endpoint), project.environment
-    command = environment.lock_command(spec.endpoint)
+    spec, environment = loaded.spec, project.environment
+    file, command = project.lock_file(spec.endpoint), environment.lock_command(spec.endpoint)
     lock, wrong = read_lock_file(file, environment.environment, spec, command, project.fleet.lock)
     if lock is not None and lock.promoted_from is not None:
         wrong += _origin_findings(project, lock, lock.promoted_from)
-    return lock, with_hint_for_several(wrong, spec.endpoint, environment)
+    found = with_hint_for_several(wrong, spec.endpoint, environment)
+    return EndpointContext(loaded=loaded, environment=environment, lock=lock), found
 
 
 def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:

@@ -45,17 +45,16 @@ def resolve_project(project: Project) -> ResolvedFleet:
     Raises:
         FindingsError: every mistake of every endpoint.
     """
-    place = project.place
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolved(name: str) -> ResolvedEndpoint:
-        endpoint, findings = _resolve(project, place, project.load(name))
+        endpoint, findings = _resolve(project, project.load(name))
         warnings.extend(findings)
         return endpoint
 
     wrong = [*project.findings, *environment_findings(project)]
     endpoints = all_of(project.endpoints, resolved, wrong)
-    return ResolvedFleet(place=place, endpoints=tuple(endpoints), warnings=tuple(warnings))
+    return ResolvedFleet(place=project.place, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
 def resolve_endpoint(
@@ -111,8 +110,6 @@ def resolve_endpoint(
     return endpoint, findings
 
 
-def _resolve(
-    project: Project, place: Deployment, loaded: LoadedSpec
-) -> tuple[ResolvedEndpoint, list[Finding]]:
+def _resolve(project: Project, loaded: LoadedSpec) -> tuple[ResolvedEndpoint, list[Finding]]:
     decided, wrong_lock = locked_context(project, loaded)
-    return resolve_endpoint(place, decided, [*wrong_lock, *source_findings(project, loaded)])
+    return resolve_endpoint(project.place, decided, [*wrong_lock, *source_findings(project, loaded)])

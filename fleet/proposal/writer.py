@@ -13,11 +13,10 @@ from fleet.check.run import draft_findings
 from fleet.core.files import require_no_link
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import refusals
-from fleet.spec.fleet_files import ENVIRONMENTS
 from fleet.spec.problems import validate
 from fleet.spec.project import Fleet, Project
 from fleet.spec.source import Source
-from fleet.spec.spec_files import SPECS, root_of, spec_files
+from fleet.spec.spec_files import ENVIRONMENTS, SPECS, root_of, spec_files
 from fleet.spec.values import Document, Name
 
 

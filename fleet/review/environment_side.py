@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fleet.check.run import all_findings
 from fleet.endpoint.environment import environment_findings
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, FindingsError
 from fleet.report.endpoint_change import Revision
@@ -50,9 +50,8 @@ class EnvironmentSide:
         if project is None:
             return ()
         paths = FleetPaths(
-            self.root,
+            project.fleet,
             project.environment.environment,
-            project=lambda: project,
             endpoints_of=FleetInputs(project).possible_endpoints_of,
             tree=self.root,
             drafts=False,
@@ -70,9 +69,7 @@ class EnvironmentSide:
         if self.project is None:
             unreadable = Revision(root=self.root, environment=environment, loaded=None, problem=self.problem)
             return dict.fromkeys(names, unreadable) if self.problem else {}
-        return {
-            name: _revision(self.root, self.project, name) for name in names if name in self.project.endpoints
-        }
+        return {name: _revision(self.project, name) for name in names if name in self.project.endpoints}
 
     def templates(self, python: Installation, names: Sequence[str]) -> Mapping[str, Template]:
         """The templates of endpoints by their names, and that of the stack that they share under "".
@@ -122,14 +119,14 @@ def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
         )
 
 
-def _revision(root: Path, project: Project, name: str) -> Revision:
+def _revision(project: Project, name: str) -> Revision:
     """An endpoint with why it cannot be synthesised, if it cannot."""
-    found = Revision(root=root, environment=project.environment, loaded=None)
+    found = Revision(root=project.root, environment=project.environment, loaded=None)
     try:
         loaded = project.load(name)
-        found = replace(found, loaded=loaded, lock=read_lock(project, loaded.spec)[0])
+        found = replace(found, loaded=loaded, lock=locked_context(project, loaded)[0].lock)
         resolve_project(replace(project, endpoints=(name,), findings=()))
     except FindingsError as error:
         first = error.findings[0]
-        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{root}/", ""))
+        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{project.root}/", ""))
     return found

@@ -26,9 +26,10 @@ from fleet.selection.git import changed_files, deleted_files, is_shallow, unquot
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.selection.work_tree import require_git, work_tree
-from fleet.spec.membership import SPEC_END, locked_endpoints
+from fleet.spec.membership import locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import Fleet, LoadedSpec, Project
+from fleet.spec.spec_files import SPEC_END
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
@@ -264,9 +265,8 @@ class Selector:
 
     def _paths_by(self, endpoints_of: Callable[[Path], list[str]]) -> FleetPaths:
         return FleetPaths(
-            self._root,
+            self._fleet,
             self._environment,
-            project=lambda: self._project,
             endpoints_of=endpoints_of,
             tree=self._tree,
             drafts=self._drafts,

@@ -10,9 +10,8 @@ from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import PROFILES, SpecFiles, spec_files, yaml_stems
+from fleet.spec.spec_files import ENVIRONMENTS, LOCK_END, LOCKS, PROFILES, SpecFiles, spec_files, yaml_stems
 
-ENVIRONMENTS = "environments"
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
 
@@ -59,6 +58,10 @@ class FleetFiles:
     def environment_file(self, name: str) -> Path:
         """The path of an environment's file, whether or not it exists."""
         return self.root / ENVIRONMENTS / f"{name}.yaml"
+
+    def lock_file(self, environment: str, endpoint: str) -> Path:
+        """The path of an endpoint's lock, whether or not it exists."""
+        return self.root / LOCKS / environment / f"{endpoint}{LOCK_END}"
 
     def _read_environment(self, name: str) -> Environment:
         return validate(Environment, self.source(self.environment_file(name)))

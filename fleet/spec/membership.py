@@ -16,9 +16,8 @@ from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering, merged
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath, Source, finding_at
-from fleet.spec.spec_files import FOLDER, PROFILES, SPECS
+from fleet.spec.spec_files import FOLDER, LOCK_END, LOCKS, PROFILES, SPEC_END, SPECS
 
-LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
 ABSENT, WITHOUT_SPEC = "FL511", "FL841"
 KEY = "environments"
 

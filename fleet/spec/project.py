@@ -20,7 +20,7 @@ from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
-from fleet.spec.spec_files import PROFILES, require_own_folders, yaml_stems
+from fleet.spec.spec_files import LOCKS, PROFILES, require_own_folders, yaml_stems
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Project:
 
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
-        return self._locks / f"{endpoint}.lock.yaml"
+        return self.fleet.lock_file(self.environment.environment, endpoint)
 
     def following_main(self) -> Project:
         """The environment as it would be if it followed the specs in model_specs/."""
@@ -143,9 +143,10 @@ class Project:
         """How specs in model_specs/ are merged, also where the environment has promoted ones."""
         return Layering(self.fleet, self.environment_source, self.fleet.environments)
 
-    @cached_property
-    def _locks(self) -> Path:
-        return self.root / "locks" / self.environment.environment
+    @property
+    def locks(self) -> Path:
+        """The folder with its locks."""
+        return self.root / LOCKS / self.environment.environment
 
 
 class Fleet(FleetFiles):

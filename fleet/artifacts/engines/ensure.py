@@ -46,10 +46,9 @@ def ensure_engines(
         CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    place = project.place
-    plans = stored_plans(s3, place.bucket, engines)
+    plans = stored_plans(s3, project.place.bucket, engines)
     lacking = [engine for engine in engines if engine.key not in plans]
-    outcomes = build_engines(builders(), place, project, lacking, progress, pace) if lacking else []
+    outcomes = build_engines(builders(), project, lacking, progress, pace) if lacking else []
     built = {
         engine.key: each.result
         for engine, each in zip(lacking, outcomes, strict=True)

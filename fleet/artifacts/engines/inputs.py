@@ -19,7 +19,6 @@ from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.spec.deployment import Deployment
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
@@ -33,10 +32,10 @@ VOLUME_GB = 30
 class BuildInputs:
     """The inputs of one publish's builds."""
 
-    def __init__(self, clients: BuildClients, place: Deployment, project: Project, uploads: Uploads) -> None:
+    def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
-        self._place, self._project = place, project
-        self._script = ScriptUpload(clients.s3, place.bucket)
+        self._place, self._project = project.place, project
+        self._script = ScriptUpload(clients.s3, project.place.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.

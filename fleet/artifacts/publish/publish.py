@@ -86,7 +86,7 @@ def publish(
         engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
         ready = [content for content in to_upload if engines.has_all_of(content)]
-        outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)
+        outcomes = StoreUploads(s3, project, progress, engines.plans).upload(ready)
         refused = {content.key for content in to_upload} - {content.key for content in ready}
         refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
         for outcome in outcomes:

@@ -45,4 +45,3 @@ def reviewed_tree(folder: Path) -> Path | None:
 def fleet_root(folder: Path) -> Path | None:
     """The root of the fleet that a folder is in; None if it is in none."""
     return next(project_roots(Path(os.path.realpath(folder))), None)
-

@@ -72,7 +72,7 @@ def ls(
     project = current_project(env)
     access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):
-        found = held_engines(access.client("s3"), place.bucket, project.root / "locks" / env)
+        found = held_engines(access.client("s3"), place.bucket, project.locks)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:

@@ -78,7 +78,7 @@ def ls(
     project = current_project(env)
     access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):
-        found = held_images(access.client("s3"), access.client("ecr"), place, project.root / "locks" / env)
+        found = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
         is_table = format is TableFormat.TABLE
         former = former_repositories(access.client("s3"), place) if is_table else {}
     if format is TableFormat.JSON:

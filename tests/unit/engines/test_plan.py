@@ -14,7 +14,7 @@ from fleet.check.run import all_findings
 from fleet.cli.commands import app
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.engines import resolved_engines
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decisions import decisions
 from fleet.findings import FindingsError, Severity
 from fleet.spec.deployment import place_of
@@ -71,10 +71,8 @@ def locked(folder: FleetFolder) -> Lock:
 
 def decided(folder: FleetFolder) -> EndpointContext:
     project = open_project(folder.root, "dev")
-    loaded = project.load("sentences")
-    return EndpointContext(
-        loaded=loaded, environment=project.environment, lock=read_lock(project, loaded.spec)[0]
-    )
+    context, _ = locked_context(project, project.load("sentences"))
+    return context
 
 
 def findings(folder: FleetFolder) -> dict[str, list[str]]:
