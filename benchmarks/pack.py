@@ -99,7 +99,7 @@ def _compared(repository: Path, folder: Path, title: str, rounds: int) -> dict[s
 
 def _pack(repository: Path, out: Path, size: int) -> None:
     with out.open("wb") as file:
-        stream: DigestWriter = pack(FolderSource(repository).write, file, size)
+        stream: DigestWriter = pack(FolderSource.of(repository).write, file, size)
     if not stream.digest:
         raise AssertionError("an archive without a digest")
 

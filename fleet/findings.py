@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -145,6 +146,15 @@ def _for_endpoints(finding: Finding, names: tuple[str, ...]) -> Finding:
         return finding
     hint = replace(finding.hint_for_several, names=names)
     return replace(finding, hint=str(hint), hint_for_several=hint)
+
+
+@contextmanager
+def collect_findings(findings: list[Finding]) -> Iterator[None]:
+    """Add the findings of a FindingsError that ends the block to a list."""
+    try:
+        yield
+    except FindingsError as error:
+        findings += error.findings
 
 
 def all_of(inputs: Iterable[I], load: Callable[[I], T], found: Sequence[Finding] = ()) -> list[T]:

@@ -59,11 +59,13 @@ class Entry:
 class Checksums:
     """What is kept of a stream's files, by path: a CRC-32 of each, and the digests of ONNX files.
 
-    `kept` has the files from which the facts of the models are derived, by the paths in the stream.
+    `sizes` has the bytes of each file as it is packed. `kept` has the files from which the facts of the
+    models are derived, by the paths in the stream.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     onnx: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     kept: KeptFiles = field(default_factory=KeptFiles)
 
     def observe(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -77,7 +79,7 @@ class Checksums:
                 digest.update(chunk)
             if len(head) < wanted:
                 head += chunk[: wanted - len(head)]
-        self.files[path] = f"crc32:{crc:08x}"
+        self.files[path], self.sizes[path] = f"crc32:{crc:08x}", size
         if digest is not None:
             self.onnx[path] = f"sha256:{digest.hexdigest()}"
         if wanted:

@@ -12,13 +12,13 @@ import yaml
 from fleet.artifacts.images.lock import ImageClients, locked_image, no_ecr
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import missing_files, missing_findings
-from fleet.artifacts.sources.spec_sources import Connect, no_s3
+from fleet.artifacts.sources.spec_sources import Connect, SpecRepositories, no_s3
 from fleet.core.files import is_up_to_date, require_no_link, write_atomically, write_problem
 from fleet.endpoint.fleet_buckets import source_findings
 from fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
-from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.project import Project
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 T = TypeVar("T")
@@ -78,15 +78,16 @@ def try_locks(
 
     def measured(name: str) -> Lock:
         loaded = project.load(name)
+        repositories = SpecRepositories(loaded)
         if foreign := list(source_findings(project, loaded)):
             raise FindingsError(foreign)
         if not drop_missing:
-            _require_files(project, loaded)
+            _require_files(project, repositories)
         held = project.readable_lock(name) if _saves_reading(loaded.spec) else None
         image = locked_image(project, loaded, clients, held)
         if held is not None:
             held = held.model_copy(update={"image": image})
-        return measured_lock(loaded, project.environment, s3, held, image=image)
+        return measured_lock(repositories, project.environment, s3, held, image=image)
 
     def lock_or_failure(name: str) -> Lock | None:
         try:
@@ -155,9 +156,10 @@ def lock_text(lock: Lock) -> str:
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=110, allow_unicode=True)
 
 
-def _require_files(project: Project, loaded: LoadedSpec) -> None:
-    lock = project.readable_lock(loaded.spec.endpoint)  # one that is missing or broken is written again
-    if lock is not None and (missing := missing_files(loaded, lock)):
+def _require_files(project: Project, repositories: SpecRepositories) -> None:
+    # A lock that is missing or broken is written again.
+    lock = project.readable_lock(repositories.loaded.spec.endpoint)
+    if lock is not None and (missing := missing_files(repositories, lock)):
         removed = "; pass --drop-missing if it was removed on purpose"
         raise FindingsError(missing_findings(missing, removed))
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import PurePosixPath
+from tarfile import BLOCKSIZE
 
 from isal import isal_zlib
 
-from fleet.artifacts.engines.lock import measured_engines, require_models, with_engines
-from fleet.artifacts.model_facts import model_facts
+from fleet.artifacts.engines.lock import measured_engines, require_models, require_place, with_engines
+from fleet.artifacts.engines.onnx import OnnxFile, onnx_of
 from fleet.artifacts.sources.source import ArchiveMeasurement, measure
-from fleet.artifacts.sources.spec_sources import Connect, no_s3, source_of
+from fleet.artifacts.sources.spec_sources import Connect, SpecRepositories, folder_source, no_s3, source_of
 from fleet.core.parallel import all_in_parallel
-from fleet.findings import all_of
+from fleet.engines.endpoint_engines import spec_engines
+from fleet.findings import Finding, all_of, collect_findings
 from fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive
 from fleet.spec.environment import Environment
 from fleet.spec.image import LockedImage
-from fleet.spec.lock import Lock, LockedArchive, LockedModel, LockedRepository
-from fleet.spec.project import LoadedSpec
+from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel, LockedRepository
 from fleet.spec.s3_repository import in_s3
 
+NO_CAPABILITY = ""
+"""On which GPU a plan is to run decides its name, and not whether it has a place."""
 WORTH_THREADS = 32 << 20
 """Bytes below which threads cost more time than they save."""
 MANY = 50
@@ -27,7 +30,7 @@ MANY = 50
 
 
 def measured_lock(
-    loaded: LoadedSpec,
+    repositories: SpecRepositories,
     environment: Environment,
     s3: Connect = no_s3,
     held: Lock | None = None,
@@ -45,18 +48,22 @@ def measured_lock(
         FindingsError: a repository or a model is missing or cannot be packed.
         CannotRunError: S3 is needed and cannot be read.
     """
-    require_models(loaded)
-    spec, known = loaded.spec, _reusable_archives(loaded.spec, held, offline=offline)
+    require_models(repositories)
+    spec = repositories.loaded.spec
+    known = _reusable_archives(spec, held, offline=offline)
     packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
     to_read = [each for each in packed if each.name not in known]
     is_small = held is not None and sum(each.size for each in held.archives.values()) < WORTH_THREADS
     in_turn = all_of if is_small else all_in_parallel
-    read = in_turn(to_read, lambda each: _measure(loaded, each, s3))
+    read = in_turn(
+        to_read,
+        lambda each: measure(source_of(repositories, each, s3), layout_first=not _is_in_s3(spec, each)),
+    )
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
     own = image or (held.image if held else None)
-    engines = measured_engines(loaded, environment, s3, held, image=own, offline=offline)
-    repositories = {} if held is None else dict(held.repositories)
-    repositories |= {
+    engines = measured_engines(repositories, environment, s3, held, image=own, offline=offline)
+    locked = {} if held is None else dict(held.repositories)
+    locked |= {
         spec.models[each.index].archive: _lock_repository(measured[each.name])
         for each in to_read
         if each.copy in (None, 0)
@@ -70,8 +77,35 @@ def measured_lock(
             or with_engines(_lock_archive(measured[each.name], spec.mode), each, engines)
             for each in packed
         },
-        repositories={name: repositories[name] for name in named if name in repositories},
+        repositories={name: locked[name] for name in named if name in locked},
     )
+
+
+def draft_lock(repositories: SpecRepositories) -> tuple[Lock, list[Finding]]:
+    """The models of the spec's folders with sizes but without digests, so that no weights are read.
+
+    What is in S3 is left out. Also returned is which folders and ONNX models are missing or cannot be packed.
+    """
+    loaded, archives, refused = repositories.loaded, dict[str, LockedArchive](), list[Finding]()
+    with collect_findings(refused):
+        require_models(repositories)
+    for path, index, engine in spec_engines(loaded.spec):
+        if not in_s3(loaded.spec.models[index]):
+            with collect_findings(refused):
+                onnx = onnx_of(loaded, path, engine, no_s3)
+                if isinstance(onnx, OnnxFile):
+                    onnx.require_fit()
+                require_place(repositories, index, engine.model, NO_CAPABILITY)
+    for each in loaded.spec.packed:
+        if not in_s3(loaded.spec.models[each.index]) and each.copy in (None, 0):
+            with collect_findings(refused):
+                entries = repositories.contents(each.index).packed_entries
+                archives[each.name] = LockedArchive(
+                    digest=NO_DIGEST,
+                    size=sum((size or 0) + BLOCKSIZE for _, size in entries),
+                    models=folder_source(repositories, each).models(),
+                )
+    return Lock(endpoint=loaded.spec.endpoint, archives=archives), refused
 
 
 def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) -> dict[str, LockedArchive]:
@@ -99,13 +133,8 @@ def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:
     return packed.copy is None and in_s3(spec.models[packed.index])
 
 
-def _measure(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveMeasurement:
-    source = source_of(loaded, packed, s3)
-    return measure(source, loaded.spec.mode, layout_first=not _is_in_s3(loaded.spec, packed))
-
-
 def _lock_archive(archive: ArchiveMeasurement, mode: Mode) -> LockedArchive:
-    models = model_facts(archive.models, archive.checksums.kept)
+    models = archive.models
     if mode is not Mode.SHARED_CONTAINER:  # callers name no versions there
         models = {name: each.model_copy(update={"versions": None}) for name, each in models.items()}
     return LockedArchive(digest=archive.digest, size=archive.size, models=models)

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.artifacts.sources.spec_sources import repository_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.core.sizes import format_size
 from fleet.findings import Finding, FindingsError
 from fleet.repository.copies import copied_name
-from fleet.repository.layout import entries
-from fleet.repository.version_folders import CONFIG, is_version
+from fleet.repository.model_config import CONFIG
+from fleet.repository.version_folders import is_version
 from fleet.selection.git import ignored_files
 from fleet.spec.lock import Lock, LockedModel
 from fleet.spec.project import LoadedSpec
@@ -53,24 +53,25 @@ class MissingFile:
         return self.path.split("/")[0]
 
 
-def missing_files(loaded: LoadedSpec, lock: Lock) -> list[MissingFile]:
+def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFile]:
     """The files that the endpoint's lock lists, that a clone lacks, and that nobody removed on purpose.
 
     Removed on purpose are a whole model with its config.pbtxt, a version beside which another one has files,
     and what people write; never a file that Git ignores, as long as its model exists.
     """
-    found = list[MissingFile]()
+    found, loaded = list[MissingFile](), repositories.loaded
     for index, archive in enumerate(loaded.spec.models):
         locked = lock.repositories.get(archive.archive)
         if in_s3(archive) or locked is None:
             continue
         try:
-            folder = repository_of(loaded, index)
-            there = {path for path, size in entries(folder) if size is not None}
+            contents = repositories.contents(index)
         except FindingsError:  # reported where it is packed
             continue
+        there = {path: size for path, size in contents.packed_entries if size is not None}
+        folder = contents.place
         gone = _missing_paths(folder, locked.files, there)
-        sizes = _lacking_sizes(loaded, lock, index, folder, there) if gone else {}
+        sizes = _lacking_sizes(loaded, lock, index, there) if gone else {}
         found += [MissingFile(index, path, folder, _lacking(path, sizes)) for path in gone]
     return found
 
@@ -125,17 +126,15 @@ def _lacking(path: str, sizes: Mapping[str, int]) -> int:
     return sizes[model] if len(below) == 2 and is_version(below[0]) else 0
 
 
-def _lacking_sizes(
-    loaded: LoadedSpec, lock: Lock, index: int, folder: Path, there: Collection[str]
-) -> dict[str, int]:
+def _lacking_sizes(loaded: LoadedSpec, lock: Lock, index: int, there: Mapping[str, int]) -> dict[str, int]:
     """The bytes that each model lacks of those in its locked versions."""
     packed = next(each for each in loaded.spec.packed if each.index == index)
     archive = lock.archives.get(packed.name)
     held = dict[str, int]()
-    for path in there:
+    for path, size in there.items():
         model, *below = path.split("/", 2)
         if len(below) == 2 and is_version(below[0]):
-            held[model] = held.get(model, 0) + (folder / path).stat().st_size
+            held[model] = held.get(model, 0) + size
     models = {path.split("/")[0] for path in lock.repositories[loaded.spec.models[index].archive].files}
     sizes = dict[str, int]()
     for model in models:

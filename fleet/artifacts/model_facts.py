@@ -1,4 +1,4 @@
-"""The facts of an archive's models for its lock, from what was kept of their files."""
+"""The facts of a repository's models for its lock."""
 
 from __future__ import annotations
 
@@ -7,51 +7,57 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet.repository.backends import FILES, backend_of, platform_of
-from fleet.repository.kept_files import KeptFiles
-from fleet.repository.model_config import item_bytes, loaded_versions, model_config, within_bounds
+from fleet.repository.contents import Contents, EntryKind
+from fleet.repository.copies import copied_name
+from fleet.repository.model_config import CONFIG, item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
 from fleet.repository.version_folders import is_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 FIRST = ("1",)
 """The version of a plan that is not built yet."""
+PLAN = ".plan"
+ROOT_MODEL = "model"
+"""The name of a model whose files are at the root of its archive: SageMaker's name for its folder."""
 
 
-def model_facts(models: Iterable[str], kept: KeptFiles) -> dict[str, LockedModel]:
-    """The facts of each of the models; none for a model whose config cannot be read.
+def model_facts(
+    contents: Contents, models: Iterable[str], sizes: Mapping[str, int] | None = None
+) -> dict[str, LockedModel]:
+    """The facts of each of the models, by directory; none for a model whose config cannot be read.
 
     Version directories without files do not count.
+
+    Args:
+        contents: The repository.
+        models: The directories; "" for the root, which is called "model".
+        sizes: Bytes of files, by path, where they are packed with other line ends.
     """
-    sizes = defaultdict[str, dict[str, int]](dict)
-    for path, size in kept.sizes.items():
-        model, _, folder = path.partition("/")
-        sizes[model][folder] = size
-    plans = defaultdict[str, dict[str, bytes]](dict)
-    for path, head in kept.plans.items():
-        model, _, below = path.partition("/")
-        plans[model][below] = head
-    return {model: _facts(model, kept, sizes[model], plans[model]) for model in models}
+    folders = defaultdict[str, dict[str, int]](dict)
+    for path, entry in contents.entries.items():
+        if entry.kind is EntryKind.FILE:
+            size = (sizes or {}).get(path, entry.size)
+            for model, below in (("", path), path.partition("/")[::2]):
+                if "/" in below:
+                    folder = below.partition("/")[0]
+                    folders[model][folder] = folders[model].get(folder, 0) + size
+    return {model or ROOT_MODEL: _facts(contents, model, folders[model]) for model in models}
 
 
-def _served_versions(model: str, kept: KeptFiles, config: Any) -> tuple[str, ...]:
-    """The versions that Triton loads, the newest last; without folders that of a plan to be built."""
-    folders = [path.removeprefix(f"{model}/") for path in kept.folders if path.startswith(f"{model}/")]
-    there = [each for each in folders if is_version(each)]
-    return tuple(reversed(loaded_versions(config, there))) if there else FIRST
-
-
-def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping[str, bytes]) -> LockedModel:
-    content = kept.configs.get(model, b"")
-    config = None if content is None else model_config(content)
-    if content is None or config is None:
-        return LockedModel(unreadable=content is not None and within_bounds(content))
-    folder = min(sizes, default="")
-    names = [name for name in FILES if f"{model}/{folder}/{name}" in kept.names]
+def _facts(contents: Contents, model: str, sizes: Mapping[str, int]) -> LockedModel:
+    path = contents.path(model, CONFIG)
+    content = contents.texts.get(path, b"")
+    if contents.is_file(path) and path not in contents.texts:  # too large
+        return LockedModel()
+    config = model_config(content)
+    if config is None:
+        return LockedModel(unreadable=within_bounds(content))
+    first = contents.below(contents.path(model, min(sizes))) if sizes else {}
     versions = loaded_versions(config, [each for each in sizes if is_version(each)])
     steps = (step.model_name for step in config.ensemble_scheduling.step)
     return LockedModel(
-        name=config.name if config.name != model else "",
-        backend=backend_of(config, model, names),
+        name=config.name if config.name != (model or ROOT_MODEL) else "",
+        backend=backend_of(config, model or ROOT_MODEL, [name for name in FILES if name in first]),
         platform=platform_of(config),
         max_batch_size=max(config.max_batch_size, 0),
         instances=tuple(_instance_groups(config)),
@@ -59,13 +65,27 @@ def _facts(model: str, kept: KeptFiles, sizes: Mapping[str, int], plans: Mapping
         decoupled=config.model_transaction_policy.decoupled,
         response_cache=config.response_cache.enable,
         steps=tuple(dict.fromkeys(steps)),
-        versions=_served_versions(model, kept, config),
+        versions=_served_versions(contents, model, config),
         item_bytes=item_bytes(config),
-        plans={
-            path: plan_version(head) for path, head in sorted(plans.items()) if path.split("/")[0] in versions
-        },
+        plans=_plans(contents, model, versions),
         by_compute_capability=dict(sorted(config.cc_model_filenames.items())),
     )
+
+
+def _served_versions(contents: Contents, model: str, config: Any) -> tuple[str, ...]:
+    """The versions that Triton loads, the newest last; without folders that of a plan to be built."""
+    folders = [each for each in contents.folders(model) if is_version(each)]
+    return tuple(reversed(loaded_versions(config, folders))) if folders else FIRST
+
+
+def _plans(contents: Contents, model: str, versions: Iterable[str]) -> dict[str, str]:
+    """The TensorRT of each plan in a version that is loaded, by path in the model."""
+    loaded = tuple(f"{contents.path(model, version)}/" for version in versions)
+    return {
+        path[len(model) + 1 if model else 0 :]: plan_version(head)
+        for path, head in sorted(contents.texts.items())
+        if path.endswith(PLAN) and path.startswith(loaded)
+    }
 
 
 def _instance_groups(config: Any) -> Iterator[InstanceGroup]:
@@ -75,3 +95,10 @@ def _instance_groups(config: Any) -> Iterator[InstanceGroup]:
         if kind is not None:
             gpus = tuple(dict.fromkeys(group.gpus))
             yield InstanceGroup(kind=kind.name, count=max(group.count, 1), gpus=gpus)
+
+
+def renamed_facts(facts: LockedModel, copy: int) -> LockedModel:
+    """The facts of a model with the names that it and its steps have in a copy."""
+    steps = tuple(copied_name(step, copy) for step in facts.steps)
+    name = copied_name(facts.name, copy) if facts.name else ""
+    return facts.model_copy(update={"steps": steps, "name": name})

@@ -99,9 +99,10 @@ def families_with_driver(cuda: int) -> list[str]:
     return sorted({family for ami in _for_cuda(cuda) for family in ami.accepts + ami.at_times + ami.unproven})
 
 
-def releases_on(machine: Instance, region: str) -> list[str]:
+@cache
+def releases_on(machine: Instance, region: str) -> tuple[str, ...]:
     """Releases whose image runs on an instance type in a region, by all that is known; the oldest first."""
-    return [each for each in releases() if region in regions_of(each) and _runs(each, machine)]
+    return tuple(each for each in releases() if region in regions_of(each) and _runs(each, machine))
 
 
 def _runs(name: str, machine: Instance) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from fleet.catalog.data_file import data_file
@@ -23,6 +24,7 @@ def release_packages(release: str) -> dict[str, str]:
     return {name: _latest(facts.get("versions", {}), release) for name, facts in sorted(_installed(release))}
 
 
+@cache
 def release_modules(release: str) -> frozenset[str]:
     """The modules that these packages bring, as a model imports them."""
     return frozenset(

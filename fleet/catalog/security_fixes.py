@@ -69,10 +69,11 @@ def security_fixes() -> tuple[SecurityFix, ...]:
     return tuple(_fix(name, facts) for name, facts in data_file("security_fixes.yaml")["fixes"].items())
 
 
-def missing_fixes(release: str, mode: str, flags: Collection[str]) -> list[SecurityFix]:
+@cache
+def missing_fixes(release: str, mode: str, flags: frozenset[str]) -> tuple[SecurityFix, ...]:
     """The fixes that a release lacks for containers of a mode with these flags, the worst first."""
     missing = [each for each in security_fixes() if each.concerns(mode, flags) and not each.is_in(release)]
-    return sorted(missing, key=lambda each: -each.severity.rank)
+    return tuple(sorted(missing, key=lambda each: -each.severity.rank))
 
 
 def _fix(name: str, facts: dict[str, Any]) -> SecurityFix:

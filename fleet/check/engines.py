@@ -61,7 +61,7 @@ def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterato
     wanted = loaded.spec.instance.type
     capability = instance(wanted).compute_capability if wanted in instance_types() else ""
     try:
-        path = contents.path(model, plan_place(contents.place / model, capability))
+        path = contents.path(model, plan_place(contents, model, capability))
     except FindingsError as error:
         yield from error.findings
         return

@@ -15,7 +15,7 @@ from fleet.artifacts.sources.spec_path import spec_path
 from fleet.core.project_root import GIT
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
-from fleet.repository.folder_entries import folder_entries
+from fleet.repository.reading.folder import folder_entries
 from fleet.selection.work_tree import common_folder, work_tree
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.engines.lock import onnx_changes, without_engines
-from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
+from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
-from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.line_ends import differs_in_line_ends
-from fleet.artifacts.sources.spec_sources import repository_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories, repository_of
 from fleet.check.spec_images import image_findings
 from fleet.endpoint.locks import with_hint_for_several
 from fleet.findings import Finding, FindingsError, Severity
@@ -29,7 +27,9 @@ SINCE = "since it was locked"
 LINE_ENDS = "write `{} -text` into a .gitattributes file above it, and restore it as it was locked"
 
 
-def stale_findings(project: Project, endpoint: str) -> list[Finding]:
+def stale_findings(
+    project: Project, endpoint: str, repositories: SpecRepositories | None = None
+) -> list[Finding]:
     """What differs between an endpoint's lock and its repositories or its image.
 
     A missing or broken lock and a broken spec are left to resolving.
@@ -37,21 +37,26 @@ def stale_findings(project: Project, endpoint: str) -> list[Finding]:
     loaded, lock = project.specs.readable(endpoint), project.readable_lock(endpoint)
     if loaded is None or lock is None or lock.endpoint != endpoint:
         return []
-    return [each for each in differences(project, loaded, lock) if each.severity is Severity.ERROR]
+    return [
+        each
+        for each in differences(project, repositories or SpecRepositories(loaded), lock)
+        if each.severity is Severity.ERROR
+    ]
 
 
-def differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:
+def differences(project: Project, repositories: SpecRepositories, lock: Lock) -> list[Finding]:
     """What differs between a lock and the spec's repositories, by file; also why they cannot be read.
 
     A promoted lock is not of these repositories.
     """
     if project.is_promoted or lock.promoted_from is not None:
         return []
-    found = _differences(project, loaded, lock)
-    return with_hint_for_several(found, loaded.spec.endpoint, project.environment)
+    found = _differences(project, repositories, lock)
+    return with_hint_for_several(found, repositories.loaded.spec.endpoint, project.environment)
 
 
-def _differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Finding]:
+def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -> list[Finding]:
+    loaded = repositories.loaded
     endpoint = loaded.spec.endpoint
     hint = f"run {project.environment.lock_command(endpoint)} and have the change reviewed"
     others = [
@@ -59,21 +64,20 @@ def _differences(project: Project, loaded: LoadedSpec, lock: Lock) -> list[Findi
         for index, message in _other_digests(loaded.spec, lock)
     ]
     others += image_findings(project, loaded, lock)
-    found, refused = None, list[Finding]()
-    try:
-        found = measured_lock(loaded, project.environment, held=lock, offline=True)
-    except FindingsError as error:
-        refused = error.findings
-    if found is not None and without_engines(found) == without_engines(lock):
-        return [*others, *onnx_changes(loaded, lock, found, hint)]
-    missing = missing_files(loaded, lock)
+    missing = missing_files(repositories, lock)
+    late = defaultdict[int, set[str]](set)
+    for each in missing:
+        late[each.index].add(each.model)
+    repositories.expect(late)
     others += missing_findings(missing)
     if missing:
         hint = f"get the missing files, then {hint}"
-    if found is None:
-        others += _without_files(refused, missing)
-        present = _present_checksums(loaded, lock, missing) if missing else {}
-        return [*others, *_change_findings(project, loaded, lock, present, missing, hint)]
+    try:
+        found = measured_lock(repositories, project.environment, held=lock, offline=True)
+    except FindingsError as error:
+        return [*others, *error.findings]
+    if without_engines(found) == without_engines(lock):
+        return [*others, *onnx_changes(loaded, lock, found, hint)]
     others += onnx_changes(loaded, lock, found, hint)
     now = {name: each.files for name, each in found.repositories.items()}
     findings = _change_findings(project, loaded, lock, now, missing, hint)
@@ -103,24 +107,6 @@ def _change_findings(
         more = f"{len(findings) - MAX_DIFFERENCES} more files changed {SINCE}"
         findings[MAX_DIFFERENCES:] = [Finding(code=CODE, message=more, file=file, hint=hint)]
     return findings
-
-
-def _without_files(findings: Sequence[Finding], missing: Sequence[MissingFile]) -> list[Finding]:
-    """The findings without those about a model folder whose files are missing."""
-    models = {each.repository / each.model for each in missing}
-    return [each for each in findings if each.file not in models]
-
-
-def _present_checksums(
-    loaded: LoadedSpec, lock: Lock, missing: Sequence[MissingFile]
-) -> dict[str, dict[str, str]]:
-    """The checksums of what the repositories with missing files have."""
-    found = dict[str, dict[str, str]]()
-    for index in {each.index for each in missing}:
-        with suppress(FindingsError):  # reported by `measured_lock`
-            checksums = FolderSource(repository_of(loaded, index)).write(DigestWriter())
-            found[loaded.spec.models[index].archive] = fold_checksums(checksums.files)
-    return found
 
 
 def _other_digests(spec: EndpointSpec, lock: Lock) -> Iterator[tuple[int, str]]:

@@ -1,91 +1,52 @@
-"""Rules about an image and an instance, applied to models that no spec names."""
+"""The rules that take a model, or the models of a repository, applied to those that no spec names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from fleet.catalog.images import image_regions, regions_of, releases
 from fleet.check.target import RepositoryTarget
-from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.models import ModelContext, ModelsContext, PlacedModel
 from fleet.findings import Finding
 from fleet.rules.registry import rules
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import Environment
-from fleet.spec.lock import NO_DIGEST, Lock, LockedArchive, LockedModel
-from fleet.spec.problems import validate
-from fleet.spec.project import LoadedSpec
-from fleet.spec.source import Mark, Source
+from fleet.spec.lock import LockedModel
+from fleet.spec.source import MAX_FINDINGS, Mark
 
 MarkOf: TypeAlias = Callable[[str, Sequence[str]], Mark]
 
-NAME = "repository"
-OF_EACH = {
-    "FL252": ("instance_group",),
-    "FL253": ("instance_group",),
-    "FL254": ("backend", "platform"),
-    "FL256": (),
-    "FL257": ("cc_model_filenames",),
-    "FL260": ("input",),
-    "FL261": ("instance_group",),
-    "FL476": ("backend",),
-}
-"""The rules that look at one model, at the image and at the instance, with the fields that they are about."""
-OF_ALL = ("FL249", "FL250", "FL251", "FL262")
-"""Those that look at all models together."""
-OF_THE_IMAGE = {"FL249", "FL254", "FL256"}
-"""Those of them that nothing is known for without a release."""
-OF_ANY_IMAGE = "FL476"
-"""The one that needs neither a release nor an instance."""
-ANY_INSTANCE = "ml.none.any"
-"""A type that no rule knows anything of."""
 
-
-def fact_findings(
-    models: Mapping[str, LockedModel], place: Path, mark_of: MarkOf, asked: RepositoryTarget
+def model_rule_findings(
+    models: Mapping[str, LockedModel], target: RepositoryTarget, mark_of: MarkOf, place: Path
 ) -> Iterator[Finding]:
-    """The findings about models by their facts; without image and instance, about what no image can load.
+    """The findings of the rules that take no more than models and what is known of their container.
 
     Args:
-        models: The facts of those that are loaded, by directory.
-        place: The repository.
+        models: The facts of the models that are loaded, by directory.
+        target: What is known of the container.
         mark_of: The place of the first of some fields that a model has.
-        asked: The image and the instance.
+        place: The repository.
     """
-    is_open = asked.release is None and asked.instance is None
-    if not is_open:
-        yield from _findings(models, Mark(place, 1, 1), asked, OF_ALL)
-    for name, facts in models.items():
-        for code, fields in OF_EACH.items():
-            if not is_open or code == OF_ANY_IMAGE:
-                yield from _findings({name: facts}, mark_of(name, fields), asked, (code,))
+    context = _context(models, target)
+    for rule in rules().values():
+        for subject in rule.scope.of_models(context):
+            for problem in islice(rule.check(subject), MAX_FINDINGS):
+                if isinstance(subject, ModelContext):
+                    models_at = [subject.model]
+                else:
+                    models_at = [each for each in context.models if rule.fields and each.path == problem.path]
+                mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
+                yield rule.finding(problem, mark, deploying=True)
 
 
-def _findings(
-    models: Mapping[str, LockedModel], mark: Mark, asked: RepositoryTarget, codes: tuple[str, ...]
-) -> Iterator[Finding]:
-    release = asked.release or releases()[-1]
-    source = Source(
-        mark.file,
-        {
-            "endpoint": NAME,
-            "mode": asked.mode.value,
-            "triton": release,
-            "instance": {"type": asked.instance or ANY_INSTANCE},
-            "models": [{"archive": NAME, "repository": "."}],
-        },
-        {("models",): mark, ("instance",): mark},
+def _context(models: Mapping[str, LockedModel], target: RepositoryTarget) -> ModelsContext:
+    placed = tuple(
+        PlacedModel(index=index, archive="", name=name, facts=facts)
+        for index, (name, facts) in enumerate(models.items())
     )
-    region = regions_of(release)[0] if release in releases() else image_regions()[0]
-    decided = EndpointContext(
-        loaded=LoadedSpec(validate(EndpointSpec, source), source),
-        environment=Environment(environment="none", account="0" * 12, region=region),
-        lock=Lock(
-            endpoint=NAME,
-            archives={NAME: LockedArchive(digest=NO_DIGEST, size=0, models=dict(models))},
-        ),
-    )
-    for code in codes:
-        if asked.release is not None or code not in OF_THE_IMAGE:
-            yield from rules()[code].findings(decided, deploying=True)
+    steps = {step for facts in models.values() for step in facts.steps}
+    called = tuple(each for each in placed if each.name not in steps)
+    if target.default_model is not None:
+        called = tuple(each for each in placed if each.name == target.default_model)
+    return ModelsContext(models=placed, called=called, container=target.container())

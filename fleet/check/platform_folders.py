@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fleet.core.project_root import is_project_root, project_roots
 from fleet.core.sources import PRODUCT, is_product_clone
+from fleet.repository.model_config import CONFIG
 from fleet.selection.executed_files import INSTALLED
 from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
 
@@ -115,7 +116,7 @@ def _programs(folder: Path) -> Iterator[Path]:
     """Programs in a folder, or below it beside the models: a repository has only folders of models."""
     for place, folders, names in os.walk(folder):
         folders.sort()
-        is_model = "config.pbtxt" in names or any(each.isdigit() for each in (*folders, *names))
+        is_model = CONFIG in names or any(each.isdigit() for each in (*folders, *names))
         if is_model and place != str(folder):
             folders.clear()
         else:
@@ -129,11 +130,12 @@ def _is_program(file: Path) -> bool:
 
 
 def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:
-    if folder == place:
+    inner, outer = f"{folder}/", f"{place}/"
+    if inner == outer:
         yield f"is {name}/"
-    elif folder.is_relative_to(place):
+    elif inner.startswith(outer):
         yield f"is inside {name}/"
-    elif place.is_relative_to(folder):
+    elif outer.startswith(inner):
         yield f"contains {name}"
 
 

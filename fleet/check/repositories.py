@@ -6,29 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from fleet.artifacts.model_facts import model_facts
+from fleet.artifacts.model_facts import ROOT_MODEL, model_facts
 from fleet.catalog.front_end import out_of_memory
-from fleet.check.model_rules import fact_findings
+from fleet.check.model_rules import model_rule_findings
 from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
-from fleet.repository.config.message import CONFIG, MAX_BYTES, parsed_config
+from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents
-from fleet.repository.kept_files import KeptFiles
-from fleet.repository.layout import NAME
 from fleet.repository.loading.entry_model import ROOT
 from fleet.repository.loading.load_plan import LoadPlan, plan_load
+from fleet.repository.model_config import CONFIG, MAX_BYTES
+from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
 
-UNNAMED = "model"
-
 PBTXT = ".pbtxt"
-MODEL = "model"
-"""The name of a model whose files are at the root of its archive: SageMaker's name for its folder."""
 ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
@@ -107,11 +103,10 @@ def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
         yield from error.findings
         return
     yield from config_findings(config, asked.release)
-    kept = KeptFiles()
-    name = config.name if NAME.fullmatch(config.name) else UNNAMED  # Triton takes the folder's
-    kept.keep(f"{name}/{CONFIG}", content)
-    facts = model_facts([name], kept)
-    yield from fact_findings(facts, file, lambda _, fields: _mark(file, content, fields), asked)
+    name = config.name if MODEL_NAME.fullmatch(config.name) else ROOT_MODEL  # Triton takes the folder's
+    contents = Contents(place=file, archive=False, entries={}, texts={f"{name}/{CONFIG}": content})
+    facts = model_facts(contents, [name])
+    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
 
 
 def _content(file: Path) -> bytes:
@@ -134,19 +129,15 @@ def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
 
 
 def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) -> Iterator[Finding]:
-    kept, at_root = KeptFiles(), judgement.main == ROOT
-    for path, entry in contents.entries.items():
-        whole = f"{MODEL}/{path}" if at_root else path
-        if contents.is_file(path) and kept.add(whole, entry.size):
-            kept.keep(whole, contents.texts.get(path, b""))
+    at_root = judgement.main == ROOT
 
     def mark_of(model: str, fields: Sequence[str]) -> Mark:
         path = contents.path("" if at_root else model, CONFIG)
         file = contents.file(path if contents.is_file(path) else model)
         return _mark(file, contents.texts.get(path, b""), fields)
 
-    facts = model_facts([MODEL] if at_root else judgement.loaded, kept)
-    yield from fact_findings(facts, contents.place, mark_of, asked)
+    facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
+    yield from model_rule_findings(facts, asked, mark_of, contents.place)
 
 
 def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from fleet.artifacts.lock_measurement import draft_lock
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.check.git_folders import own_git_findings
 from fleet.check.idle_notifications import idle_notifications
 from fleet.check.lock_drift import differences, stale_findings
 from fleet.check.processes import all_in_processes
-from fleet.check.provisional_lock import draft_lock
 from fleet.check.repository_owners import owned_specs, ownership_findings
 from fleet.check.spec_images import image_findings
-from fleet.check.spec_repositories import repository_findings, without_repeats
-from fleet.core.look import one_look
+from fleet.check.spec_repositories import repository_findings
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
 from fleet.endpoint.locks import MISSING, locked_context
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.findings import Finding, FindingsError, Severity, with_endpoints
+from fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
 from fleet.policies.check import policy_findings
 from fleet.rules.apply import rule_findings
 from fleet.spec.environment import LOCAL
@@ -45,7 +44,7 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     """
     found = policy_findings(project, project.readable_specs(), today) if today else []
     try:
-        fleet = resolve_project(project) if locked else judged_fleet(project, _stale(project))
+        fleet = resolve_project(project) if locked else judged_fleet(project, compared=True)
     except FindingsError as error:
         raise FindingsError(list(dict.fromkeys([*error.findings, *found]))) from error
     if any(each.severity is Severity.ERROR for each in found):
@@ -53,26 +52,27 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     return replace(fleet, warnings=(*fleet.warnings, *found))
 
 
-def _stale(project: Project) -> list[Finding]:
-    """The findings of all endpoints; what a shared repository changes is one of them."""
-    return with_endpoints(
-        (name, each) for name in project.endpoints for each in stale_findings(project, name)
-    )
+def judged_fleet(project: Project, *, compared: bool = False) -> ResolvedFleet:
+    """The fleet with its repositories as they are.
 
-
-def judged_fleet(project: Project, stale: Sequence[Finding] = ()) -> ResolvedFleet:
-    """The fleet whose locks are known to match the repositories, except what is stale.
+    Args:
+        project: An environment and some of its endpoints.
+        compared: Whether the locks are compared with the repositories; else they are known to match.
 
     Raises:
-        FindingsError: what is wrong with specs, locks and repositories; or anything is stale.
+        FindingsError: what is wrong with specs, locks and repositories.
     """
-    broken = [each for each in _of_repositories(project) if each.severity is Severity.ERROR]
+    wrong = with_endpoints(
+        (loaded.spec.endpoint, each)
+        for loaded in project.readable_specs()
+        for each in _folder_errors(project, loaded, compared)
+    )
     try:
-        fleet = resolve_project(project)
+        fleet = resolve_project(project, reads_folders=not project.is_promoted)
     except FindingsError as error:
-        raise FindingsError(without_repeats([*error.findings, *stale], broken)) from error
-    if stale or broken:
-        raise FindingsError(without_repeats([*fleet.warnings, *stale], broken))
+        raise FindingsError(list(dict.fromkeys([*error.findings, *wrong]))) from error
+    if wrong:
+        raise FindingsError(list(dict.fromkeys([*fleet.warnings, *wrong])))
     return fleet
 
 
@@ -94,10 +94,10 @@ def all_findings(
     findings += [*own_git_findings(project.root), *orphan_locks(project)]
     specs, found = list[LoadedSpec](), dict[str, list[Finding]]()
     for name in project.endpoints:
-        with _place_findings(found.setdefault(name, [])):
+        with collect_findings(found.setdefault(name, [])):
             specs.append(project.load(name))
     for file in drafts:
-        with _place_findings(findings):
+        with collect_findings(findings):
             drafted.append((file, project.draft(file)))
     whole = [*specs, *(loaded for _, loaded in drafted)]
     # What depends on an endpoint's own files alone is done on all cores.
@@ -110,7 +110,7 @@ def all_findings(
         found[each.spec.endpoint] += more
     findings += with_endpoints((name, each) for name, of_one in found.items() for each in of_one)
     for _, loaded in drafted:
-        with _place_findings(findings):
+        with collect_findings(findings):
             findings += draft_findings(project, loaded)
     if not project.is_promoted:
         findings += ownership_findings(project.root, owned_specs(whole))
@@ -141,7 +141,7 @@ def orphan_locks(project: Project) -> list[Finding]:
 
 def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     found = list[Finding]()
-    with one_look(), _place_findings(found):
+    with collect_findings(found):
         found += _of_endpoint(project, loaded, locked=locked)
     return found
 
@@ -151,21 +151,19 @@ def with_line(finding: Finding) -> Finding:
     return finding if finding.line or not finding.file else replace(finding, line=1)
 
 
-def _of_repositories(project: Project) -> list[Finding]:
-    specs = [] if project.is_promoted else project.readable_specs()
-    return [each for loaded in specs for each in repository_findings(loaded)]
-
-
-@contextmanager
-def _place_findings(findings: list[Finding]) -> Iterator[None]:
-    try:
-        yield
-    except FindingsError as error:
-        findings += error.findings
+def _folder_errors(project: Project, loaded: LoadedSpec, compared: bool) -> list[Finding]:
+    """The errors in an endpoint's folders; a broken spec or lock is reported where it is resolved."""
+    found, repositories = list[Finding](), SpecRepositories(loaded)
+    if compared:
+        found += stale_findings(project, loaded.spec.endpoint, repositories)
+    if not project.is_promoted:
+        found += repository_findings(repositories)
+    return [each for each in found if each.severity is Severity.ERROR]
 
 
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
-    decided, wrong = locked_context(project, loaded)
+    reads = not (locked or project.is_promoted)
+    decided, wrong = locked_context(project, loaded, reads_folders=reads)
     if decided.lock is None:
         name = project.environment.environment
         if name == LOCAL:  # `fleet local up` writes it
@@ -176,16 +174,17 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
             ]
         return [*wrong, *draft_findings(project, loaded)]
     found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]
-    if locked or project.is_promoted:
-        return found
-    return without_repeats([*found, *differences(project, loaded, decided.lock)], repository_findings(loaded))
+    if reads:
+        repositories = SpecRepositories(loaded)
+        found += [*differences(project, repositories, decided.lock), *repository_findings(repositories)]
+    return found
 
 
 def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     """What is wrong or doubtful with a spec that has no lock, by its repositories as they are."""
-    lock, refused = draft_lock(loaded)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
-    found = [*source_findings(project, loaded), *rule_findings(decided)]
-    found += (each for error in refused for each in error.findings)
-    found += image_findings(project, loaded, None)
-    return without_repeats(found, repository_findings(loaded))
+    repositories = SpecRepositories(loaded)
+    lock, refused = draft_lock(repositories)
+    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock, reads_folders=True)
+    found = [*source_findings(project, loaded), *rule_findings(decided), *refused]
+    found += [*image_findings(project, loaded, None), *repository_findings(repositories)]
+    return list(dict.fromkeys(found))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.catalog.images import release, releases
+from fleet.catalog.instances import instance
+from fleet.endpoint.context.models import ContainerContext
 from fleet.repository.loading.container import ServingContainer
 from fleet.spec.endpoint import Mode
 
@@ -23,6 +26,15 @@ class RepositoryTarget:
     release: str | None = None
     instance: str | None = None
     default_model: str | None = None
+
+    def container(self) -> ContainerContext:
+        """The container, as rules see it."""
+        return ContainerContext(
+            mode=self.mode,
+            triton=self.release,
+            contents=release(self.release) if self.release in releases() else None,
+            machine=instance(self.instance) if self.instance is not None else None,
+        )
 
     def setting(self) -> ServingContainer:
         """The container that follows."""

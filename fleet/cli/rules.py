@@ -24,7 +24,7 @@ from fleet.rules.rule import Rule
 from fleet.rules.themes import FILE, Theme, theme_of, themes
 from fleet.spec.problems import did_you_mean
 
-MIN_TABLE_WIDTH = 110
+MIN_TABLE_WIDTH = 140
 """On a narrower terminal, the summary of a rule is below its name."""
 STYLE = {"error": "red", "warning": "yellow"}
 
@@ -124,7 +124,10 @@ def _list(codes: Sequence[str]) -> None:
         severity = severity_of(code) if rule is None else rule.severity
         console.print(
             Text.assemble(
-                (name_of(code), "bold"), f" {code}, {theme_of(code).name}, ", (severity, STYLE[severity])
+                (name_of(code), "bold"),
+                f" {code}, {theme_of(code).name}, ",
+                (severity, STYLE[severity]),
+                "" if rule is None else f", takes {rule.scope.words}",
             )
         )
         say(f"  {_one_line(other_codes()[code] if rule is None else rule.summary)}")
@@ -134,6 +137,7 @@ def _table(codes: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "code", "theme", "severity"):
         table.add_column(heading, no_wrap=True)
+    table.add_column("takes")
     table.add_column("summary", overflow="fold")
     for code in codes:
         rule = all_rules().get(code)
@@ -144,6 +148,7 @@ def _table(codes: Sequence[str]) -> Table:
             Text(code),
             Text(theme_of(code).name),
             Text(severity, STYLE[severity]),
+            Text("" if rule is None else rule.scope.words),
             Text(_one_line(summary)),
         )
     return table
@@ -164,6 +169,7 @@ def _entry(code: str) -> dict[str, Any]:
         "why": rule.why,
         "needed": rule.needed,
         "at_deploy": rule.at_deploy,
+        "takes": rule.scope.words,
         "source": rule.source,
         "example": shown,
         "docs": link_to(code),
@@ -184,8 +190,15 @@ def _explain(code: str) -> None:
         for paragraph in rule.why.split("\n\n"):
             say(_one_line(paragraph))
     _show_example(rule)
-    for line in ("", f"theme:  {rule.theme.name}", f"source: {rule.source}", f"docs:   {link_to(code)}", ""):
-        say(line, "dim")
+    say("")
+    for label, value in {
+        "theme": rule.theme.name,
+        "takes": rule.scope.words,
+        "source": rule.source,
+        "docs": link_to(code),
+    }.items():
+        say(f"{label + ':':7} {value}", "dim")
+    say("")
 
 
 def _show_example(rule: Rule) -> None:

@@ -17,15 +17,21 @@ from fleet.spec.project import LoadedSpec, Project
 MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
 
 
-def locked_context(project: Project, loaded: LoadedSpec) -> tuple[EndpointContext, list[Finding]]:
-    """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock."""
+def locked_context(
+    project: Project, loaded: LoadedSpec, *, reads_folders: bool = False
+) -> tuple[EndpointContext, list[Finding]]:
+    """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock.
+
+    With `reads_folders`, the caller checks the spec's repositories itself.
+    """
     spec, environment = loaded.spec, project.environment
     file, command = project.lock_file(spec.endpoint), environment.lock_command(spec.endpoint)
     lock, wrong = read_lock_file(file, environment.environment, spec, command, project.fleet.lock)
     if lock is not None and lock.promoted_from is not None:
         wrong += _origin_findings(project, lock, lock.promoted_from)
     found = with_hint_for_several(wrong, spec.endpoint, environment)
-    return EndpointContext(loaded=loaded, environment=environment, lock=lock), found
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=lock, reads_folders=reads_folders)
+    return decided, found
 
 
 def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:

@@ -39,8 +39,10 @@ def resolve_foundation(project: Project) -> ResolvedFleet:
     return ResolvedFleet(place=project.place, endpoints=(), warnings=warnings)
 
 
-def resolve_project(project: Project) -> ResolvedFleet:
+def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
     """Resolve the endpoints of a project that is open already; what is doubtful is kept as warnings.
+
+    With `reads_folders`, the caller checks the specs' repositories itself.
 
     Raises:
         FindingsError: every mistake of every endpoint.
@@ -48,7 +50,7 @@ def resolve_project(project: Project) -> ResolvedFleet:
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolved(name: str) -> ResolvedEndpoint:
-        endpoint, findings = _resolve(project, project.load(name))
+        endpoint, findings = _resolve(project, project.load(name), reads_folders)
         warnings.extend(findings)
         return endpoint
 
@@ -110,6 +112,8 @@ def resolve_endpoint(
     return endpoint, findings
 
 
-def _resolve(project: Project, loaded: LoadedSpec) -> tuple[ResolvedEndpoint, list[Finding]]:
-    decided, wrong_lock = locked_context(project, loaded)
+def _resolve(
+    project: Project, loaded: LoadedSpec, reads_folders: bool
+) -> tuple[ResolvedEndpoint, list[Finding]]:
+    decided, wrong_lock = locked_context(project, loaded, reads_folders=reads_folders)
     return resolve_endpoint(project.place, decided, [*wrong_lock, *source_findings(project, loaded)])

@@ -136,7 +136,7 @@ def _router(decided: EndpointContext) -> Iterator[Finding]:
 def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:
     """An error for each package that models of the endpoint need and that is missing."""
     for backend, package in PACKAGES.items():
-        models = [each for each in decided.loaded_models() if each.facts.backend == backend]
+        models = [each for each in decided.loaded_models if each.facts.backend == backend]
         if models and missing_package(backend, find) is not None:
             names = ", ".join(dict.fromkeys(each.name for each in models))
             message = f"this machine cannot serve {decided.spec.endpoint!r} ({names}) yet: {package.missing}"
@@ -153,7 +153,7 @@ def plan_findings(decided: EndpointContext) -> Iterator[Finding]:
 
     The plans of engines are another matter: those that this machine builds, a stand-in serves.
     """
-    plans = [each for each in decided.loaded_models() if each.facts.plans]
+    plans = [each for each in decided.loaded_models if each.facts.plans]
     if not plans:
         return
     multi = decided.spec.mode is Mode.MULTI_MODEL

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
-from fleet.check.provisional_lock import draft_lock
-from fleet.check.spec_repositories import contents_findings, setting_of, without_repeats
+from fleet.artifacts.lock_measurement import draft_lock
+from fleet.artifacts.sources.spec_sources import Sources, SpecRepositories
+from fleet.check.spec_repositories import repository_findings
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Finding, FindingsError
 from fleet.proposal.repositories import FolderRepositories
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.rules.apply import rule_findings
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
@@ -32,7 +30,7 @@ class Draft:
     def __init__(self, file: Path, found: FolderRepositories, projects: tuple[Project, ...]) -> None:
         self.file, self.found, self.projects = file, found, projects
         self._lock: Lock | None = None
-        self._judged = cache(self._judgement)
+        self._sources: Sources = {}
 
     def context(self, data: Mapping[str, object], project: Project | None = None) -> EndpointContext:
         """What a spec leads to in an environment, the first if none is named.
@@ -46,7 +44,9 @@ class Draft:
             loaded = project.draft_source(source)
         except FindingsError as error:
             raise FindingsError(self.place_findings(error.findings)) from error
-        return EndpointContext(loaded=loaded, environment=project.environment, lock=self._lock_of(loaded))
+        return EndpointContext(
+            loaded=loaded, environment=project.environment, lock=self._lock_of(loaded), reads_folders=True
+        )
 
     def findings(self, data: Mapping[str, object]) -> list[Finding]:
         """What is wrong or doubtful with a spec, in any environment, each once.
@@ -57,8 +57,7 @@ class Draft:
         found = list[Finding]()
         for project in self.projects:
             decided = self.context(data, project)
-            of_repositories = list(self._of_repositories(decided.loaded))
-            found += without_repeats(rule_findings(decided), of_repositories)
+            found += [*rule_findings(decided), *repository_findings(self._repositories(decided.loaded))]
         return self.place_findings(found)
 
     def place_findings(self, findings: Iterable[Finding]) -> list[Finding]:
@@ -73,19 +72,12 @@ class Draft:
     def _lock_of(self, loaded: LoadedSpec) -> Lock:
         """The facts of the models; neither the release nor the instance changes them."""
         if self._lock is None:
-            lock, refused = draft_lock(loaded)
+            repositories = self._repositories(loaded)
+            lock, refused = draft_lock(repositories)
             if refused:
-                of_layout = [each for error in refused for each in error.findings]
-                raise FindingsError(
-                    self.place_findings(without_repeats(of_layout, list(self._of_repositories(loaded))))
-                )
+                raise FindingsError(self.place_findings([*refused, *repository_findings(repositories)]))
             self._lock = lock
         return self._lock
 
-    def _of_repositories(self, loaded: LoadedSpec) -> Iterator[Finding]:
-        for index, archive in enumerate(loaded.spec.models):
-            verdict = self._judged(index, setting_of(loaded, archive))
-            yield from contents_findings(loaded, index, self.found.repositories[index], verdict)
-
-    def _judgement(self, index: int, setting: ServingContainer) -> LoadPlan:
-        return plan_load(self.found.repositories[index], setting)
+    def _repositories(self, loaded: LoadedSpec) -> SpecRepositories:
+        return SpecRepositories(loaded, self.found.repositories, self._sources)

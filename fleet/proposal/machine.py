@@ -8,7 +8,8 @@ from fleet.catalog.backends import backend_facts
 from fleet.catalog.front_end import Weights, gpu_backends
 from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.proposals import proposals
-from fleet.endpoint.context.context import EndpointContext, PlacedModel
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.models import PlacedModel
 from fleet.endpoint.context.weights import resident_models, weights_on_gpu
 from fleet.spec.lock import LockedModel
 
@@ -48,7 +49,7 @@ class Room:
     """What models that are loaded together take of a machine; `plans`: bytes of plans yet to be built."""
 
     def __init__(self, endpoint: EndpointContext, plans: Mapping[tuple[str, str], int]) -> None:
-        self._together, self._plans = resident_models(endpoint), plans
+        self._together, self._plans = resident_models(endpoint.models_context), plans
 
     def on_gpu(self, machine: Instance) -> int:
         """Bytes of weights on the fullest of its GPUs, at most."""

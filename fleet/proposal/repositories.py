@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.repository.contents import Contents
-from fleet.repository.layout import belongs, versions_of
-from fleet.repository.reading.folder import read_folder
+from fleet.repository.contents import Contents, EntryKind
+from fleet.repository.model_config import CONFIG
+from fleet.repository.reading.entry_path import belongs
+from fleet.repository.reading.folder import folder_entries, read_folder
+from fleet.repository.version_folders import is_version
 from fleet.spec.s3_repository import S3
-
-CONFIG = "config.pbtxt"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,4 +73,10 @@ def _holds_models(folder: Path) -> bool:
     if (folder / CONFIG).is_file():
         return True
     models = (each for each in folder.iterdir() if each.is_dir() and belongs(each.name))
-    return any((each / CONFIG).is_file() or versions_of(each) for each in models)
+    return any((each / CONFIG).is_file() or _has_version(each) for each in models)
+
+
+def _has_version(model: Path) -> bool:
+    """Whether a version directory of it holds anything."""
+    versions = (each for each in folder_entries(str(model)) if is_version(each.name))
+    return any(each.kind is EntryKind.FOLDER and any((model / each.name).iterdir()) for each in versions)

@@ -11,6 +11,8 @@ from pathlib import Path
 from fleet.findings import Finding
 from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.python.conda import CondaEnvironment
+from fleet.repository.reading.entry_path import packing_key
+from fleet.repository.version_folders import is_version
 
 
 class EntryKind(StrEnum):
@@ -79,6 +81,27 @@ class Contents:
     def folders(self, folder: str = "") -> list[str]:
         """The names of the real folders directly in a folder, hidden ones too, sorted."""
         return [name for name, entry in self.below(folder).items() if entry.kind is EntryKind.FOLDER]
+
+    @cached_property
+    def packed_entries(self) -> list[tuple[str, int | None]]:
+        """What is packed of a `packed` repository, in an order that never varies: paths, and sizes of files.
+
+        Folders have None. Those without files are left out, except for versions (docs/decisions/0031).
+        """
+        sizes: dict[str, int | None] = {}
+        for path, entry in self.entries.items():
+            name = path.partition("/")[2]
+            if entry.kind is EntryKind.FILE:
+                sizes[path] = entry.size
+                above = path.rpartition("/")[0]
+            elif entry.kind is EntryKind.FOLDER and is_version(name):
+                above = path
+            else:
+                continue
+            while above and above not in sizes:
+                sizes[above] = None
+                above = above.rpartition("/")[0]
+        return sorted(sizes.items(), key=lambda each: packing_key(each[0], is_folder=each[1] is None))
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file has that path."""

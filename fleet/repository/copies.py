@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.repository.layout import entries
+from fleet.repository.contents import Contents
+from fleet.repository.model_config import CONFIG
 from fleet.repository.python.code import model_names_in
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Text, strings
 
-CONFIG = "config.pbtxt"
-MAX_BYTES = 1 << 20
 NAME, STEP = ("name",), ("ensemble_scheduling", "step", "model_name")
 
 
@@ -37,7 +36,7 @@ def renamed_config(content: bytes, models: Collection[str], copy: int) -> bytes:
     return bytes(renamed + content[rest:])
 
 
-def check_copyable(repository: Path, models: Sequence[str]) -> None:
+def check_copyable(repository: Contents, models: Sequence[str]) -> None:
     """See that renaming the models renames all that refers to them.
 
     Raises:
@@ -46,14 +45,13 @@ def check_copyable(repository: Path, models: Sequence[str]) -> None:
     """
     findings: list[Finding] = []
     for model in models:
-        config = repository / model / CONFIG
-        if config.is_file():
-            findings += _config_findings(config, model)
+        if repository.is_file(repository.path(model, CONFIG)):
+            findings += _config_findings(repository, model)
     others = {model: set(models) - {model} for model in models}
-    for path, size in entries(repository):
+    for path, size in repository.packed_entries:
         model = path.partition("/")[0]
         if path.endswith(".py") and size is not None and model in others:
-            file = repository / path
+            file = repository.file(path)
             findings += [_in_code(file, line, name) for line, name in model_names_in(file, others[model])]
     if findings:
         raise FindingsError(findings)
@@ -64,12 +62,14 @@ def _names(content: bytes) -> list[Text]:
     return [text for text in strings(content) if text.path in (NAME, STEP) and text.value]
 
 
-def _config_findings(config: Path, model: str) -> list[Finding]:
-    if config.stat().st_size > MAX_BYTES:
-        message = f"the file is larger than {MAX_BYTES} bytes, so its model cannot be copied"
+def _config_findings(repository: Contents, model: str) -> list[Finding]:
+    path = repository.path(model, CONFIG)
+    config, content = repository.file(path), repository.texts.get(path)
+    if content is None:
+        message = "the file is too large to be read, so its model cannot be copied"
         return [Finding(code="FL413", message=message, file=config)]
     try:
-        names = [text for text in _names(config.read_bytes()) if text.path == NAME]
+        names = [text for text in _names(content) if text.path == NAME]
     except PbtxtError as error:
         message = f"this is not protobuf's text format: {error}"
         hint = "`copies` rewrites the names in it, so it has to be read"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fleet.repository.backends import FILES
+from fleet.repository.model_config import CONFIG, MAX_BYTES
 from fleet.repository.plan_header import HEADER
 
-CONFIG, PLAN = "config.pbtxt", ".plan"
-MAX_CONFIG, MAX_CONFIGS = 1 << 20, 16 << 20
-"""Bytes of one config.pbtxt and of all."""
+PLAN = ".plan"
+MAX_CONFIGS = 16 << 20
+"""Bytes of all."""
 
 
 def is_config(path: str) -> bool:
@@ -60,7 +61,7 @@ class KeptFiles:
             self.configs[path.partition("/")[0]] = head
 
     def _config(self, model: str, size: int) -> int:
-        if size > MAX_CONFIG or size + self._configs_size > MAX_CONFIGS:
+        if size > MAX_BYTES or size + self._configs_size > MAX_CONFIGS:
             self.configs[model] = None
             return 0
         self.configs[model] = b""

@@ -10,7 +10,7 @@ from fleet.catalog.backends import backend_facts
 from fleet.repository.backends import named_backend
 from fleet.repository.model_config import model_config
 
-CONFIG, FIRST = "config.pbtxt", "1"
+FIRST = "1"
 VERSION = re.compile(r"0|[1-9][0-9]*")
 _POLICY = b"specific"
 

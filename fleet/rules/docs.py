@@ -32,6 +32,10 @@ allow: {unlisted-multi-model-instance: "tried on ml.g6.xlarge, 3 May"}
 
 `allow` accepts the code as well as the name.
 
+Each rule states what it takes. `fleet check --env ENVIRONMENT` applies all rules, because an endpoint has all
+that they take. `fleet check PATH` of a model repository applies those that take a model or the models of a
+repository; what depends on the release or the instance type needs `--triton` or `--instance`.
+
 A rule marked **needed** cannot be allowed: other checks depend on what it requires. A rule marked
 **an error at deploy** only warns until then. An `allow` that silences nothing is [a finding itself](#fl130).
 """
@@ -94,7 +98,7 @@ def _rule_text(rule: Rule, example: Example | None) -> str:
         f"**{weight_of(rule)}**: {rule.summary}\n",
         *([f"{rule.why}\n"] if rule.why else []),
         *(_example_lines(example, rule) if example else []),
-        f"Source: {_source(rule.source)}\n",
+        f"Takes: {rule.scope.words}. Source: {_source(rule.source)}\n",
     ]
     return "\n".join(parts)
 

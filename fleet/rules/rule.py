@@ -1,22 +1,23 @@
-"""What a rule is: a function that looks at one endpoint and yields what is wrong with it."""
+"""What a rule is: a function that takes an endpoint, a model or an image and yields what is wrong with it."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
-from functools import wraps
 from itertools import islice
-from typing import TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, Machine
+from fleet.endpoint.context.models import ModelContext, ModelsContext
+from fleet.endpoint.context.own_image import ImageContext
 from fleet.findings import Finding, Severity
 from fleet.rules.themes import Theme, theme_of
-from fleet.spec.source import MAX_FINDINGS, KeyPath, finding_at
+from fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, finding_at
 
 DOCS = "docs/rules.md"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,40 +35,11 @@ class Problem:
     confidential: bool = False
 
 
-Check: TypeAlias = Callable[[EndpointContext], Iterable[Problem]]
+Machines: TypeAlias = Callable[[Sequence[Machine]], Sequence[Machine]]
 
 
-class Scope(Enum):
-    """What a rule looks at, one after the other: the endpoint, or those of its machines that it is about."""
-
-    ENDPOINT = auto()
-    """The endpoint once, on its spec's own instance type."""
-    VARIANT = auto()
-    """Each variant once, on its first instance type."""
-    POOL = auto()
-    """Each instance type of the spec's own variant, as it is scaled and updated."""
-    CONTAINER = auto()
-    """Each instance type on which the model of the spec runs."""
-    MACHINE = auto()
-    """Each instance type, whatever runs on it."""
-
-    def of(self, endpoint: EndpointContext) -> Sequence[Machine]:
-        """Those of an endpoint's machines."""
-        machines = endpoint.machines
-        if len(machines) == 1:  # the spec's own, of which all are about
-            return machines
-        match self:
-            case Scope.ENDPOINT:
-                return machines[:1]
-            case Scope.VARIANT:
-                variants = [each.variant for each in machines]
-                return [each for n, each in enumerate(machines) if each.variant not in variants[:n]]
-            case Scope.POOL:
-                return [each for each in machines if each.variant == OWN_VARIANT]
-            case Scope.CONTAINER:
-                return [each for each in machines if each.runs_model]
-            case Scope.MACHINE:
-                return machines
+def _own(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return machines[:1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +48,7 @@ class Rule:
 
     `needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
     `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
+    `fields`: those of config.pbtxt that it is about, if it is about models.
     """
 
     code: str
@@ -86,74 +59,94 @@ class Rule:
     source: str
     needed: bool
     at_deploy: bool
-    check: Check
+    scope: Scope[Any]
+    fields: tuple[str, ...]
+    check: Callable[[Any], Iterable[Problem]]
 
     @property
     def theme(self) -> Theme:
         """What the rule is about, by its code."""
         return theme_of(self.code)
 
+    def problems(self, endpoint: EndpointContext) -> Iterator[Problem]:
+        """What the rule finds in an endpoint, on each of its instance types that it looks at."""
+        for machine in self.scope.machines(endpoint.machines):
+            for subject in self.scope.of_endpoint(endpoint.on(machine)):
+                for problem in self.check(subject):
+                    yield _label_machine(problem, machine)
+
     def findings(self, endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
         """What the rule finds, each at its place in the spec or in the environment's file."""
-        problems = list(islice(self.check(endpoint), MAX_FINDINGS))
-        return [self._finding(endpoint, each, deploying) for each in problems] if problems else []
+        problems = islice(self.problems(endpoint), MAX_FINDINGS)
+        return [self.finding(each, endpoint.source.mark(each.path), deploying) for each in problems]
 
-    def _finding(self, endpoint: EndpointContext, problem: Problem, deploying: bool) -> Finding:
-        found = finding_at(endpoint.source.mark(problem.path), self.code, problem.message, problem.hint)
+    def finding(self, problem: Problem, mark: Mark, deploying: bool) -> Finding:
+        """The finding about a problem, at its place."""
+        found = finding_at(mark, self.code, problem.message, problem.hint)
         severity = self.severity
         if not problem.certain or (self.at_deploy and not deploying):
             severity = Severity.WARNING
         return replace(found, severity=severity, confidential=problem.confidential)
 
 
-def rule(
-    code: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    source: str,
-    needed: bool = False,
-    at_deploy: bool = False,
-    scope: Scope = Scope.ENDPOINT,
-) -> Callable[[Check], Rule]:
-    """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
+@dataclass(frozen=True)
+class Scope(Generic[T]):
+    """What a rule takes.
 
-    The docstring's first line is the summary, the rest is the reason.
-
-    Args:
-        code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
-        severity: Of what is proved.
-        source: Where the rule's facts come from.
-        needed: Other checks depend on it.
-        at_deploy: Only a warning until the endpoint is deployed.
-        scope: What the function looks at; it sees the endpoint on one machine at a time.
+    Attributes:
+        words: As docs/rules.md names it.
+        of_endpoint: What there is of it in an endpoint, on one of its instance types.
+        machines: Those of an endpoint's instance types, its spec's own first, that the rule looks at.
+        of_models: What there is of it in a repository that no spec names.
     """
 
-    def made(check: Check) -> Rule:
-        summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
-        name = getattr(check, "__name__", code).replace("_", "-")
-        return Rule(
-            code=code,
-            name=name,
-            severity=severity,
-            summary=summary,
-            why=why,
-            source=source,
-            needed=needed,
-            at_deploy=at_deploy,
-            check=check if scope is Scope.ENDPOINT else _on_machines(scope, check),
-        )
+    words: str
+    of_endpoint: Callable[[EndpointContext], Iterable[T]]
+    machines: Machines = _own
+    of_models: Callable[[ModelsContext], Iterable[T]] = lambda _: ()
 
-    return made
+    def rule(
+        self,
+        code: str,
+        severity: Severity = Severity.ERROR,
+        *,
+        source: str,
+        needed: bool = False,
+        at_deploy: bool = False,
+        fields: tuple[str, ...] = (),
+    ) -> Callable[[Callable[[T], Iterable[Problem]]], Rule]:
+        """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
 
+        The docstring's first line is the summary, the rest is the reason.
 
-def _on_machines(scope: Scope, check: Check) -> Check:
-    @wraps(check)
-    def on_machines(endpoint: EndpointContext) -> Iterator[Problem]:
-        for machine in scope.of(endpoint):
-            for problem in check(endpoint.on(machine)):
-                yield _label_machine(problem, machine)
+        Args:
+            code: The stable code, FLnnn; `fleet rules --next THEME` prints a free one.
+            severity: Of what is proved.
+            source: Where the rule's facts come from.
+            needed: Other checks depend on it.
+            at_deploy: Only a warning until the endpoint is deployed.
+            fields: The fields of config.pbtxt that a rule about models is about; the first that a model has
+                is the place of a finding in a repository that no spec names.
+        """
 
-    return on_machines
+        def made(check: Callable[[T], Iterable[Problem]]) -> Rule:
+            summary, _, why = inspect.cleandoc(check.__doc__ or "").partition("\n\n")
+            name = getattr(check, "__name__", code).replace("_", "-")
+            return Rule(
+                code=code,
+                name=name,
+                severity=severity,
+                summary=summary,
+                why=why,
+                source=source,
+                needed=needed,
+                at_deploy=at_deploy,
+                scope=self,
+                fields=fields,
+                check=check,
+            )
+
+        return made
 
 
 def _label_machine(problem: Problem, machine: Machine) -> Problem:
@@ -162,3 +155,55 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
         return problem
     path = problem.path if problem.path[:1] == machine.path[:1] else machine.path
     return replace(problem, path=path, message=f"{machine.label}: {problem.message}")
+
+
+def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return list({each.variant: each for each in reversed(machines)}.values())[::-1]
+
+
+def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return [each for each in machines if each.variant == OWN_VARIANT]
+
+
+def _with_model(machines: Sequence[Machine]) -> Sequence[Machine]:
+    return [each for each in machines if each.runs_model]
+
+
+def _endpoint(endpoint: EndpointContext) -> Iterable[EndpointContext]:
+    return (endpoint,)
+
+
+def _image(endpoint: EndpointContext) -> Iterable[ImageContext]:
+    image, locked, spec = endpoint.image, endpoint.lock.image if endpoint.lock else None, endpoint.spec
+    if image is not None and image.is_own and locked is not None and locked.facts is not None:
+        backends = frozenset(each.facts.backend for each in endpoint.loaded_models)
+        yield ImageContext(facts=locked.facts, triton=spec.triton, mode=spec.mode, backends=backends)
+
+
+def _model(words: str, machines: Machines) -> Scope[ModelContext]:
+    of_models = ModelsContext.single_models
+    return Scope(words, lambda endpoint: of_models(endpoint.models_context), machines, of_models)
+
+
+def _models(words: str, machines: Machines) -> Scope[ModelsContext]:
+    return Scope(words, lambda endpoint: (endpoint.models_context,), machines, lambda models: (models,))
+
+
+MODEL = _model("a model", _own)
+MODEL_ON_INSTANCE = _model("a model on an instance", _with_model)
+MODELS = _models("the models of a repository", _own)
+MODELS_ON_INSTANCE = _models("the models of a repository on an instance", _with_model)
+IMAGE = Scope("an image", _image)
+"""An image of the spec's own, once the lock knows its contents."""
+ENDPOINT = Scope("an endpoint", _endpoint)
+"""On its spec's own instance type."""
+rule = ENDPOINT.rule
+"""A rule that takes an endpoint."""
+VARIANT = Scope("a variant of an endpoint", _endpoint, _first_of_variants)
+"""On its first instance type."""
+POOL = Scope("an instance pool", _endpoint, _of_own_variant)
+"""The endpoint on each instance type of the spec's own variant, as it is scaled and updated."""
+CONTAINER = Scope("a container on an instance", _endpoint, _with_model)
+"""The endpoint on each instance type on which the model of the spec runs."""
+INSTANCE_TYPE = Scope("an instance type", _endpoint, list)
+"""The endpoint on each of its instance types, whatever runs there."""

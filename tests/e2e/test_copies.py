@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fleet.artifacts.sources.copy import CopySource
+from fleet.artifacts.sources.folder import FolderSource
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.endpoint import Mode
 from triton_models import DOUBLE, TENSORS
 from zoo_triton import ZooTriton
 
@@ -69,8 +69,8 @@ def test_copies_of_an_ensemble_answer_alike_under_names_of_their_own(
 ) -> None:
     x = np.array([[1.0, 2.0]], dtype=np.float32)
     for copy in (0, 1):
-        source = CopySource(repository, copy)
-        assert source.models(Mode.MULTI_MODEL) == (f"chain_{copy}", f"double_{copy}")
+        source = CopySource(FolderSource.of(repository), copy)
+        assert set(source.models()) == {f"chain_{copy}", f"double_{copy}"}
         triton.load(f"zoo-{copy}.tar.gz", unpacked(source, tmp_path / str(copy)))
     answers = [triton.infer(f"zoo-{copy}.tar.gz", {"x": x}, ["y"])["y"].tolist() for copy in (0, 1)]
     assert answers == [[[2.0, 4.0]]] * 2

@@ -16,9 +16,7 @@ import pytest
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.layout import model_names
-from fleet.repository.main_model import main_model
-from fleet.spec.endpoint import Mode
+from fleet.repository.loading.container import ServingContainer
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import ROOT
@@ -75,9 +73,7 @@ def test_the_spec_names_these_archives(archives: Path) -> None:
 
 
 def test_the_shipped_locks_are_of_what_the_wheels_give(archives: Path) -> None:
-    digests = {
-        archive: measure(FolderSource(archives / archive), Mode.MULTI_MODEL).digest for archive in MAIN
-    }
+    digests = {archive: measure(FolderSource.of(archives / archive)).digest for archive in MAIN}
     for environment in ("dev", "staging", "prod"):
         lock = load_lock(ROOT / "locks" / environment / "model-zoo.lock.yaml")
         assert {name: archive.digest for name, archive in lock.archives.items()} == digests
@@ -85,12 +81,13 @@ def test_the_shipped_locks_are_of_what_the_wheels_give(archives: Path) -> None:
 
 def test_each_archive_has_one_main_model(archives: Path) -> None:
     assert {
-        archive: main_model(archives / archive, model_names(archives / archive)) for archive in MAIN
+        archive: FolderSource.of(archives / archive, ServingContainer(multi_model=True)).plan.main
+        for archive in MAIN
     } == MAIN
 
 
 def test_no_two_archives_have_a_model_of_one_name(archives: Path) -> None:
-    names = [name for archive in MAIN for name in model_names(archives / archive)]
+    names = [name for archive in MAIN for name in FolderSource.of(archives / archive).served_models()]
     assert len(names) == 10
     assert len(set(names)) == 10
 

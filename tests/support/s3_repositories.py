@@ -97,7 +97,7 @@ def packed(files: dict[str, bytes]) -> bytes:
     """The tar stream of a folder of these files."""
     stream = io.BytesIO()
     with TemporaryDirectory() as root:
-        FolderSource(on_disk(files, Path(root))).write(stream)
+        FolderSource.of(on_disk(files, Path(root))).write(stream)
     return stream.getvalue()
 
 

@@ -175,7 +175,7 @@ def config(file: Path) -> dict[str, Any]:
 
 def configuration(file: Path) -> dict[str, Any]:
     """All fields of a config.pbtxt as they are written; numbers of 64 bits are texts."""
-    message: Any = parse(file.read_text())
+    message: Any = parse(file.read_bytes())
     written: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
     return written
 

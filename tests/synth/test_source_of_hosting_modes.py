@@ -90,7 +90,7 @@ def configs(endpoint: str) -> Iterator[tuple[Path, Any]]:
     """The committed configurations of an endpoint's model repositories; the rest is made of them."""
     for each in open_project(ROOT, "dev", [endpoint]).load(endpoint).spec.models:
         for file in sorted((ROOT / "model_specs" / each.repository).rglob("config.pbtxt")):
-            yield file, parse(file.read_text())
+            yield file, parse(file.read_bytes())
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)

@@ -10,7 +10,7 @@ from fleet.artifacts.engines.request import StoredPlan, engines_in
 from fleet.artifacts.promote.stream import SourceObject
 from fleet.artifacts.publish.requirements import ArchiveRequirement
 from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
-from fleet.artifacts.sources.spec_sources import folder_source, repository_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories, folder_source
 from fleet.artifacts.store import contents_key
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.engines.lock import packed_name
@@ -34,7 +34,7 @@ class BuiltArchive:
         repository: str,
     ) -> None:
         self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
-        self._loaded, self._stored, self._repository = loaded, plans, repository
+        self._repositories, self._stored, self._repository = SpecRepositories(loaded), plans, repository
         self._plans = self._plans_by_path()
         self._tar = ""
 
@@ -47,7 +47,7 @@ class BuiltArchive:
     def source(self) -> BuiltSource:
         """The source of the archive."""
         return BuiltSource(
-            folder_source(self._loaded, self._wanted.artifact.source), self._plans, self._repository
+            folder_source(self._repositories, self._wanted.artifact.source), self._plans, self._repository
         )
 
     def check(self, found: str) -> None:
@@ -73,9 +73,9 @@ class BuiltArchive:
 
     def _plans_by_path(self) -> dict[str, BuiltPlan]:
         packed = self._wanted.artifact.source
-        folder, placed = repository_of(self._loaded, packed.index), dict[str, BuiltPlan]()
+        contents, placed = self._repositories.contents(packed.index), dict[str, BuiltPlan]()
         for engine in engines_in(self._wanted):
-            place = plan_place(folder / engine.model, engine.build.compute_capability)
+            place = plan_place(contents, engine.model, engine.build.compute_capability)
             path = f"{packed_name(engine.model, packed.copy)}/{place}"
             placed[path] = self._plan(self._stored[engine.build.key])
         return placed

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from fleet.artifacts.engines.onnx import Onnx, OnnxFile, onnx_of
-from fleet.artifacts.sources.spec_sources import Connect, no_s3, repository_of
+from fleet.artifacts.sources.spec_sources import Connect, SpecRepositories, no_s3
 from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import EndpointEngine, planned_engines, spec_engines
 from fleet.engines.lock import archive_digest, locked_engine, packed_name
 from fleet.findings import Finding, FindingsError, all_of
-from fleet.repository.layout import belongs
 from fleet.repository.plan_path import plan_place
 from fleet.spec.endpoint import PackedArchive
 from fleet.spec.environment import Environment
@@ -42,7 +41,7 @@ def archive_engines(
 
 
 def measured_engines(
-    loaded: LoadedSpec,
+    repositories: SpecRepositories,
     environment: Environment,
     s3: Connect,
     held: Lock | None,
@@ -60,11 +59,12 @@ def measured_engines(
         CannotRunError: S3 is needed and cannot be read.
     """
     found: dict[int, dict[str, LockedEngine]] = {}
+    loaded = repositories.loaded
     engines = archive_engines(loaded, environment, image)
     archives = held.archives if held is not None else {}
 
     def measured(each: EndpointEngine) -> Onnx | None:
-        require_place(loaded, each.index, each.model, each.compute_capability)
+        require_place(repositories, each.index, each.model, each.compute_capability)
         known = locked_engine(loaded.spec, archives, each.index, each.model)
         if onnx_in_s3(each.engine):
             if known is not None and (offline or known.onnx == each.engine.digest):
@@ -80,7 +80,7 @@ def measured_engines(
     return found
 
 
-def require_models(loaded: LoadedSpec) -> None:
+def require_models(repositories: SpecRepositories) -> None:
     """Check that each engine's model is in its repository.
 
     A rule also finds this, but it needs a lock, which cannot be written while a mistyped name leaves another
@@ -89,29 +89,28 @@ def require_models(loaded: LoadedSpec) -> None:
     Raises:
         FindingsError: models are missing, or a repository is.
     """
-    findings = list[Finding]()
+    findings, loaded = list[Finding](), repositories.loaded
     for path, index, engine in spec_engines(loaded.spec):
         if in_s3(loaded.spec.models[index]):
             continue
-        folder = repository_of(loaded, index)
-        if not (folder / engine.model).is_dir():
-            known = [each.name for each in folder.iterdir() if each.is_dir() and belongs(each.name)]
+        models = repositories.contents(index).folders()
+        if engine.model not in models:
             message = f"the repository has no model {engine.model!r} for this engine"
             mark = loaded.source.mark((*path, "model"))
-            findings.append(finding_at(mark, UNKNOWN_MODEL, message, did_you_mean(engine.model, known)))
+            findings.append(finding_at(mark, UNKNOWN_MODEL, message, did_you_mean(engine.model, models)))
     if findings:
         raise FindingsError(findings)
 
 
-def require_place(loaded: LoadedSpec, index: int, model: str, compute_capability: str) -> None:
+def require_place(repositories: SpecRepositories, index: int, model: str, compute_capability: str) -> None:
     """Check that an engine has a place in its repository; missing models are ignored.
 
     Raises:
         FindingsError: the engine has no place.
     """
-    folder = repository_of(loaded, index) / model
-    if folder.is_dir():
-        plan_place(folder, compute_capability)
+    contents = repositories.contents(index)
+    if model in contents.folders():
+        plan_place(contents, model, compute_capability)
 
 
 def with_engines(archive: LockedArchive, packed: PackedArchive, engines: Engines) -> LockedArchive:

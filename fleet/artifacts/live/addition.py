@@ -13,7 +13,6 @@ from fleet.artifacts.store import copy_object, digest_of, store_key
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.endpoint.context.targets import target_model
 from fleet.findings import Finding, FindingsError
-from fleet.spec.endpoint import Mode
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -43,7 +42,7 @@ def add_archive(
         FindingsError: the container could not serve it, it changes while it is read, or the name has or had
             other content.
     """
-    measured = measure(source, Mode.MULTI_MODEL)
+    measured = measure(source)
     while True:
         known = versions_of(s3, live, archive)
         chosen = _latest_or_next(s3, live, archive, known, measured.digest) if version is None else version

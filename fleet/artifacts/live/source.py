@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import ArchiveSource
-from fleet.artifacts.sources.spec_sources import Connect, source_of
+from fleet.artifacts.sources.spec_sources import Connect, SpecRepositories, serving_container, source_of
 from fleet.endpoint.fleet_buckets import source_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Archive
@@ -36,12 +36,12 @@ def repository_source(
         entry = entry.model_copy(update={"digest": digest})
     else:
         _check_folder(repository, digest)
-        return FolderSource(Path(repository).resolve())
+        return FolderSource.of(Path(repository).resolve(), serving_container(loaded, entry))
     spec = loaded.spec.model_copy(update={"models": (entry,)})
     added = LoadedSpec(spec, Source(loaded.source.file, {}))
     if findings := list(source_findings(project, added)):
         raise FindingsError(findings)
-    return source_of(added, spec.packed[0], s3)
+    return source_of(SpecRepositories(added), spec.packed[0], s3)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from fleet.artifacts.engines.onnx import onnx_of
 from fleet.artifacts.engines.request import engines_in
 from fleet.artifacts.ownership import OF_REPOSITORY, Owners
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement
-from fleet.artifacts.sources.spec_sources import built_models, repository_of, source_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories, built_models, repository_of, source_of
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.engines.endpoint_engines import spec_engines
@@ -124,7 +124,7 @@ class Possession:
 
     def _repository_here(self, claim: ArchiveRequirement) -> str:
         stream, loaded = DigestWriter(), self._project.load(claim.endpoint.name)
-        source_of(loaded, claim.artifact.source, lambda: self._s3).write(stream)
+        source_of(SpecRepositories(loaded), claim.artifact.source, lambda: self._s3).write(stream)
         return stream.digest
 
     def _onnx_here(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:

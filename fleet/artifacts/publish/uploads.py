@@ -10,7 +10,7 @@ from fleet.artifacts.engines.archives import BuiltArchive
 from fleet.artifacts.engines.request import StoredPlan, size_with_plans
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
-from fleet.artifacts.sources.spec_sources import source_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories, source_of
 from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
 from fleet.artifacts.upload.meter import StreamWriter
@@ -85,7 +85,7 @@ class StoreUploads:
         repository, loaded = wanted.artifact.repository, self._project.load(wanted.endpoint.name)
         try:
             if repository is None:
-                source = source_of(loaded, wanted.artifact.source, lambda: self._s3)
+                source = source_of(SpecRepositories(loaded), wanted.artifact.source, lambda: self._s3)
                 return self._upload_packed(uploads, content, wanted, source.write, content.size, None)
             built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
             uploaded = self._upload_packed(

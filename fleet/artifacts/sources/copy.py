@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 
 from isal import isal_zlib
 
 from fleet.artifacts.archive import Checksums, Entry, Sink, write_tar
-from fleet.artifacts.sources.folder import changed_while_read, file_entry
+from fleet.artifacts.model_facts import renamed_facts
+from fleet.artifacts.sources.folder import FolderSource, changed_while_read, file_entry
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
-from fleet.repository.kept_files import is_config
-from fleet.repository.layout import RepositoryEntry, entries, model_names
-from fleet.repository.loading.outcome import served_models
+from fleet.repository.model_config import CONFIG
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.spec.endpoint import Mode
+from fleet.spec.lock import LockedModel
 
 
 class CopySource:
-    """Copy number `copy` of a folder: the folder's archive with its models renamed.
+    """Copy number `copy` of a folder: the folder's archive with its models renamed."""
 
-    `built` are models, by their names in the folder, that get their engine later.
-    """
-
-    def __init__(self, folder: Path, copy: int, built: Collection[str] = ()) -> None:
-        self.folder, self._copy, self._built = folder, copy, built
+    def __init__(self, folder: FolderSource, copy: int) -> None:
+        self._folder, self._copy = folder, copy
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream; the checksums are those of the folder's own files, by their own paths.
-
-        What is kept for the facts of models is of the copy, by its names.
 
         Raises:
             FindingsError: the models cannot be renamed, or an entry cannot be packed or changes.
@@ -41,7 +34,8 @@ class CopySource:
         written = write_tar(self._entries(own), sink)
         files = {paths_here[path]: checksum for path, checksum in written.files.items()}
         onnx = {paths_here[path]: digest for path, digest in written.onnx.items()}
-        return Checksums(files=files | own, onnx=onnx, kept=written.kept)
+        sizes = {paths_here[path]: size for path, size in written.sizes.items()}
+        return Checksums(files=files | own, onnx=onnx, sizes=sizes)
 
     def entries(self) -> Iterator[Entry]:
         """The entries of the tar stream, in their order.
@@ -51,19 +45,31 @@ class CopySource:
         """
         return self._entries({})
 
-    def models(self, mode: Mode) -> tuple[str, ...]:
+    def served_models(self) -> tuple[str, ...]:
         """The model directories, by their names in this copy.
 
         Raises:
             FindingsError: the container could not serve them, or they cannot be renamed.
         """
-        served_models(self.folder, multi_model=mode is Mode.MULTI_MODEL, built=self._built)
         return tuple(sorted(self._names.values()))
 
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of the same, with sizes as `write` has packed them.
+
+        Raises:
+            FindingsError: as `served_models`.
+        """
+        models = {
+            self._names[name]: renamed_facts(facts, self._copy)
+            for name, facts in self._folder.models(checksums).items()
+        }
+        return dict(sorted(models.items()))
+
     @property
-    def _found(self) -> list[RepositoryEntry]:
+    def _found(self) -> list[tuple[str, int | None]]:
         """Files at the root come first, as for a folder; then the models, by their names here."""
-        return sorted(entries(self.folder), key=lambda each: self._names.get(each.path.partition("/")[0], ""))
+        entries = self._folder.contents.packed_entries
+        return sorted(entries, key=lambda each: self._names.get(each[0].partition("/")[0], ""))
 
     def _entries(self, own: dict[str, str]) -> Iterator[Entry]:
         for path, size in self._found:
@@ -71,8 +77,8 @@ class CopySource:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        models = model_names(self.folder, self._built)
-        check_copyable(self.folder, models)
+        models = self._folder.served_models()
+        check_copyable(self._folder.contents, models)
         return {model: copied_name(model, self._copy) for model in models}
 
     def _rename(self, path: str) -> str:
@@ -80,13 +86,13 @@ class CopySource:
         return f"{self._names.get(top, top)}{slash}{below}"
 
     def _entry(self, path: str, size: int | None, own: dict[str, str]) -> Entry:
-        own_entry = file_entry(self.folder / path, self._rename(path), size)
-        if own_entry.chunks is None or not is_config(path):
+        own_entry = file_entry(self._folder.contents.file(path), self._rename(path), size)
+        if own_entry.chunks is None or not (path.count("/") == 1 and path.endswith(f"/{CONFIG}")):
             return own_entry
         content = b"".join(own_entry.chunks())
         own[path] = f"crc32:{isal_zlib.crc32(content):08x}"
         try:
             renamed = renamed_config(content, self._names, self._copy)
         except PbtxtError as error:  # not expected: it was readable before
-            raise FindingsError([changed_while_read(self.folder / path)]) from error
+            raise FindingsError([changed_while_read(self._folder.contents.file(path))]) from error
         return Entry(own_entry.path, len(renamed), lambda: iter((renamed,)))

@@ -10,7 +10,7 @@ from typing import Protocol
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, Sink, write_end, write_entry
 from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.findings import Finding, FindingsError
-from fleet.repository.layout import place
+from fleet.repository.reading.entry_path import packing_key
 
 ROOM = 4096
 """The most bytes of the headers of a plan and its folder, with the padding of its last block."""
@@ -92,4 +92,4 @@ class _Both:
 
 
 def _place(entry: tuple[Entry, bool]) -> tuple[tuple[bool, str], ...]:
-    return place(entry[0].path, is_folder=entry[0].chunks is None)
+    return packing_key(entry[0].path, is_folder=entry[0].chunks is None)

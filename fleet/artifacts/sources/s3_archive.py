@@ -14,8 +14,9 @@ from fleet.artifacts.sources.tar_stream import SinkStream, TarEntry, tar_entries
 from fleet.artifacts.sources.tree import MAX_SIZE, Tree, UntrustedError
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import KeptFiles
-from fleet.repository.layout import belongs
-from fleet.spec.endpoint import Mode
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.reading.entry_path import belongs
+from fleet.spec.lock import LockedModel
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -30,8 +31,11 @@ HINT = (
 class S3ArchiveSource:
     """One object, `.tar.gz`; `expected` is the digest of the tar stream inside."""
 
-    def __init__(self, s3: S3Client, location: S3Location, expected: str | None) -> None:
+    def __init__(
+        self, s3: S3Client, location: S3Location, expected: str | None, container: ServingContainer
+    ) -> None:
         self._s3, self._location, self._expected = s3, location, expected
+        self._container = container
         self._seen: tuple[Tree, KeptFiles] | None = None
 
     def write(self, sink: Sink) -> Checksums:
@@ -53,8 +57,17 @@ class S3ArchiveSource:
         self._seen = tree, checksums.kept
         return checksums
 
-    def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories; reads the archive, unless `write` has read it.
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories.
+
+        Raises:
+            FindingsError: as `models` does.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        return tuple(self.models())
+
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of the models; reads the archive, unless `write` has read it.
 
         Raises:
             FindingsError: as `write` does, or the container could not serve them.
@@ -64,7 +77,7 @@ class S3ArchiveSource:
             self.write(DigestWriter())
         assert self._seen is not None  # noqa: S101 - set by `write`
         try:
-            return served_in(*self._seen, mode, self._location)
+            return served_in(*self._seen, self._container, self._location)
         except UntrustedError as error:
             raise self._access_error(error) from error
 

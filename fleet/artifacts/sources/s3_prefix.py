@@ -14,8 +14,9 @@ from fleet.artifacts.sources.skeleton import served_in
 from fleet.artifacts.sources.tree import Tree, UntrustedError, check_path
 from fleet.findings import FindingsError
 from fleet.repository.kept_files import KeptFiles, is_config
-from fleet.repository.layout import belongs
-from fleet.spec.endpoint import Mode
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.reading.entry_path import belongs
+from fleet.spec.lock import LockedModel
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ class S3PrefixSource:
     creates it, is a folder.
     """
 
-    def __init__(self, s3: S3Client, location: S3Location, expected: str | None) -> None:
+    def __init__(
+        self, s3: S3Client, location: S3Location, expected: str | None, container: ServingContainer
+    ) -> None:
         self._s3, self._location, self._expected = s3, location, expected
+        self._container = container
         self._written: KeptFiles | None = None
 
     def write(self, sink: Sink) -> Checksums:
@@ -48,8 +52,17 @@ class S3PrefixSource:
         self._written = checksums.kept
         return checksums
 
-    def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories; reads only their configurations, unless `write` has read everything.
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories.
+
+        Raises:
+            FindingsError: as `models` does.
+            CannotRunError: S3 refuses or does not answer.
+        """
+        return tuple(self.models())
+
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of the models; reads only their configurations, unless `write` has read everything.
 
         Raises:
             FindingsError: the container could not serve them, or they do not exist or change.
@@ -57,7 +70,9 @@ class S3PrefixSource:
         """
         tree, etags = self._list_objects
         try:
-            return served_in(tree, self._written or self._configs(tree, etags), mode, self._location)
+            return served_in(
+                tree, self._written or self._configs(tree, etags), self._container, self._location
+            )
         except UntrustedError as error:
             raise self._access_error(error) from error
 

@@ -2,75 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from fleet.artifacts.model_facts import model_facts
 from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.tree import Tree, UntrustedError
 from fleet.findings import FindingsError
-from fleet.repository.kept_files import CONFIG, KeptFiles
-from fleet.repository.loading.outcome import served_models
-from fleet.spec.endpoint import Mode
+from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.kept_files import KeptFiles
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
+from fleet.spec.lock import LockedModel
 
-MAX_FOLDERS = 20_000
-"""Folders of models and versions."""
 
-
-def served_in(tree: Tree, kept: KeptFiles, mode: Mode, location: S3Location) -> tuple[str, ...]:
-    """The model directories, checked like those of a folder; findings are at the place of the spec.
+def served_in(
+    tree: Tree, kept: KeptFiles, container: ServingContainer, location: S3Location
+) -> dict[str, LockedModel]:
+    """The facts of the models, checked like those of a folder; findings are at the place of the spec.
 
     Raises:
-        FindingsError: the container of that mode could not serve them.
-        UntrustedError: there are too many folders, or a config.pbtxt is too large.
+        FindingsError: the container could not serve them.
+        UntrustedError: a config.pbtxt is too large.
     """
-    with TemporaryDirectory(prefix="fleet-") as folder:
-        root = Path(folder).resolve()
-        _write(tree, kept, root)
-        try:
-            return served_models(root, multi_model=mode is Mode.MULTI_MODEL, packed=False)
-        except FindingsError as error:
-            raise FindingsError(
-                [
-                    replace(
-                        finding,
-                        message=f"{location.url}{_below(finding.file, root)}: {finding.message}",
-                        file=location.mark.file,
-                        line=location.mark.line,
-                        column=location.mark.column,
-                    )
-                    for finding in error.findings
-                ]
-            ) from error
+    contents = _contents(tree, kept, location)
+    if refusals := plan_load(contents, container).refusals:
+        raise FindingsError(
+            [
+                replace(
+                    finding,
+                    message=f"{location.url}{_below(finding.file, contents)}: {finding.message}",
+                    file=location.mark.file,
+                    line=location.mark.line,
+                    column=location.mark.column,
+                )
+                for finding in refusals
+            ]
+        )
+    return model_facts(contents, contents.folders())
 
 
-def _write(tree: Tree, kept: KeptFiles, root: Path) -> None:
-    folders = [path for path in tree.folders if path.count("/") <= 1]
-    if len(folders) > MAX_FOLDERS:
-        raise UntrustedError(f"it has more than {MAX_FOLDERS} folders of models and versions")
-    for path in folders:
-        (root / path).mkdir(parents=True, exist_ok=True)
-    configs = dict(_configs(kept))
-    for path, content in configs.items():
-        (root / path).write_bytes(content)
-    text = b"\n".join(configs.values())
-    for path in tree.files:
-        # The code of a Python model must exist, and its name may be in its config.
-        *above, name = path.split("/")
-        if path == CONFIG or (len(above) == 2 and (name.endswith(".py") or name.encode() in text)):
-            (root / path).touch()
-
-
-def _configs(kept: KeptFiles) -> Iterator[tuple[str, bytes]]:
+def _contents(tree: Tree, kept: KeptFiles, location: S3Location) -> Contents:
+    entries = {path: Entry(EntryKind.FOLDER) for path in tree.folders}
+    entries |= {path: Entry(EntryKind.FILE, size) for path, size in tree.files.items()}
+    texts = dict(kept.plans)
     for model, content in kept.configs.items():
         path = f"{model}/{CONFIG}"
         if content is None:
             raise UntrustedError(f"{path!r} is larger than the configuration of a model is")
-        yield path, content
+        texts[path] = content
+    return Contents(
+        place=Path(location.key),
+        archive=False,
+        entries=dict(sorted(entries.items())),
+        texts=texts,
+        packed=True,
+    )
 
 
-def _below(file: Path | None, root: Path) -> str:
-    if file is None or file == root:
+def _below(file: Path | None, contents: Contents) -> str:
+    if file is None or file == contents.place:
         return ""
-    return f" ({file.relative_to(root).as_posix()})"
+    return f" ({file.relative_to(contents.place).as_posix()})"

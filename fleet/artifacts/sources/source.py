@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fleet.artifacts.archive import Checksums, DigestWriter, Sink
-from fleet.spec.endpoint import Mode
+from fleet.spec.lock import LockedModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class ArchiveMeasurement:
 
     digest: str
     size: int
-    models: tuple[str, ...]
+    models: dict[str, LockedModel]
     checksums: Checksums
 
 
@@ -29,15 +29,22 @@ class ArchiveSource(Protocol):
             FindingsError: it cannot be packed, or changes while it is read.
         """
 
-    def models(self, mode: Mode) -> tuple[str, ...]:
-        """The model directories inside, sorted, for a container of that mode.
+    def served_models(self) -> tuple[str, ...]:
+        """The model directories that its container serves, sorted.
+
+        Raises:
+            FindingsError: the container would not serve them.
+        """
+
+    def models(self, checksums: Checksums | None = None) -> dict[str, LockedModel]:
+        """The facts of the models that its container serves, with sizes as `write` has packed them.
 
         Raises:
             FindingsError: the container would not serve them.
         """
 
 
-def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> ArchiveMeasurement:
+def measure(source: ArchiveSource, *, layout_first: bool = True) -> ArchiveMeasurement:
     """Read an archive without keeping it.
 
     A folder's layout is checked first, which is fast; without `layout_first`, a repository in S3 is read only
@@ -47,7 +54,10 @@ def measure(source: ArchiveSource, mode: Mode, *, layout_first: bool = True) -> 
         FindingsError: it cannot be packed or served, or changes while it is read.
         CannotRunError: S3 refuses or does not answer.
     """
-    models, stream = source.models(mode) if layout_first else (), DigestWriter()
+    if layout_first:
+        source.served_models()
+    stream = DigestWriter()
     checksums = source.write(stream)
-    models = models if layout_first else source.models(mode)
-    return ArchiveMeasurement(digest=stream.digest, size=stream.size, models=models, checksums=checksums)
+    return ArchiveMeasurement(
+        digest=stream.digest, size=stream.size, models=source.models(checksums), checksums=checksums
+    )

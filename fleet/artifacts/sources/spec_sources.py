@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +15,10 @@ from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.artifacts.sources.spec_path import spec_path
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.endpoint import Archive, PackedArchive
+from fleet.repository.contents import Contents
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.reading.folder import read_folder
+from fleet.spec.endpoint import Archive, Mode, PackedArchive
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, in_s3
 from fleet.spec.source import cannot_run_at, finding_at
@@ -22,6 +26,7 @@ from fleet.spec.source import cannot_run_at, finding_at
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
+LOAD = "--load-model"
 Connect: TypeAlias = "Callable[[], S3Client]"
 """Creates the client of S3; called only if a repository is in S3."""
 
@@ -35,7 +40,70 @@ def no_s3() -> S3Client:
     raise CannotRunError("a repository is in S3, which this command does not read")
 
 
-def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> ArchiveSource:
+Sources: TypeAlias = dict[tuple[int, ServingContainer], FolderSource]
+
+
+class SpecRepositories:
+    """The folders that a spec names as repositories, each read once."""
+
+    def __init__(
+        self, loaded: LoadedSpec, contents: Sequence[Contents] = (), sources: Sources | None = None
+    ) -> None:
+        """Read the folders as they are needed.
+
+        Args:
+            loaded: The spec.
+            contents: Those that are read already, in the order of `models`.
+            sources: Is filled; several specs of the same repositories may share it.
+        """
+        self.loaded = loaded
+        self._contents = dict(enumerate(contents))
+        self._sources: Sources = {} if sources is None else sources
+        self._late: Mapping[int, Collection[str]] = {}
+
+    def contents(self, index: int) -> Contents:
+        """The repository of an entry of `models`.
+
+        Raises:
+            FindingsError: the folder does not exist, the place is the line of the spec; or it cannot be read.
+        """
+        if index not in self._contents:
+            self._contents[index] = read_folder(repository_of(self.loaded, index), packed=True)
+        return self._contents[index]
+
+    def folder(self, index: int) -> FolderSource:
+        """The same, as its container would load it.
+
+        Raises:
+            FindingsError: as `contents`.
+        """
+        container = serving_container(self.loaded, self.loaded.spec.models[index])
+        container = replace(container, built=container.built.union(self._late.get(index, ())))
+        if (index, container) not in self._sources:
+            self._sources[index, container] = FolderSource(self.contents(index), container)
+        return self._sources[index, container]
+
+    def expect(self, late: Mapping[int, Collection[str]]) -> None:
+        """Do not miss files of these models, by entry of `models`: this clone has yet to get them."""
+        self._late = late
+
+
+def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
+    """The container that a spec puts one of its repositories into."""
+    spec = loaded.spec
+    flags = (flag.partition("=") for flag in spec.container.additional_args)
+    return ServingContainer(
+        multi_model=spec.mode is Mode.MULTI_MODEL,
+        loads_all=spec.mode is Mode.SHARED_CONTAINER,
+        release=spec.triton,
+        default_model=spec.default_model if spec.mode is Mode.SINGLE else None,
+        further=frozenset(model for flag, _, model in flags if flag == LOAD),
+        built=built_models(archive),
+        own_image=spec.own_image is not None,
+    )
+
+
+def source_of(repositories: SpecRepositories, packed: PackedArchive, s3: Connect) -> ArchiveSource:
     """The source of one of the endpoint's archives.
 
     Raises:
@@ -43,9 +111,10 @@ def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> Archive
             line of the spec.
         CannotRunError: S3 is needed and cannot be called.
     """
+    loaded = repositories.loaded
     archive = loaded.spec.models[packed.index]
     if not in_s3(archive):
-        return folder_source(loaded, packed)
+        return folder_source(repositories, packed)
     if packed.copy is not None:
         message = f"the models of {archive.repository} cannot be renamed: `copies` needs a folder"
         hint = "leave `copies` out, or download the repository and write its folder"
@@ -58,17 +127,17 @@ def source_of(loaded: LoadedSpec, packed: PackedArchive, s3: Connect) -> Archive
     source = S3PrefixSource if is_prefix else S3ArchiveSource
     with cannot_run_at(mark):
         client = s3()
-    return source(client, location, archive.digest)
+    return source(client, location, archive.digest, serving_container(loaded, archive))
 
 
-def folder_source(loaded: LoadedSpec, packed: PackedArchive) -> FolderSource | CopySource:
+def folder_source(repositories: SpecRepositories, packed: PackedArchive) -> FolderSource | CopySource:
     """The source of an archive whose repository is a folder.
 
     Raises:
         FindingsError: the folder does not exist; the place is the line of the spec.
     """
-    folder, built = repository_of(loaded, packed.index), built_models(loaded.spec.models[packed.index])
-    return FolderSource(folder, built) if packed.copy is None else CopySource(folder, packed.copy, built)
+    folder = repositories.folder(packed.index)
+    return folder if packed.copy is None else CopySource(folder, packed.copy)
 
 
 def built_models(archive: Archive) -> frozenset[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.repository.layout import place
-from fleet.repository.reading.entry_path import path_problem
+from fleet.repository.reading.entry_path import packing_key, path_problem
 
 MAX_ENTRIES, MAX_PATHS = 1_000_000, 64 << 20
 """Entries, and bytes of all paths together: the memory for a repository stays below some 300 MiB."""
@@ -58,7 +57,7 @@ class Tree:
     def ordered(self) -> Iterator[tuple[str, int | None]]:
         """Paths with the sizes of files, None for folders, in the order of a packed folder."""
         found: dict[str, int | None] = {**dict.fromkeys(self.folders), **self.files}
-        yield from sorted(found.items(), key=lambda each: place(each[0], is_folder=each[1] is None))
+        yield from sorted(found.items(), key=lambda each: packing_key(each[0], is_folder=each[1] is None))
 
     def _require_unique(self, path: str, taken: bool) -> None:
         if taken:

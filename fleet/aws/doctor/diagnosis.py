@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.aws.doctor.calls import Calls
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings
-from fleet.check.spec_repositories import repository_findings, without_repeats
+from fleet.check.spec_repositories import repository_findings
 from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project
@@ -43,7 +44,8 @@ def check_spec(project: Project, name: str) -> SpecCheck:
     found = all_findings(project, locked=True)
     if project.is_promoted:
         return SpecCheck(loaded, found)
-    return SpecCheck(loaded, without_repeats(found, repository_findings(loaded)))
+    found += repository_findings(SpecRepositories(loaded))
+    return SpecCheck(loaded, list(dict.fromkeys(found)))
 
 
 def is_well(seen: Observation) -> bool:

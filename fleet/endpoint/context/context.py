@@ -18,33 +18,24 @@ from fleet.endpoint.context.machines import (
     machines,
     raw_variants,
 )
+from fleet.endpoint.context.models import ContainerContext, ModelsContext, PlacedModel
 from fleet.endpoint.context.own_image import own_image
 from fleet.endpoint.context.shared_container import Route, passed_on, shared_routes, shared_variables
 from fleet.endpoint.context.variables import VariableSetting, all_variables, decided_settings
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.lock import Lock, LockedArchive, LockedModel
+from fleet.spec.lock import Lock, LockedArchive
 from fleet.spec.project import LoadedSpec
+from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import KeyPath, Source
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlacedModel:
-    """A model of one of the spec's repositories, with what the lock knows of it."""
-
-    index: int
-    """Which entry of the spec's `models` it belongs to."""
-    archive: str
-    name: str
-    facts: LockedModel
 
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointContext:
     """One endpoint in one environment, with all that its spec leads to; None where nothing fits.
 
-    `machine`, `image` and host image are those of `placed`, on which `base` is looked at; of the spec's own
-    instance type where both are None.
+    `machine`, `image` and host image are those of `placed`, on which `base` is looked at, else of the spec's
+    own instance type. `reads_folders`: the spec's folders are checked beside it.
     """
 
     loaded: LoadedSpec
@@ -52,6 +43,7 @@ class EndpointContext:
     lock: Lock | None
     placed: Machine | None = None
     base: EndpointContext | None = None
+    reads_folders: bool = False
 
     @property
     def spec(self) -> EndpointSpec:
@@ -80,7 +72,7 @@ class EndpointContext:
 
     @property
     def is_pooled(self) -> bool:
-        """Whether raw InstancePools stand in place of the variant's instance type, computed ones as well."""
+        """Whether raw InstancePools stand in place of the variant's instance type, computed ones too."""
         return has_pools(self.raw_variants.get(OWN_VARIANT, {}))
 
     def on(self, placed: Machine) -> EndpointContext:
@@ -249,17 +241,18 @@ class EndpointContext:
                 for name, facts in self.locked[each.name].models.items():
                     yield PlacedModel(index=each.index, archive=each.name, name=name, facts=facts)
 
+    def knows_by_lock_alone(self, model: PlacedModel) -> bool:
+        """Whether the files of a model are not checked beside the endpoint."""
+        return not self.reads_folders or in_s3(self.spec.models[model.index])
+
     @cached_property
     def parts(self) -> frozenset[tuple[str, str]]:
         """Archive and name of all that ensembles call."""
         return frozenset((each.archive, step) for each in self.models for step in each.facts.steps)
 
+    @cached_property
     def loaded_models(self) -> tuple[PlacedModel, ...]:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
-        return self._loaded_models
-
-    @cached_property
-    def _loaded_models(self) -> tuple[PlacedModel, ...]:
         if self.spec.mode is Mode.SHARED_CONTAINER:
             return self.models
         flags = (flag.partition("=") for flag in self.spec.container.additional_args)
@@ -272,6 +265,20 @@ class EndpointContext:
         names = {each.model for each in self.routes.values()} or {self.default_model or ""}
         return tuple(each for each in self.models if each.name in names)
 
+    @cached_property
+    def models_context(self) -> ModelsContext:
+        """The models that the container loads, and what is known of it."""
+        container = ContainerContext(
+            mode=self.spec.mode,
+            triton=self.spec.triton,
+            contents=self.image.details if self.image else None,
+            has_own_image=self.spec.own_image is not None,
+            machine=self.machine,
+            settings=self.settings,
+        )
+        samples, called = self.spec.samples, self.called_models()
+        return ModelsContext(models=self.loaded_models, called=called, samples=samples, container=container)
+
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""
         return self._with_parts([each.model for each in self.routes.values()])
@@ -283,8 +290,7 @@ class EndpointContext:
             return self.models
         by_name, found, wanted = {each.name: each for each in self.models}, set[str](), list(further)
         while wanted:
-            name = wanted.pop()
-            if name in by_name and name not in found:
+            if (name := wanted.pop()) in by_name and name not in found:
                 found.add(name)
                 wanted += by_name[name].facts.steps
         return tuple(each for each in self.models if each.name in found)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fleet.catalog.images import Image, Release
 from fleet.spec.deployment import repository_of
+from fleet.spec.endpoint import Mode
 from fleet.spec.environment import Environment
 from fleet.spec.image import ImageFacts, LockedImage, OwnImage
 from fleet.spec.values import hexadecimal
@@ -14,6 +15,23 @@ from fleet.spec.values import hexadecimal
 NOT_BUILT = "not-built"
 """The tag of an image that no lock knows."""
 _FACTS = ("server", "cuda", "tensorrt", "python")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageContext:
+    """An image of a spec's own, and what the spec has it for.
+
+    Attributes:
+        facts: What the lock records of its inside.
+        triton: The release that the spec names.
+        mode: How its container holds its models.
+        backends: Those of the models that it loads.
+    """
+
+    facts: ImageFacts
+    triton: str
+    mode: Mode
+    backends: frozenset[str]
 
 
 def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:

@@ -83,9 +83,9 @@ def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
     flags = frozenset(each.partition("=")[0] for each in arguments)
     return SecurityGap(
         release=image.release,
-        missing=tuple(missing_fixes(image.release, mode, flags)),
+        missing=missing_fixes(image.release, mode, flags),
         place=f"{machine.type} in {endpoint.region}",
-        candidates=tuple(releases_on(machine, endpoint.region)),
+        candidates=releases_on(machine, endpoint.region),
         mode=mode,
         flags=flags,
     )

@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from fleet.catalog.front_end import Weights, weights_of_instances
-from fleet.endpoint.context.context import EndpointContext, PlacedModel
+from fleet.endpoint.context.models import ModelsContext, PlacedModel
 from fleet.spec.endpoint import Mode
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 
-def resident_models(endpoint: EndpointContext) -> list[list[PlacedModel]]:
+def resident_models(context: ModelsContext) -> list[list[PlacedModel]]:
     """Models that are certain to be in memory together: for a multi-model endpoint, those of one archive."""
-    if endpoint.spec.mode is not Mode.MULTI_MODEL:
-        return [list(endpoint.loaded_models())]
+    if context.container.mode is not Mode.MULTI_MODEL:
+        return [list(context.models)]
     by_archive = defaultdict[str, list[PlacedModel]](list)
-    for each in endpoint.models:
+    for each in context.models:
         by_archive[each.archive].append(each)
     return list(by_archive.values())
 

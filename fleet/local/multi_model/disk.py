@@ -18,15 +18,18 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.core.sizes import format_size
-from fleet.findings import FindingsError
+from fleet.findings import Severity
 from fleet.local.containers import LackOfMemory, Record, Refusal
 from fleet.local.model_data import download, unpack
 from fleet.local.multi_model.models import Others
 from fleet.local.multi_model.target import folder_name
 from fleet.local.triton.model_backend import stand_ins
 from fleet.local.triton.staging import stage
-from fleet.repository.main_model import main_model
-from fleet.repository.python.code import check_python_code
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
+from fleet.repository.model_files import NO_CODE
+from fleet.repository.reading.folder import read_folder
 from fleet.repository.unpacking import TooLargeError, budget
 from fleet_emulator.hosting import HostingError
 
@@ -186,7 +189,7 @@ class ModelDisk:
                 raise Refusal(400, "ValidationError", str(error)) from error
             archive.unlink()
             # Triton finds files at the root only where the container has them, in /opt/ml/models.
-            at_root = (unpacked / "config.pbtxt").exists()
+            at_root = (unpacked / CONFIG).exists()
             repository = staged / "model" if at_root else staged
             differences = [*map(str, stage(unpacked, repository)), *stand_ins(repository)]
             shutil.rmtree(unpacked)
@@ -237,13 +240,10 @@ def check_archive(repository: Path, target: str) -> None:
     Raises:
         Refusal: its main model is ambiguous, or a Python model has no code.
     """
-    models = sorted(entry for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
-    try:
-        if (repository / "config.pbtxt").exists():
-            check_python_code([repository], packed=False)
-        elif models:
-            main_model(repository, [model.name for model in models])
-            check_python_code(models, packed=False)
-    except FindingsError as error:
-        message = f"{target}: {error.findings[0].message}"
-        raise Refusal(400, "ValidationError", message) from error
+    contents = read_folder(repository)
+    plan = plan_load(contents, ServingContainer(multi_model=True))
+    without_code = [
+        each for each in plan.findings if each.code == NO_CODE and each.severity is Severity.ERROR
+    ]
+    if contents.folders() and (faults := [*plan.chances, *without_code]):
+        raise Refusal(400, "ValidationError", f"{target}: {faults[0].message}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from fleet.local.triton.model_config import parse
 from fleet.repository.backends import FILES, backend_of
-from fleet.repository.config.message import CONFIG
+from fleet.repository.model_config import CONFIG
 
 STAND_INS = {
     "dali": "a stand-in for DALI runs its pipeline with numpy and Pillow, on the CPU",
@@ -36,8 +36,8 @@ def model_config(model: Path) -> Any | None:
     """The ModelConfig of a model directory; None where it cannot be read, which Triton will report."""
     file = model / CONFIG
     try:
-        return parse(file.read_text("utf-8", "replace") if file.exists() else "")
-    except (OSError, RecursionError):
+        return parse(file.read_bytes() if file.exists() else b"")
+    except OSError:
         return None
 
 

@@ -1,21 +1,22 @@
-"""Triton's model configuration as the protobuf message that Triton itself parses it with."""
+"""Triton's model configuration as a message that can be changed, and as text."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 from google.protobuf import text_format
-from tritonclient.grpc import model_config_pb2
+
+from fleet.repository.model_config import parse_config
+from fleet.repository.text_format.tokens import PbtxtError
 
 
-def parse(text: str) -> Any | None:
+def parse(content: bytes) -> Any | None:
     """The ModelConfig message of a config.pbtxt; None where Triton's schema does not take it."""
-    config = model_config_pb2.ModelConfig()  # type: ignore[attr-defined]  # it is made by the import
-    try:
-        text_format.Parse(text, config)
-    except text_format.ParseError:
-        return None
-    return config
+    with suppress(PbtxtError):
+        return deepcopy(parse_config(content))
+    return None
 
 
 def write(config: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from fleet.local.triton.model_backend import STAND_INS
 from fleet.local.triton.model_config import one_line, parse, write
 from fleet.repository.backends import named_backend
+from fleet.repository.model_config import CONFIG
 
 _LINKED_FROM = (
     1024 * 1024
@@ -40,8 +41,8 @@ def stage(repository: Path, target: Path) -> list[Rewrite]:
     """
     rewrites: list[Rewrite] = []
     shutil.copytree(repository, target, symlinks=True, copy_function=_link_or_copy)
-    for file in (*sorted(target.rglob("config.pbtxt")), *sorted(target.rglob("configs/*.pbtxt"))):
-        config = parse(file.read_text("utf-8", "replace"))
+    for file in (*sorted(target.rglob(CONFIG)), *sorted(target.rglob("configs/*.pbtxt"))):
+        config = parse(file.read_bytes())
         changes = list(for_cpu(config)) if config is not None else []
         if changes:
             file.unlink()  # it may be a link to the original

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from fleet.repository.model_config import CONFIG
 from fleet_emulator.hosting import HostingError
 
 DEFAULT_MODEL = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
@@ -27,7 +28,7 @@ def default_model(repository: Path, environment: Mapping[str, str]) -> str:
     Raises:
         HostingError: the container would not start with this repository and environment.
     """
-    if (repository / "config.pbtxt").is_file():
+    if (repository / CONFIG).is_file():
         raise HostingError(
             "Incorrect directory structure. Model directory needs to contain the top level folder"
             " (config.pbtxt is at the root of the archive)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.local.try_load.preparation import Preparation
-from fleet.repository.config.message import CONFIG
+from fleet.repository.model_config import CONFIG
 
 _LOADED = re.compile(r"successfully loaded '(?P<model>[^']+)'")
 _NOT_READ = re.compile(r'failed to read text proto from (?P<file>[^"\n]+)')

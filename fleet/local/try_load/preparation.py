@@ -10,14 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fleet.catalog.images import missing_backends
-from fleet.findings import CannotRunError, FindingsError
+from fleet.findings import CannotRunError
 from fleet.local.model_data import unpack
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import Rewrite, stage
 from fleet.local.try_load.stand_ins import backends_of, with_stand_ins, without_runtimes, without_tensors
-from fleet.repository.config.message import CONFIG
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.main_model import main_model
+from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.model_config import CONFIG
+from fleet.repository.reading.folder import read_folder
 from fleet.repository.unpacking import budget_of_disk
 
 
@@ -88,7 +89,7 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
             },
             stand_ins={path.name if at_root else model: backend for model, backend in stand_ins.items()},
             doubts=(
-                *_left_to_chance(repository, multi_model=container.multi_model),
+                *_left_to_chance(repository, container),
                 *_incomplete(models, stand_ins),
             ),
         )
@@ -108,14 +109,10 @@ def _stage(source: Path, target: Path) -> list[Rewrite]:
         return []
 
 
-def _left_to_chance(repository: Path, *, multi_model: bool) -> Iterator[str]:
-    models = sorted(entry.name for entry in repository.iterdir() if entry.is_dir() and not entry.is_symlink())
-    if not multi_model or not models or (repository / CONFIG).exists():
-        return
-    try:
-        main_model(repository, models)
-    except FindingsError as error:
-        yield error.findings[0].message
+def _left_to_chance(repository: Path, container: ServingContainer) -> list[str]:
+    contents = read_folder(repository)
+    is_certain = not container.multi_model or not contents.folders()
+    return [] if is_certain else [each.message for each in plan_load(contents, container).chances[:1]]
 
 
 def _incomplete(repository: Path, stand_ins: dict[str, str]) -> Iterator[str]:

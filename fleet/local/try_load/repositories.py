@@ -15,6 +15,7 @@ from fleet.local.try_load.preparation import Preparation, prepare
 from fleet.local.try_load.result import TryLoadResult
 from fleet.local.try_load.triton_load import ask, multi_model, shared, single
 from fleet.repository.loading.container import ServingContainer
+from fleet.repository.model_config import CONFIG
 from fleet.repository.unpacking import TooLargeError
 from fleet.spec.endpoint import Mode
 from fleet_emulator.hosting import HostingError
@@ -123,7 +124,7 @@ def original_refusal(copy: Preparation, seconds: float) -> Words | None:
 def _write(model: Path, config: bytes, beside: Path) -> None:
     """A model that has no version; by the names of its files Triton may know the backend."""
     (model / NO_VERSION).mkdir(parents=True)
-    (model / "config.pbtxt").write_bytes(config)
+    (model / CONFIG).write_bytes(config)
     for version in sorted(entry for entry in beside.iterdir() if entry.is_dir())[:1]:
         for entry in version.iterdir():
             (model / NO_VERSION / entry.name).touch()

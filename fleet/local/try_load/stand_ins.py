@@ -10,7 +10,7 @@ from pathlib import Path
 from fleet.local.triton.model_backend import STAND_INS, model_backend, model_config
 from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
-from fleet.repository.config.message import CONFIG
+from fleet.repository.model_config import CONFIG
 
 STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")

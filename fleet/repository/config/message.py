@@ -13,14 +13,11 @@ from typing import Any, TypeAlias
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.wording import wording
-from fleet.repository.model_config import within_bounds
+from fleet.repository.model_config import CONFIG, parse_config
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
-from fleet.repository.text_format.verdict import parse_config
 
-MAX_BYTES = 1 << 20
 CODE = "FL415"
-CONFIG = "config.pbtxt"
 Position: TypeAlias = tuple[str | int, ...]
 """Where a field stands: names of fields; after a repeated one its number, from 0, after a map its key."""
 
@@ -84,8 +81,7 @@ class ParsedConfig:
 
     def finding_at(self, code: str, message: str, at: int, *, hint: str = "") -> Finding:
         """An error at an offset of the text, in bytes."""
-        line = self.content.count(b"\n", 0, at) + 1
-        column = len(self.content[self.content.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")) + 1
+        line, column = self.tree.line_of(at), self.tree.column_of(at)
         return Finding(code=code, message=message, file=self.file, line=line, column=column, hint=hint)
 
     def enum(self, message: Any, field: str) -> str:
@@ -98,21 +94,13 @@ class ParsedConfig:
 def parsed_config(content: bytes, file: Path, directory: str = "") -> ParsedConfig:
     """Parse the text of a config.pbtxt.
 
-    Lines beyond 64 KiB and files beyond 1 MiB are refused unread.
-
     Raises:
         FindingsError: Triton's schema does not take it.
     """
-    if len(content) > MAX_BYTES or not within_bounds(content):
-        message = "this is not a configuration of a model: it, or a line of it, is far too long"
-        raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)])
     try:
         config = parse_config(content)
     except PbtxtError as error:
         raise FindingsError([_refusal(error, content, file)]) from error
-    except RecursionError as error:
-        message = "the file is nested deeper than Triton reads"
-        raise FindingsError([Finding(code=CODE, message=message, file=file, line=1)]) from error
     return ParsedConfig(file=file, message=config, content=content, directory=directory)
 
 

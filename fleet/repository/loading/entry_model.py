@@ -6,18 +6,22 @@ SageMakerMMELoadModel (multi-model).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fleet.findings import Finding, Severity
 from fleet.repository.config.backend import is_ensemble
-from fleet.repository.config.message import CONFIG, ParsedConfig
+from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.main_model import ENSEMBLE, LITERAL
+from fleet.repository.model_config import CONFIG
 from fleet.repository.version_folders import is_version
 
+ENSEMBLE = re.compile(r'platform:(\s)*"ensemble"')
+"""An ensemble to the front end of a multi-model endpoint; without one it loads any directory."""
+LITERAL = 'platform: "ensemble"'
 ROOT = ""
 """The model whose files are at the root of an archive."""
 
@@ -34,7 +38,8 @@ def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str,
     """The directory that answers on an endpoint; "" for the root itself."""
     folders = contents.folders()
     if contents.is_file(CONFIG):
-        return EntryModel(ROOT) if setting.multi_model else EntryModel(None, (_at_root(contents),))
+        is_served = setting.multi_model and not contents.packed
+        return EntryModel(ROOT) if is_served else EntryModel(None, (_at_root(contents),))
     if not folders:
         message = "No model found in model repository"
         if setting.multi_model:
@@ -65,12 +70,12 @@ def _of_single(
     wanted = setting.default_model
     if wanted is not None:
         if wanted in folders:
-            return _entry_by_name(contents, wanted)
+            return EntryModel(wanted)
         message = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
         hint = f"the repository has {', '.join(folders)}"
         return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
     if len(folders) == 1:
-        return _entry_by_name(contents, folders[0])
+        return EntryModel(folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
     strays = [name for name in folders if name not in models]
     message = (
@@ -90,14 +95,6 @@ def _of_single(
     hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
     found = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=Severity.WARNING)
     return EntryModel(tops[0], (found,))
-
-
-def _entry_by_name(contents: Contents, folder: str) -> EntryModel:
-    if not any(each.isspace() for each in folder):
-        return EntryModel(folder)
-    message = f"{folder!r} cannot be a model's name: the container splits its settings on white space"
-    found = Finding(code="FL405", message=message, hint="rename it", file=contents.file(folder))
-    return EntryModel(folder, (found,))
 
 
 def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:

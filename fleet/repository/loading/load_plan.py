@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from fleet.findings import Finding, Severity
-from fleet.repository.config.message import CONFIG
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.bls import unloaded_calls
@@ -18,12 +17,21 @@ from fleet.repository.loading.imports import missing_imports
 from fleet.repository.loading.model import ensemble_findings, model_findings
 from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
-from fleet.repository.loading.versions import present_versions
-from fleet.repository.reading.path import read
+from fleet.repository.loading.versions import present_versions, without_version
+from fleet.repository.model_config import CONFIG
+from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.version_folders import FIRST
 
 UNREADABLE = "FL440"
 """An archive whose rest is unknown cannot be checked further."""
+BY_CHANCE = frozenset({"FL407", "FL408", "FL409", "FL460", "FL468"})
+REFUSED = frozenset(
+    {
+        *("FL402", "FL403", "FL404", "FL405", "FL406", "FL407", "FL408", "FL409", "FL410", "FL414"),
+        *("FL440", "FL441", "FL442", "FL443", "FL468", "FL750"),
+    }
+)
+"""Errors for which a repository is not packed: it cannot be read whole, or no container would serve it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +47,15 @@ class LoadPlan:
     unloaded: tuple[str, ...]
     findings: tuple[Finding, ...]
 
+    @property
+    def chances(self) -> list[Finding]:
+        """Why it is not certain which model answers."""
+        return [each for each in self.findings if each.code in BY_CHANCE and each.severity is Severity.ERROR]
 
-def judge_path(path: Path, *, mode: str, release: str) -> list[Finding]:
-    """What is wrong with a folder or an archive in a container of that mode and release."""
-    setting = ServingContainer(multi_model=mode == "multi-model", release=release)
-    return list(plan_load(read(path), setting).findings)
+    @property
+    def refusals(self) -> list[Finding]:
+        """The errors for which the repository is not packed."""
+        return [each for each in self.findings if each.code in REFUSED and each.severity is Severity.ERROR]
 
 
 def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
@@ -66,9 +78,8 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
             if main.model is None or name in (main.model, *_steps(loaded, models))
             else map(_as_warning, of_config)
         )
-    unread = contents.path(main.model or "", CONFIG) in contents.entries
-    if main.model is not None and main.model not in models and main.model not in refused and not unread:
-        findings.append(_no_model(contents, main.model))
+    findings += _misnamed(contents, setting, main.model)
+    findings += _without_version(contents, setting, models, (*loaded, main.model))
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
         of_model += ensemble_findings(model, models)
@@ -111,9 +122,44 @@ def _steps(loaded: Collection[str], models: Mapping[str, Model]) -> set[str]:
     return {step for name in loaded for step in steps_of(models[name].config)}
 
 
+def _misnamed(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:
+    """Names of directories that the settings of a container cannot hold."""
+    single = () if setting.multi_model or setting.loads_all or main is None else (main,)
+    for folder in contents.folders() if contents.packed else single:
+        if not (MODEL_NAME.fullmatch(folder) if contents.packed else folder.split() == [folder]):
+            yield Finding(
+                code="FL405",
+                message=f"{folder!r} cannot be a model's name: the container splits its settings on white"
+                " space",
+                hint=f"rename it to match {MODEL_NAME.pattern}",
+                file=contents.file(folder),
+            )
+
+
+def _without_version(
+    contents: Contents, setting: ServingContainer, models: Mapping[str, Model], loaded: Collection[str | None]
+) -> Iterator[Finding]:
+    """Directories without a version; in a repository that this product packs, each is to be a model."""
+    for folder in ("",) if contents.is_file(CONFIG) else contents.folders():
+        path = contents.path(folder, CONFIG)
+        is_unreadable = path in contents.entries and folder not in models
+        if is_unreadable or folder in setting.built or present_versions(contents, folder):
+            continue
+        if folder in models:
+            found = without_version(contents, folder, models[folder].config)
+        elif contents.packed or folder in loaded:
+            found = _no_model(contents, folder)
+        else:
+            continue
+        yield found if contents.packed or folder in loaded else _as_warning(found)
+
+
 def _no_model(contents: Contents, folder: str) -> Finding:
     within = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
     hint = "a model is a directory with config.pbtxt and a version, 1/"
+    names = (path.rpartition("/")[2] for path in contents.entries if path.startswith(f"{folder}/"))
+    if contents.packed and not any(name.startswith("model.") for name in names):
+        hint = f"{hint}; if it is not a model, remove the folder"
     if within:
         repository = PurePosixPath(within[0]).parent.parent
         hint = f"name the model repository itself, {contents.file(str(repository))}"

@@ -119,7 +119,7 @@ def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
 
 def _name(contents: Contents, model: Model) -> Iterator[Finding]:
     """A directory that a Python model cannot be started in."""
-    if model.backend == "python" and (found := SHELL.search(model.directory)):
+    if model.backend == "python" and not contents.packed and (found := SHELL.search(model.directory)):
         message = (
             f"{model.directory!r} cannot be a Python model's name: a shell starts it, and interprets"
             f" {found[0]!r}"

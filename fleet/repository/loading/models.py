@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from fleet.catalog.backends import backend_facts
 from fleet.findings import Finding, FindingsError
 from fleet.repository.backends import FILES, backend_of
-from fleet.repository.config.message import CONFIG, ParsedConfig, parsed_config
+from fleet.repository.config.message import ParsedConfig, parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.loading.completion import completed_by_graph
 from fleet.repository.loading.python_class import completes_itself
 from fleet.repository.loading.versions import policy_versions, present_versions
+from fleet.repository.model_config import CONFIG
 from fleet.repository.python.code import CODE
 
 

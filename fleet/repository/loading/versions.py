@@ -67,12 +67,9 @@ def versions(contents: Contents, model: str, config: ParsedConfig, *, built: boo
                 yield config.finding("FL465", message, *place, hint=hint, severity=Severity.WARNING)
     if not built:
         yield from _empty(contents, model, config, there)
-    if not policy_versions(config, there):
-        if there:
-            hint = f"the model has {', '.join(there)}, of which the policy takes none"
-            yield config.finding("FL465", NONE_LOADED.format(config.name), "version_policy", hint=hint)
-        else:
-            yield _without(contents, model, config)
+    if there and not policy_versions(config, there):
+        hint = f"the model has {', '.join(there)}, of which the policy takes none"
+        yield config.finding("FL465", NONE_LOADED.format(config.name), "version_policy", hint=hint)
 
 
 def _empty(contents: Contents, model: str, config: ParsedConfig, there: Sequence[str]) -> Iterator[Finding]:
@@ -121,7 +118,8 @@ def _numbers(contents: Contents, model: str, config: ParsedConfig, there: Sequen
             yield Finding(code="FL464", message=message, file=place, hint="write a smaller number")
 
 
-def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
+def without_version(contents: Contents, model: str, config: ParsedConfig) -> Finding:
+    """The finding about a model that has no version directory at all."""
     folder = contents.path(model, "1")
     hint = f"put its files into {folder}/; if a script creates them, run the script first"
     if config.message.platform == "ensemble":
@@ -131,9 +129,10 @@ def _without(contents: Contents, model: str, config: ParsedConfig) -> Finding:
             f"put its plan into {folder}/, or have it built from ONNX by `engines` of the spec, which"
             f" `fleet new` proposes if {model}.onnx is beside the repository"
         )
+    lack = "no version directory with a file in it" if contents.packed else "no version directory"
     return Finding(
         code="FL404",
-        message=f"{NONE_LOADED.format(config.name)}: it has no version directory",
+        message=f"{NONE_LOADED.format(config.name)}: it has {lack}",
         hint=hint,
         file=contents.file(model),
     )

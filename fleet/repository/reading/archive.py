@@ -7,9 +7,8 @@ from typing import BinaryIO
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.layout import NO_TEXT
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
-from fleet.repository.reading.entry_path import path_problem
+from fleet.repository.reading.entry_path import NO_TEXT, path_problem
 from fleet.repository.reading.file_store import FileStore
 from fleet.repository.reading.gunzip import MAGIC, Bounds, TooLargeError, gunzip
 from fleet.repository.reading.stream import PIECE, CutOffError, FileStream, Stream, UnreadableError

@@ -1,11 +1,26 @@
-"""The paths that an entry of an untrusted archive may have: one rule for all that read or unpack one."""
+"""The names and paths that entries of a repository may have: one rule to read, pack and unpack."""
 
 from __future__ import annotations
 
-from fleet.repository.layout import NO_TEXT
+import re
 
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and what Python makes of bytes that are not UTF-8."""
+MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+LEFT_OUT = {"__pycache__"}
 MAX_PATH, MAX_NAME = 4096, 255
 """Bytes that Linux takes as a path and as a name in it."""
+
+
+def belongs(name: str) -> bool:
+    """Whether an entry of that name is part of a repository; hidden ones and what Python made are not."""
+    return not name.startswith(".") and name not in LEFT_OUT
+
+
+def packing_key(path: str, *, is_folder: bool) -> tuple[tuple[bool, str], ...]:
+    """The sort key of packed paths: a folder, its files, then the folders in it."""
+    *above, name = path.split("/")
+    return (*((True, part) for part in above), (is_folder, name))
 
 
 def path_problem(path: str) -> str:

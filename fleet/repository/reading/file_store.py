@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fleet.findings import Severity
+from fleet.repository.model_config import CONFIG, MAX_BYTES
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.wire import Budget
 from fleet.repository.plan_header import HEADER
@@ -12,10 +13,12 @@ from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.reading.stream import Stream
 from fleet.repository.version_folders import is_version
 
-CONFIG, CONFIGS = "config.pbtxt", "configs"
+CONFIGS = "configs"
 PACKED = (".tar.gz", ".tgz", ".tar")
-MAX_TEXT, MAX_TEXTS = 1 << 20, 16 << 20
-"""Bytes of one text, and of all configs, and of all Python files."""
+TEXTS = {"config", "code"}
+"""Kinds of files of which the whole content is kept."""
+MAX_TEXTS = 16 << 20
+"""Bytes of all configs, and of all Python files."""
 
 
 class FileStore:
@@ -43,9 +46,9 @@ class FileStore:
             self._text(path, size, content, kind)
 
     def _text(self, path: str, size: int, content: Stream, kind: str) -> None:
-        if size > MAX_TEXT or size > self._left[kind]:
+        if size > MAX_BYTES or size > self._left[kind]:
             message = f"{path!r} has {size} bytes: its content is not checked"
-            hint = f"at most {MAX_TEXT} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
+            hint = f"at most {MAX_BYTES} bytes are read of a file, and {MAX_TEXTS} of all of its kind"
             self._gathered.notes.add("FL444", message, path, hint, Severity.WARNING)
             return
         self._left[kind] -= size

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.folder_entries import folder_entries
-from fleet.repository.layout import NO_TEXT, belongs
+from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.collector import FOLDER, Collector, TooManyError
+from fleet.repository.reading.entry_path import NO_TEXT, belongs
 from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
 from fleet.repository.reading.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from fleet.repository.reading.stream import FileStream, UnreadableError
-from fleet.repository.version_folders import CONFIG, FIRST, empty_versions, is_version
+from fleet.repository.version_folders import FIRST, empty_versions, is_version
 
 NAMED = b"EXECUTION_ENV_PATH"
+
+
+class FolderEntry(NamedTuple):
+    """An entry of a folder; `size` in bytes, 0 if it is not a file."""
+
+    name: str
+    kind: EntryKind
+    size: int = 0
+
+
+def folder_entries(folder: str) -> list[FolderEntry]:
+    """The entries of a folder, sorted by name; links are not followed.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as found:
+        return sorted(map(_entry, found))
+
+
+def _entry(each: os.DirEntry[str]) -> FolderEntry:
+    if each.is_symlink():
+        return FolderEntry(each.name, EntryKind.LINK)
+    if each.is_dir(follow_symlinks=False):
+        return FolderEntry(each.name, EntryKind.FOLDER)
+    try:
+        if each.is_file(follow_symlinks=False):
+            return FolderEntry(each.name, EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
+    except FileNotFoundError:  # gone by now
+        pass
+    return FolderEntry(each.name, EntryKind.OTHER)
 
 
 def read_folder(folder: Path, *, packed: bool = False) -> Contents:

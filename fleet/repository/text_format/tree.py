@@ -50,11 +50,15 @@ class Tree:
 
     def column(self, *path: str | int) -> int:
         """The column of what the path leads to, from 1, in characters."""
-        return self._tokens.column(self._at(*path))
+        return self.column_of(self._at(*path))
 
     def line_of(self, at: int) -> int:
         """The line of an offset in bytes."""
         return self._tokens.line(at)
+
+    def column_of(self, at: int) -> int:
+        """Its column."""
+        return self._tokens.column(at)
 
     def _at(self, *path: str | int) -> int:
         at, message, steps = 0, self.root, deque(path)

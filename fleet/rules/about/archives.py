@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from fleet.catalog.front_end import out_of_memory
-from fleet.endpoint.context.context import EndpointContext, PlacedModel
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.models import ModelsContext, PlacedModel
 from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
+from fleet.rules.rule import MODELS, Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.s3_repository import HINT, in_s3, name_problem
@@ -91,13 +92,13 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     there = defaultdict[str, list[str]](list)
     for each in endpoint.models:
         there[each.archive].append(each.name)
-    for each in endpoint.models:
+    for each in filter(endpoint.knows_by_lock_alone, endpoint.models):
         for part in dict.fromkeys(each.facts.steps):
             if part not in there[each.archive]:
                 message = (
                     f"the ensemble {each.name!r} calls {part!r}, which is not in archive {each.archive!r}"
                 )
-                yield Problem(("models", each.index), message, did_you_mean(part, there[each.archive]))
+                yield Problem(each.path, message, did_you_mean(part, there[each.archive]))
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
@@ -111,7 +112,7 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
             f"archives {other!r} and {each.archive!r} both contain a"
             f" model {each.name!r}: metrics cannot distinguish them"
         )
-        yield Problem(("models", each.index), message, "rename one of the two directories and its `name`")
+        yield Problem(each.path, message, "rename one of the two directories and its `name`")
 
 
 @rule(
@@ -124,13 +125,17 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     archive may have another name, because it is served under the name of its target.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
-    for each in endpoint.models if multi else endpoint.loaded_models():
-        if each.facts.name and (not multi or (each.archive, each.name) in endpoint.parts):
+    for each in endpoint.models if multi else endpoint.loaded_models:
+        if (
+            each.facts.name
+            and endpoint.knows_by_lock_alone(each)
+            and (not multi or (each.archive, each.name) in endpoint.parts)
+        ):
             message = (
                 f'the config.pbtxt in {each.name}/ has `name: "{each.facts.name}"`: the two must be the same'
             )
             hint = f'write `name: "{each.name}"`, or leave it out'
-            yield Problem(("models", each.index), message, hint)
+            yield Problem(each.path, message, hint)
 
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
@@ -143,22 +148,19 @@ def model_name_conflict(endpoint: EndpointContext) -> Iterator[Problem]:
     for other, each in _namesakes(endpoint) if endpoint.spec.triton < NAMESPACES_SINCE else ():
         message = f"archives {other!r} and {each.archive!r} both contain a model {each.name!r}"
         hint = f"rename one of them, or use Triton {NAMESPACES_SINCE} or newer, which keeps them apart"
-        yield Problem(("models", each.index), message, hint)
+        yield Problem(each.path, message, hint)
 
 
-@rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
-def unsupported_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODELS.rule("FL249", source="https://github.com/triton-inference-server/server/pull/5002")
+def unsupported_ensemble(context: ModelsContext) -> Iterator[Problem]:
     """Ensembles on a multi-model endpoint need Triton 23.01 or newer."""
-    if endpoint.spec.mode is Mode.MULTI_MODEL and endpoint.spec.triton < ENSEMBLES_SINCE:
-        for each in endpoint.models:
-            if each.facts.backend == "ensemble":
-                release = endpoint.spec.triton
-                message = (
-                    f"{each.name!r} is an ensemble, which Triton {release} supports only in mode `single`"
-                )
-                yield Problem(
-                    ("models", each.index), message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer'
-                )
+    release = context.container.triton
+    if release is None or release >= ENSEMBLES_SINCE or context.container.mode is not Mode.MULTI_MODEL:
+        return
+    for each in context.models:
+        if each.facts.backend == "ensemble":
+            message = f"{each.name!r} is an ensemble, which Triton {release} supports only in mode `single`"
+            yield Problem(each.path, message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer')
 
 
 @rule("FL212", source=ARCHIVE_SETS, needed=True)

@@ -13,7 +13,7 @@ from fleet.engines.endpoint_engines import planned_engines, spec_engines
 from fleet.engines.lock import locked_engines, packed_name
 from fleet.engines.runner import NoRunner, runner_for
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import CONTAINER, Problem, rule
 from fleet.spec.engine import Compatibility, Precision
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.values import BYTES
@@ -40,7 +40,7 @@ def gpu_without_engine_builder(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(path, found.message, found.hint)
 
 
-@rule("FL390", Severity.WARNING, source=HEADER, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL390", Severity.WARNING, source=HEADER)
 def oversized_workspace(endpoint: EndpointContext) -> Iterator[Problem]:
     """An engine's workspace is less than the GPU's memory.
 

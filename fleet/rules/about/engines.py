@@ -11,7 +11,7 @@ from fleet.catalog.versions import numbers
 from fleet.endpoint.context.context import EndpointContext
 from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from fleet.repository.copies import copied_name
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import CONTAINER, Problem, rule
 from fleet.spec.engine import Compatibility, Engine
 from fleet.spec.lock import LockedModel
 from fleet.spec.problems import did_you_mean
@@ -21,7 +21,7 @@ TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOpt
 TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
 
 
-@rule("FL290", source=SUPPORT, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL290", source=SUPPORT)
 def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """The GPU supports the engine's options.
 

@@ -10,7 +10,7 @@ from fleet.catalog.instances import Processor, offered_families
 from fleet.catalog.versions import numbers
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import CONTAINER, INSTANCE_TYPE, VARIANT, Problem, rule
 from fleet.spec.problems import did_you_mean
 
 DLC = "https://github.com/aws/deep-learning-containers/blob/master/available_images.md"
@@ -65,7 +65,7 @@ def unlisted_image(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TRITON, message, hint)
 
 
-@rule("FL204", source=DRIVERS, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL204", source=DRIVERS)
 def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker has a host image with a driver for the instance family and the container's CUDA version.
 
@@ -102,7 +102,7 @@ def missing_driver(endpoint: EndpointContext) -> Iterator[Problem]:
     yield Problem(TYPE, message, hint, certain=image.details.cuda_major_certain)
 
 
-@rule("FL222", source=DRIVERS, scope=Scope.MACHINE)
+@INSTANCE_TYPE.rule("FL222", source=DRIVERS)
 def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker accepts the host image on the instance family.
 
@@ -137,7 +137,7 @@ def incompatible_ami(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(path, message, hint, certain=False)
 
 
-@rule("FL223", source=DRIVERS, scope=Scope.VARIANT)
+@VARIANT.rule("FL223", source=DRIVERS)
 def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A host image that the spec names has a driver for the container's CUDA version.
 
@@ -170,7 +170,7 @@ def ami_driver_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(endpoint.named_ami_path, message, _instead(image, untried), certain=certain)
 
 
-@rule("FL225", source=SUPPORT, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL225", source=SUPPORT)
 def gpu_too_old(endpoint: EndpointContext) -> Iterator[Problem]:
     """The release supports the GPU's compute capability.
 

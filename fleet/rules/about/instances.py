@@ -16,7 +16,7 @@ from fleet.catalog.instances import (
 )
 from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import CONTAINER, INSTANCE_TYPE, Problem
 from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 
@@ -30,7 +30,7 @@ NO_TRITON = {
 }
 
 
-@rule("FL203", source=PRICING, needed=True, scope=Scope.MACHINE)
+@INSTANCE_TYPE.rule("FL203", source=PRICING, needed=True)
 def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker hosts endpoints on the instance type.
 
@@ -42,10 +42,9 @@ def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
 
 
-@rule(
+@CONTAINER.rule(
     "FL226",
     source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
-    scope=Scope.CONTAINER,
 )
 def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's Triton image runs on the instance.
@@ -65,7 +64,7 @@ def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL227", source=PRICING, scope=Scope.MACHINE)
+@INSTANCE_TYPE.rule("FL227", source=PRICING)
 def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker still offers the instance type.
 
@@ -77,7 +76,7 @@ def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(TYPE, message, _gpu_hint())
 
 
-@rule("FL228", source=PRICING, scope=Scope.MACHINE)
+@INSTANCE_TYPE.rule("FL228", source=PRICING)
 def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker offers the instance type in the environment's region.
 
@@ -94,7 +93,7 @@ def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]
         yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
 
 
-@rule("FL216", source=MULTI_MODEL, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL216", source=MULTI_MODEL)
 def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """A multi-model endpoint's instances have one GPU each, or none.
 
@@ -109,7 +108,7 @@ def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
     yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(fitting)}")
 
 
-@rule("FL229", Severity.WARNING, source=MULTI_MODEL, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL229", Severity.WARNING, source=MULTI_MODEL)
 def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """AWS lists the instance type for multi-model endpoints.
 
@@ -127,10 +126,9 @@ def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem
         yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
 
 
-@rule(
+@INSTANCE_TYPE.rule(
     "FL267",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
-    scope=Scope.MACHINE,
 )
 def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
     """The API accepts the instance type for an endpoint.

@@ -8,9 +8,10 @@ from fleet.catalog.front_end import Weights, weights_of_instances
 from fleet.catalog.instances import Instance, Processor
 from fleet.catalog.variables import variables
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.models import ModelsContext
 from fleet.endpoint.context.variables import PREFIX
 from fleet.endpoint.context.weights import instances_on_gpu, resident_models, weights_on_gpu
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import CONTAINER, MODELS_ON_INSTANCE, Problem
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 SHM = f"{PREFIX}SHM_DEFAULT_BYTE_SIZE"
@@ -19,21 +20,21 @@ DIGITS = 19
 """The digits of the largest number of bytes that tritonserver reads."""
 
 
-@rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html", scope=Scope.CONTAINER)
-def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODELS_ON_INSTANCE.rule("FL250", source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
+def shared_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     """The model instances of Python models fit into the machine's shared memory.
 
     Each reserves a region of /dev/shm when it starts, 16 MiB by default. SageMaker gives the container half
     of the machine's memory as /dev/shm.
     """
-    machine = endpoint.machine
+    machine = context.container.machine
     if machine is None:
         return
-    each_takes = endpoint.settings.get(SHM) or variables()[SHM].default or ""
+    each_takes = context.container.settings.get(SHM) or variables()[SHM].default or ""
     if not each_takes.isdecimal() or len(each_takes) > DIGITS:
         return
-    for archives in resident_models(endpoint):
-        models = [model for model in archives if model.facts.backend == "python"]
+    for together in resident_models(context):
+        models = [model for model in together if model.facts.backend == "python"]
         count = sum(_instances(model.facts, machine) for model in models)
         needed, half = count * int(each_takes), machine.memory_gib * GIB / 2
         if needed > half:
@@ -43,25 +44,24 @@ def shared_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                 f" {machine.type} gives its container {half / GIB:g} GiB"
             )
             hint = f"lower `container.shm_default_byte_size` ({each_takes}), or the count in instance_group"
-            yield Problem(("models", models[0].index), message, hint)
+            yield Problem(models[0].path, message, hint)
 
 
-@rule(
+@MODELS_ON_INSTANCE.rule(
     "FL251",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    scope=Scope.CONTAINER,
 )
-def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
+def gpu_memory_shortage(context: ModelsContext) -> Iterator[Problem]:
     """The weights of all models that are loaded together fit into one GPU's memory.
 
     Each model instance of an ONNX model has its own copy of the weights. Memory for activations comes on top,
     and is not counted here.
     """
-    machine = endpoint.machine
+    machine = context.container.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
     memory = machine.gpu_memory_mib * MIB
-    for together in resident_models(endpoint) if memory else ():
+    for together in resident_models(context) if memory else ():
         on_gpu = [each for each in together if each.facts.backend in weights_of_instances()]
         for number in range(machine.gpus):
             sure = sum(
@@ -78,14 +78,13 @@ def gpu_memory_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
                     f" GPU {number} of {machine.type} ({machine.gpu}) has {memory / GIB:.1f} GiB"
                 )
                 hint = "lower the count in instance_group, or use a larger GPU or a lower precision"
-                yield Problem(("models", here[0].index), message, hint, certain=sure > memory)
+                yield Problem(here[0].path, message, hint, certain=sure > memory)
                 break
 
 
-@rule(
+@CONTAINER.rule(
     "FL262",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-volumes.html",
-    scope=Scope.CONTAINER,
 )
 def disk_space_shortage(endpoint: EndpointContext) -> Iterator[Problem]:
     """An unpacked archive fits onto the instance's local storage.

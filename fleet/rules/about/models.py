@@ -8,70 +8,70 @@ from fleet.catalog.front_end import gpu_backends
 from fleet.catalog.images import backends_elsewhere, removed_backends
 from fleet.catalog.instances import Processor
 from fleet.catalog.variables import variables
-from fleet.endpoint.context.context import EndpointContext, PlacedModel
+from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
+from fleet.endpoint.context.models import ModelContext
 from fleet.endpoint.context.variables import PREFIX
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import MODEL, MODEL_ON_INSTANCE, Problem, rule
 from fleet.spec.endpoint import Compression, Mode
-from fleet.spec.source import KeyPath
 
 CONFIG = "https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md"
 FRONT_END = "https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc"
 INFERENCE_TYPE = f"{PREFIX}INFERENCE_TYPE"
 
 
-@rule("FL254", source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/")
-def unsupported_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODEL.rule(
+    "FL254",
+    source="https://docs.nvidia.com/deeplearning/triton-inference-server/release-notes/",
+    fields=("backend", "platform"),
+)
+def unsupported_backend(context: ModelContext) -> Iterator[Problem]:
     """The release's image still has the model's backend.
 
     Triton removed TensorFlow in 25.03 and FasterTransformer in 23.06: their models fail to load.
     """
-    if endpoint.image is None:
-        return
-    gone = removed_backends(endpoint.image.release)
-    for each in endpoint.loaded_models():
-        if each.facts.backend in gone:
-            since = gone[each.facts.backend]
-            message = (
-                f"model {each.name!r} has the {each.facts.backend} backend, which Triton {since} removed;"
-                f" the image has Triton {endpoint.image.release}"
-            )
-            yield Problem(
-                _entry(each), message, f"convert the model to ONNX, or use a release before {since}"
-            )
+    model, contents = context.model, context.container.contents
+    since = removed_backends(contents.name).get(model.facts.backend) if contents else None
+    if contents and since:
+        message = (
+            f"model {model.name!r} has the {model.facts.backend} backend, which Triton {since} removed;"
+            f" the image has Triton {contents.name}"
+        )
+        yield Problem(model.path, message, f"convert the model to ONNX, or use a release before {since}")
 
 
-@rule("FL476", source="https://github.com/triton-inference-server/server/issues/7346")
-def missing_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODEL.rule(
+    "FL476",
+    source="https://github.com/triton-inference-server/server/issues/7346",
+    fields=("backend",),
+)
+def missing_backend(context: ModelContext) -> Iterator[Problem]:
     """A model of vLLM or TensorRT-LLM runs in an image of your own that has its backend.
 
     SageMaker's images are built on NVIDIA's general image of Triton, which has neither of the two.
     """
-    if endpoint.spec.own_image is not None:
-        return
-    elsewhere = backends_elsewhere()
-    for each in endpoint.loaded_models():
-        if each.facts.backend in elsewhere:
-            message = (
-                f"unable to find backend library for backend '{each.facts.backend}', which model"
-                f" {each.name!r} needs and no image of Triton that SageMaker has contains"
-            )
-            hint = (
-                "build an image of your own for it: docs/images.md; NVIDIA has the backend in"
-                f" tritonserver:YY.MM-{elsewhere[each.facts.backend]}"
-            )
-            yield Problem(_entry(each), message, hint)
+    model, elsewhere = context.model, backends_elsewhere()
+    if model.facts.backend in elsewhere and not context.container.has_own_image:
+        message = (
+            f"unable to find backend library for backend '{model.facts.backend}', which model"
+            f" {model.name!r} needs and no image of Triton that SageMaker has contains"
+        )
+        hint = (
+            "build an image of your own for it: docs/images.md; NVIDIA has the backend in"
+            f" tritonserver:YY.MM-{elsewhere[model.facts.backend]}"
+        )
+        yield Problem(model.path, message, hint)
 
 
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
     for each in endpoint.models:
-        if each.facts.unreadable:
+        if each.facts.unreadable and endpoint.knows_by_lock_alone(each):
             message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
             hint = "look for a missing brace, bracket or quotation mark, or a value of the wrong type"
-            yield Problem(_entry(each), message, hint)
+            yield Problem(each.path, message, hint)
 
 
 @rule("FL275", source="docs/artifacts.md")
@@ -86,64 +86,59 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
             message = (
                 f"the version directory of ensemble {each.name!r} is empty, and S3 keeps no empty folders"
             )
-            yield Problem(_entry(each), message, f"put a file into {each.name}/1/, such as a README.md")
+            yield Problem(each.path, message, f"put a file into {each.name}/1/, such as a README.md")
 
 
-@rule("FL253", source=CONFIG, scope=Scope.CONTAINER)
-def gpu_model_without_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODEL_ON_INSTANCE.rule("FL253", source=CONFIG, fields=("instance_group",))
+def gpu_model_without_gpu(context: ModelContext) -> Iterator[Problem]:
     """Models that need a GPU run on an instance that has one.
 
     Without a GPU, models with KIND_GPU, GPU numbers or a TensorRT plan fail to load.
     """
-    machine = endpoint.machine
+    model, machine = context.model, context.container.machine
     if machine is None or machine.kind is not Processor.CPU:
         return
-    for each in endpoint.loaded_models():
-        wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in each.facts.instances) else ""
-        if any(group.kind == "KIND_AUTO" and group.gpus for group in each.facts.instances):
-            wants = "GPUs by number"
-        if each.facts.backend in gpu_backends():
-            wants = f"the {each.facts.backend} backend"
-        if wants:
-            message = f"model {each.name!r} needs {wants}; {machine.type} has no GPU"
-            yield Problem(("instance", "type"), message, "use a GPU instance, or change its config.pbtxt")
+    wants = "KIND_GPU" if any(group.kind == "KIND_GPU" for group in model.facts.instances) else ""
+    if any(group.kind == "KIND_AUTO" and group.gpus for group in model.facts.instances):
+        wants = "GPUs by number"
+    if model.facts.backend in gpu_backends():
+        wants = f"the {model.facts.backend} backend"
+    if wants:
+        message = f"model {model.name!r} needs {wants}; {machine.type} has no GPU"
+        yield Problem(("instance", "type"), message, "use a GPU instance, or change its config.pbtxt")
 
 
-@rule("FL252", source=CONFIG, scope=Scope.CONTAINER)
-def unknown_gpu_number(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODEL_ON_INSTANCE.rule("FL252", source=CONFIG, fields=("instance_group",))
+def unknown_gpu_number(context: ModelContext) -> Iterator[Problem]:
     """The instance has the GPUs that a model names.
 
     GPUs are numbered from 0. With a number that is too high, the model fails to load.
     """
-    machine = endpoint.machine
+    model, machine = context.model, context.container.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    for each in endpoint.loaded_models():
-        named = {gpu for group in each.facts.instances for gpu in group.gpus}
-        beyond = sorted(named - set(range(machine.gpus)))
-        if beyond:
-            has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
-            message = f"model {each.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"
-            yield Problem(
-                _entry(each), message, "leave `gpus` out of its instance_group, or use a larger instance"
-            )
+    named = {gpu for group in model.facts.instances for gpu in group.gpus}
+    beyond = sorted(named - set(range(machine.gpus)))
+    if beyond:
+        has = "1 GPU, number 0" if machine.gpus == 1 else f"{machine.gpus} GPUs, 0 to {machine.gpus - 1}"
+        message = f"model {model.name!r} names GPU {', '.join(map(str, beyond))}; {machine.type} has {has}"
+        yield Problem(model.path, message, "leave `gpus` out of its instance_group, or use a larger instance")
 
 
-@rule(
+@MODEL.rule(
     "FL261",
     Severity.WARNING,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoints.html",
+    fields=("instance_group",),
 )
-def fixed_gpu_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
+def fixed_gpu_in_multi_model(context: ModelContext) -> Iterator[Problem]:
     """Models of a multi-model endpoint name no GPUs: SageMaker places them where memory is free."""
-    if endpoint.spec.mode is not Mode.MULTI_MODEL:
-        return
-    for each in endpoint.models:
-        if any(group.gpus for group in each.facts.instances):
-            message = (
-                f"model {each.name!r} names its GPU, which can interfere with SageMaker's memory management"
-            )
-            yield Problem(_entry(each), message, "leave `gpus` out of its instance_group")
+    model, multi_model = context.model, context.container.mode is Mode.MULTI_MODEL
+    if multi_model and any(group.gpus for group in model.facts.instances):
+        message = (
+            f"model {model.name!r} names its GPU, which can interfere with SageMaker's memory management"
+        )
+        yield Problem(model.path, message, "leave `gpus` out of its instance_group")
 
 
 @rule("FL258", source=FRONT_END)
@@ -159,7 +154,7 @@ def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
             hint = "write `container: {inference_type: generate_stream}`" + (
                 " and `mode: single`" if several else ""
             )
-            yield Problem(_entry(each), message, f"{hint}, with Triton {_generates_since()} or newer")
+            yield Problem(each.path, message, f"{hint}, with Triton {_generates_since()} or newer")
 
 
 @rule(
@@ -172,11 +167,11 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     Without --cache-config, the model's setting has no effect.
     """
     flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
-    for each in endpoint.loaded_models():
+    for each in endpoint.loaded_models:
         if each.facts.response_cache and "--cache-config" not in flags:
             message = f"model {each.name!r} caches its responses, but the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
-            yield Problem(_entry(each), message, hint)
+            yield Problem(each.path, message, hint)
 
 
 def _generates(endpoint: EndpointContext) -> bool:
@@ -186,7 +181,3 @@ def _generates(endpoint: EndpointContext) -> bool:
 
 def _generates_since() -> str:
     return variables()[INFERENCE_TYPE].since or ""
-
-
-def _entry(model: PlacedModel) -> KeyPath:
-    return ("models", model.index)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.own_image import ImageContext
 from fleet.endpoint.context.registries import ecr_account, is_fleet_repository, is_own_or_allowed
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, rule
+from fleet.rules.rule import IMAGE, Problem, rule
 from fleet.spec.endpoint import Mode
-from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts, OwnImage
+from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, OwnImage
 
-IMAGE, URI = ("image",), ("image", "uri")
+KEY, URI = ("image",), ("image", "uri")
 ADAPT = "https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html"
 BUILD = "build the image on the one of the release: `FROM ${TRITON_IMAGE}`"
 
@@ -49,15 +50,15 @@ def image_of_another_region(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(URI, message, "copy the image to a repository in that region, and name this one")
 
 
-@rule(
-    "FL973", source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html"
+@IMAGE.rule(
+    "FL973",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/build-multi-model-build-container.html",
 )
-def image_without_multi_model_label(endpoint: EndpointContext) -> Iterator[Problem]:
+def image_without_multi_model_label(image: ImageContext) -> Iterator[Problem]:
     """The image of a multi-model endpoint has the label that SageMaker requires for several models."""
-    facts = _facts(endpoint)
-    if facts is not None and endpoint.spec.mode is Mode.MULTI_MODEL and not facts.multi_model:
+    if image.mode is Mode.MULTI_MODEL and not image.facts.multi_model:
         message = "the image has no label `com.amazonaws.sagemaker.capabilities.multi-models=true`"
-        yield Problem(IMAGE, message, BUILD)
+        yield Problem(KEY, message, BUILD)
 
 
 @rule("FL974", Severity.WARNING, source="docs/images.md")
@@ -84,73 +85,63 @@ def unpinned_image(endpoint: EndpointContext) -> Iterator[Problem]:
             "the lock names no digest of the image, so that the deploy would build one that nobody tested"
         )
         command = endpoint.environment.lock_command(endpoint.spec.endpoint)
-        yield Problem(IMAGE, message, f"run {command}, which brings the image of {origin}")
+        yield Problem(KEY, message, f"run {command}, which brings the image of {origin}")
 
 
-@rule("FL975", source="docs/images.md")
-def image_release_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL975", source="docs/images.md")
+def image_release_mismatch(image: ImageContext) -> Iterator[Problem]:
     """The image contains the release that `triton` names."""
-    facts, wanted = _facts(endpoint), endpoint.spec.triton
-    if facts is not None and facts.triton not in (None, wanted):
+    facts, wanted = image.facts, image.triton
+    if facts.triton not in (None, wanted):
         message = f"the image contains Triton {facts.triton}, and `triton` is {wanted}"
         yield Problem(("triton",), message, f'write `triton: "{facts.triton}"`, or another image')
 
 
-@rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
-def unsupported_image_manifest(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL976", source="https://github.com/aws/amazon-sagemaker-feedback/issues/180")
+def unsupported_image_manifest(image: ImageContext) -> Iterator[Problem]:
     """The image has a Docker manifest: SageMaker refuses an OCI manifest when it creates the Model."""
-    facts = _facts(endpoint)
-    if facts is not None and facts.media_type not in (None, DOCKER_MANIFEST):
+    facts = image.facts
+    if facts.media_type not in (None, DOCKER_MANIFEST):
         message = f"the image's manifest has the type {facts.media_type}, which SageMaker refuses"
         hint = "push it with `docker buildx build --provenance=false --output type=docker`"
-        yield Problem(IMAGE, message, hint)
+        yield Problem(KEY, message, hint)
 
 
-@rule("FL977", Severity.WARNING, source="docs/images.md")
-def image_without_backend(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL977", Severity.WARNING, source="docs/images.md")
+def image_without_backend(image: ImageContext) -> Iterator[Problem]:
     """The image has the models' backends, except those in a model's own folder."""
-    facts = _facts(endpoint)
-    if facts is None or facts.backends is None:
-        return
-    lacking = {each.facts.backend for each in endpoint.loaded_models()} - {"", "ensemble", *facts.backends}
-    for name in sorted(lacking):
-        message = f"the image has no backend {name!r}; it has {', '.join(facts.backends)}"
-        yield Problem(IMAGE, message, BUILD)
+    contained = image.facts.backends
+    for name in sorted(image.backends - {"", "ensemble", *contained}) if contained is not None else ():
+        message = f"the image has no backend {name!r}; it has {', '.join(contained or ())}"
+        yield Problem(KEY, message, BUILD)
 
 
-@rule("FL978", source=ADAPT)
-def foreign_image_platform(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL978", source=ADAPT)
+def foreign_image_platform(image: ImageContext) -> Iterator[Problem]:
     """The image is built for the processor architecture of the endpoint's instances."""
-    facts = _facts(endpoint)
-    if facts is not None and facts.architecture not in (None, PLATFORM):
+    facts = image.facts
+    if facts.architecture not in (None, PLATFORM):
         message = f"the image is for {facts.architecture}, and the instances are {PLATFORM}"
-        yield Problem(IMAGE, message, f"build it with `--platform {PLATFORM}`")
+        yield Problem(KEY, message, f"build it with `--platform {PLATFORM}`")
 
 
-@rule("FL979", source=ADAPT)
-def image_without_start(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL979", source=ADAPT)
+def image_without_start(image: ImageContext) -> Iterator[Problem]:
     """The image starts with the argument `serve`, as SageMaker runs it."""
-    facts = _facts(endpoint)
-    if facts is not None and facts.serve is False:
+    if image.facts.serve is False:
         message = "the image has neither a start script `serve` nor an entrypoint of its own"
-        yield Problem(IMAGE, message, BUILD)
+        yield Problem(KEY, message, BUILD)
 
 
-@rule("FL985", source="docs/shared-container.md")
-def image_without_routes(endpoint: EndpointContext) -> Iterator[Problem]:
+@IMAGE.rule("FL985", source="docs/shared-container.md")
+def image_without_routes(image: ImageContext) -> Iterator[Problem]:
     """The image of a shared container has the program that routes calls to models.
 
     AWS's Triton image refuses to start with several models and no default model.
     """
-    facts = _facts(endpoint)
-    if facts is not None and endpoint.spec.mode is Mode.SHARED_CONTAINER and not facts.routes_calls:
+    if image.mode is Mode.SHARED_CONTAINER and not image.facts.routes_calls:
         message = "the image has no label `triton-fleet.shared-container=true`: nothing in it routes calls"
-        yield Problem(IMAGE, message, "leave `image` out, or build it like containers/shared")
-
-
-def _facts(endpoint: EndpointContext) -> ImageFacts | None:
-    locked = endpoint.lock.image if endpoint.lock is not None else None
-    return locked.facts if locked is not None and _own(endpoint) is not None else None
+        yield Problem(KEY, message, "leave `image` out, or build it like containers/shared")
 
 
 def _own(endpoint: EndpointContext) -> OwnImage | None:

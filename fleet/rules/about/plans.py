@@ -9,7 +9,8 @@ from fleet.catalog.instances import Instance, Processor, instance, instance_type
 from fleet.catalog.versions import numbers, versions_differ
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.endpoint.context.models import ModelContext
+from fleet.rules.rule import CONTAINER, MODEL, MODEL_ON_INSTANCE, Problem
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
@@ -18,71 +19,61 @@ PLAN = ".plan"
 VERSION_COMPATIBLE = "version-compatible=true"
 
 
-@rule("FL256", source=TRT)
-def plan_of_other_tensorrt(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODEL.rule("FL256", source=TRT)
+def plan_of_other_tensorrt(context: ModelContext) -> Iterator[Problem]:
     """A plan in the repository was built with exactly the image's version of TensorRT.
 
     A plan loads only in the version that built it, down to the build number, unless both plan and server are
     set to be version compatible.
     """
-    image = endpoint.image
-    if image is None or VERSION_COMPATIBLE in endpoint.settings.get(ADDITIONAL_ARGS, ""):
+    model, contents = context.model, context.container.contents
+    if contents is None or VERSION_COMPATIBLE in context.container.settings.get(ADDITIONAL_ARGS, ""):
         return
-    for each in endpoint.loaded_models():
-        for path, built in each.facts.plans.items():
-            place, plan = ("models", each.index), f"{each.name}/{path}"
-            if not built:
-                message = f"{plan} has an unknown header: the TensorRT that built it is unknown"
-                yield Problem(place, message, f"build it inside the image of {image.release}", certain=False)
-            elif not _may_be(built, image.details):
-                has = image.details.tensorrt or f"at least {image.details.tensorrt_least}"
-                message = (
-                    f"{plan} was built with TensorRT {built}; the image of Triton {image.release} has {has}"
-                )
-                hint = (
-                    f"build it inside the image of {image.release}, or use the release that it was built in"
-                )
-                yield Problem(place, message, hint, certain=not _might_be(built, image.details))
+    for path, built in model.facts.plans.items():
+        plan, remedy = f"{model.name}/{path}", f"build it inside the image of {contents.name}"
+        if not built:
+            message = f"{plan} has an unknown header: the TensorRT that built it is unknown"
+            yield Problem(model.path, message, remedy, certain=False)
+        elif not _may_be(built, contents):
+            has = contents.tensorrt or f"at least {contents.tensorrt_least}"
+            message = f"{plan} was built with TensorRT {built}; the image of Triton {contents.name} has {has}"
+            hint = f"{remedy}, or use the release that it was built in"
+            yield Problem(model.path, message, hint, certain=not _might_be(built, contents))
 
 
-@rule(
+@MODEL_ON_INSTANCE.rule(
     "FL257",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/model_configuration.md",
-    scope=Scope.CONTAINER,
+    fields=("cc_model_filenames",),
 )
-def missing_plan_for_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
+def missing_plan_for_gpu(context: ModelContext) -> Iterator[Problem]:
     """A model with plans for several GPUs has one for the instance's GPU.
 
     `cc_model_filenames` lists them by compute capability. Without a match, Triton loads the default file,
     which such a model does not have.
     """
-    machine = endpoint.machine
+    model, machine = context.model, context.container.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    for each in endpoint.loaded_models():
-        named = each.facts.by_compute_capability
-        own = named.get(machine.compute_capability, "")
-        if (
-            own.endswith(PLAN)
-            and each.facts.plans
-            and not any(p.endswith(f"/{own}") for p in each.facts.plans)
-        ):
-            message = (
-                f"model {each.name!r} names the plan {own} for compute capability"
-                f" {machine.compute_capability}, but that file does not exist"
-            )
-            yield Problem(("models", each.index), message, "put it into the version directory")
-        default = any(path.endswith("/model.plan") for path in each.facts.plans)
-        if named and machine.compute_capability not in named and not default:
-            message = (
-                f"model {each.name!r} has plans for compute capability {', '.join(sorted(named))};"
-                f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
-            )
-            hint = f"add a plan that was built on {machine.type}, or use an instance with one of those GPUs"
-            yield Problem(("models", each.index), message, hint)
+    named, plans = model.facts.by_compute_capability, model.facts.plans
+    own = named.get(machine.compute_capability, "")
+    if own.endswith(PLAN) and plans and not any(path.endswith(f"/{own}") for path in plans):
+        message = (
+            f"model {model.name!r} names the plan {own} for compute capability"
+            f" {machine.compute_capability}, but that file does not exist"
+        )
+        yield Problem(model.path, message, "put it into the version directory")
+    default = any(path.endswith("/model.plan") for path in plans)
+    if named and machine.compute_capability not in named and not default:
+        message = (
+            f"model {model.name!r} has plans for compute capability {', '.join(sorted(named))};"
+            f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
+        )
+        hint = f"add a plan that was built on {machine.type}, or use an instance with one of those GPUs"
+        yield Problem(model.path, message, hint)
 
 
-@rule("FL297", source=TRT, scope=Scope.CONTAINER)
+@CONTAINER.rule("FL297", source=TRT)
 def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     """Plans in a repository were built on the GPU that serves them, and the spec names that GPU.
 

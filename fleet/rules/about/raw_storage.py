@@ -9,13 +9,12 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import raw_properties
 from fleet.endpoint.context.volume_key import machines_with_volume
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import INSTANCE_TYPE, Problem, rule
 
 
-@rule(
+@INSTANCE_TYPE.rule(
     "FL230",
     source="https://github.com/aws/sagemaker-python-sdk/blob/master/sagemaker-core/src/sagemaker/core/utils",
-    scope=Scope.MACHINE,
 )
 def volume_size_beside_local_storage(endpoint: EndpointContext) -> Iterator[Problem]:
     """No volume size is set for instances with local NVMe storage.

@@ -22,7 +22,7 @@ from fleet.endpoint.context.machines import (
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
 from fleet.findings import Severity
 from fleet.rules.raw import judged_properties
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import POOL, Problem, rule
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import KeyPath
 
@@ -81,7 +81,7 @@ def instance_pools_outside_region(endpoint: EndpointContext) -> Iterator[Problem
             yield Problem(own[0].path, message, hint)
 
 
-@rule("FL348", source=METRICS, scope=Scope.POOL)
+@POOL.rule("FL348", source=METRICS)
 def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
     """Targets and alarms fit the GPUs and vCPUs of every instance pool.
 

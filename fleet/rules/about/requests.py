@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.models import ModelsContext
 from fleet.endpoint.context.request_size import CODE, oversize
 from fleet.endpoint.context.samples import request_bytes
-from fleet.rules.rule import Problem, rule
+from fleet.rules.rule import MODELS, Problem
 from fleet.spec.source import KeyPath
 
 
@@ -20,8 +20,12 @@ class _Request:
     is_least: bool = False
 
 
-@rule(CODE, source="https://docs.aws.amazon.com/sagemaker/latest/dg/hosting-faqs.html")
-def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
+@MODELS.rule(
+    CODE,
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/hosting-faqs.html",
+    fields=("input",),
+)
+def oversized_request(context: ModelsContext) -> Iterator[Problem]:
     """A request fits into the body of a call: one with a single item of each model, and each sample's.
 
     SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint 6 MiB; botocore does not enforce
@@ -29,7 +33,7 @@ def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
     largest request.
     """
     doubts: list[tuple[int, Problem]] = []
-    for request in _requests(endpoint):
+    for request in _requests(context):
         if found := oversize(request.name, request.size, is_least=request.is_least):
             problem = Problem(request.path, found.message, found.hint, found.certain)
             if found.certain:
@@ -40,10 +44,10 @@ def oversized_request(endpoint: EndpointContext) -> Iterator[Problem]:
         yield max(doubts, key=lambda doubt: doubt[0])[1]
 
 
-def _requests(endpoint: EndpointContext) -> Iterator[_Request]:
-    for each in endpoint.called_models():
+def _requests(context: ModelsContext) -> Iterator[_Request]:
+    for each in context.called:
         name, size = f"a request of model {each.name!r}", each.facts.item_bytes
-        yield _Request(path=("models", each.index), name=name, size=size, is_least=True)
-    for index, sample in enumerate(endpoint.spec.samples):
+        yield _Request(path=each.path, name=name, size=size, is_least=True)
+    for index, sample in enumerate(context.samples):
         name, path = f"the request of sample {sample.name!r}", ("samples", index, "inputs")
         yield _Request(path=path, name=name, size=request_bytes(sample))

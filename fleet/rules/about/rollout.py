@@ -15,7 +15,7 @@ from fleet.endpoint.context.rollout import (
     waits,
 )
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import POOL, Problem, rule
 from fleet.spec.problems import dotted_path
 from fleet.spec.rollout import Strategy
 
@@ -128,7 +128,7 @@ def rollout_key_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
         yield Problem(("rollout", "termination_wait"), message, "leave it out")
 
 
-@rule("FL276", source=EXCLUSIONS, scope=Scope.POOL)
+@POOL.rule("FL276", source=EXCLUSIONS)
 def rollout_of_unsupported_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """SageMaker's deployment guardrails support the instance type.
 

@@ -9,7 +9,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.kinds import kinds
 from fleet.endpoint.context.raw import raw_properties
 from fleet.findings import Severity
-from fleet.rules.rule import Problem, Scope, rule
+from fleet.rules.rule import POOL, Problem, rule
 from fleet.spec.endpoint import Mode
 
 SCALING = "https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling.html"
@@ -47,7 +47,7 @@ def initial_count_out_of_range(endpoint: EndpointContext) -> Iterator[Problem]:
         )
 
 
-@rule("FL272", source=METRICS, needed=True, scope=Scope.POOL)
+@POOL.rule("FL272", source=METRICS, needed=True)
 def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
     """The endpoint has the metric that it is scaled on.
 
@@ -62,7 +62,7 @@ def unmeasured_scaling_target(endpoint: EndpointContext) -> Iterator[Problem]:
             yield Problem(("scaling", measure), message, "scale on `invocations_per_instance`")
 
 
-@rule("FL273", source=SCALING, scope=Scope.POOL)
+@POOL.rule("FL273", source=SCALING)
 def scaling_of_burstable_instance(endpoint: EndpointContext) -> Iterator[Problem]:
     """Burstable instances are not scaled.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from broken_repositories import Case
-from fleet.repository.main_model import ENSEMBLE
+from fleet.repository.loading.entry_model import ENSEMBLE
 from tests.e2e.agreement.server import Verdict
 
 BEFORE = re.compile(

@@ -10,7 +10,9 @@ import pytest
 from broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.loading.load_plan import judge_path
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.loading.load_plan import plan_load
+from fleet.repository.reading.path import read
 from tests.e2e.agreement.all_cases import all_cases
 from tests.e2e.agreement.sentences import is_tritons, sentence
 from tests.e2e.agreement.server import Court, Verdict
@@ -24,7 +26,8 @@ def errors(case: Case, folder: Path, release: str) -> list[Finding]:
     """What we say would keep the repository from being loaded."""
     repository = case.write(folder / case.id / "model")
     try:
-        findings = judge_path(repository, mode=case.mode, release=release)
+        container = ServingContainer(multi_model=case.mode == "multi-model", release=release)
+        findings = list(plan_load(read(repository), container).findings)
     except FindingsError as error:
         findings = error.findings
     shutil.rmtree(folder / case.id)

@@ -16,7 +16,6 @@ from fleet.artifacts.sources.copy import CopySource
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
-from fleet.spec.endpoint import Mode
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
@@ -55,12 +54,12 @@ def test_each_copy_is_the_archive_of_a_repository_whose_models_are_called_so(
     folder: FleetFolder, repository: Path
 ) -> None:
     copied, renamed = DigestWriter(), DigestWriter()
-    CopySource(repository, 2).write(copied)
+    CopySource(FolderSource.of(repository), 2).write(copied)
     for model in ("bert", "bert-chain"):
         (repository / model).rename(repository / f"{model}_2")
     folder.write("repository/bert_2/config.pbtxt", 'name: "bert_2"\nbackend: "python"\n')
     folder.write("repository/bert-chain_2/config.pbtxt", ENSEMBLE.replace('"bert"', '"bert_2"'))
-    FolderSource(repository).write(renamed)
+    FolderSource.of(repository).write(renamed)
     assert copied.digest == renamed.digest
 
 
@@ -76,7 +75,7 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
     names = set[str]()
     for copy in range(3):
         packed = io.BytesIO()
-        CopySource(repository, copy).write(packed)
+        CopySource(FolderSource.of(repository), copy).write(packed)
         packed.seek(0)
         with tarfile.open(fileobj=packed) as tar:
             config = tar.extractfile(f"bert_0_{copy}/config.pbtxt")
@@ -144,7 +143,7 @@ def test_a_config_that_cannot_be_read_cannot_be_copied(folder: FleetFolder, repo
 def test_the_layout_of_what_is_copied_is_checked(repository: Path) -> None:
     shutil.rmtree(repository / "bert/1")
     with pytest.raises(FindingsError, match="FL404"):
-        CopySource(repository, 0).models(Mode.MULTI_MODEL)
+        CopySource(FolderSource.of(repository), 0).models()
 
 
 def test_copies_are_made_of_folders_alone(folder: FleetFolder) -> None:

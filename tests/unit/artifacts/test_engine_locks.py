@@ -16,7 +16,7 @@ from fleet.artifacts.sources.source import measure
 from fleet.check.run import all_findings
 from fleet.engines.lock import archive_digest
 from fleet.findings import Finding, FindingsError
-from fleet.spec.endpoint import Mode
+from fleet.repository.loading.container import ServingContainer
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import LockedArchive
 from fleet.spec.project import open_project
@@ -52,7 +52,7 @@ def found(folder: FleetFolder) -> list[Finding]:
 
 def test_an_archive_is_named_by_its_repository_and_the_keys_of_its_engines(engine: FleetFolder) -> None:
     archive = locked(engine)
-    own = measure(FolderSource(engine.root / "sentences", built=["bert"]), Mode.SINGLE)
+    own = measure(FolderSource.of(engine.root / "sentences", ServingContainer(built=frozenset(["bert"]))))
     assert (archive.repository, archive.size) == (own.digest, own.size)
     assert archive.engines["bert"].onnx == digest_of_bytes(small_onnx())
     assert archive.engines["bert"].size == len(small_onnx())

@@ -21,7 +21,6 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.aws.api.emulator import local_session
 from fleet.findings import FindingsError
-from fleet.spec.endpoint import Mode
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
@@ -69,7 +68,7 @@ def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live:
 def test_what_was_added_is_the_endpoints_own_whatever_repository_its_spec_names_later(live: Live) -> None:
     live.publish()
     live.add("x = 2\n")
-    added = measure(FolderSource(live.repository("x = 2\n")), Mode.MULTI_MODEL).digest
+    added = measure(FolderSource.of(live.repository("x = 2\n"))).digest
     lock = live.folder.root / "locks/dev/sentences.lock.yaml"
     live.folder.write("model_specs/sentences.yaml", LIVE.replace("version: 1", "version: 2"))
     (own,) = load_lock(lock).archives.values()
@@ -142,7 +141,7 @@ def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(li
 
 
 def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
-    source = FolderSource(live.folder.root / "repository")
+    source = FolderSource.of(live.folder.root / "repository")
     added = add_archive(live.s3, live.set, "sentences", None, source)
     assert added == Addition(target="sentences-v1.tar.gz", was_there=False)
     live.publish()
@@ -248,7 +247,7 @@ def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> N
 
 def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
     bucket, packed = live.set.place.bucket, io.BytesIO()
-    FolderSource(live.repository("x = 1\n")).write(packed)
+    FolderSource.of(live.repository("x = 1\n")).write(packed)
     live.s3.put_object(
         Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())
     )

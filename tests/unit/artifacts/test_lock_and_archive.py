@@ -13,7 +13,6 @@ from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.findings import FindingsError
-from fleet.repository.layout import model_names
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
@@ -32,7 +31,7 @@ def repository(folder: FleetFolder) -> Path:
 def measured(repository: Path) -> DigestWriter:
     """Digest and size of the repository's tar stream."""
     stream = DigestWriter()
-    FolderSource(repository).write(stream)
+    FolderSource.of(repository).write(stream)
     return stream
 
 
@@ -71,7 +70,7 @@ def test_content_and_names_change_the_digest(repository: Path) -> None:
 
 def test_the_repository_is_the_archives_root_and_empty_versions_survive(repository: Path) -> None:
     packed = io.BytesIO()
-    FolderSource(repository).write(packed)
+    FolderSource.of(repository).write(packed)
     packed.seek(0)
     with tarfile.open(fileobj=packed) as tar:
         names = tar.getnames()
@@ -88,16 +87,26 @@ def test_the_repository_is_the_archives_root_and_empty_versions_survive(reposito
 
 def test_a_model_whose_files_were_not_made_is_not_locked(folder: FleetFolder, repository: Path) -> None:
     folder.write("repository/minilm/config.pbtxt", 'platform: "onnxruntime_onnx"\n')
-    with pytest.raises(FindingsError, match="FL404: model 'minilm' has no version directory"):
+    with pytest.raises(
+        FindingsError, match="FL404: .* of model 'minilm': it has no version directory with a file"
+    ):
         write_locks(open_project(folder.root, "dev"))
     (repository / "minilm/1").mkdir()
-    with pytest.raises(FindingsError, match="FL404: model 'minilm' has no file in its version directories"):
+    with pytest.raises(
+        FindingsError, match="FL404: .* of model 'minilm': it has no version directory with a file"
+    ):
         write_locks(open_project(folder.root, "dev"))
 
 
 @pytest.mark.parametrize(
     ("file", "may_be_none"),
-    [("config.pbtxt", False), ("model.onnx", False), ("v1/model.onnx", False), ("a/b/model.onnx", True)],
+    [
+        ("config.pbtxt", False),
+        ("model.onnx", False),
+        ("v1/model.onnx", False),
+        ("a/b/model.onnx", False),
+        ("a/notes.txt", True),
+    ],
 )
 def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one(
     tmp_path: Path, file: str, may_be_none: bool
@@ -105,14 +114,14 @@ def test_a_folder_without_a_version_may_be_no_model_unless_it_holds_files_of_one
     (tmp_path / "ensemble" / file).parent.mkdir(parents=True)
     (tmp_path / "ensemble" / file).touch()
     with pytest.raises(FindingsError) as refused:
-        model_names(tmp_path)
+        FolderSource.of(tmp_path).served_models()
     (finding,) = refused.value.findings
     assert ("remove the folder" in finding.hint) is may_be_none
 
 
 def test_a_models_folder_in_place_of_a_repository_is_refused(folder: FleetFolder, repository: Path) -> None:
     (repository / "config.pbtxt").write_text("")
-    with pytest.raises(FindingsError, match="FL402: config.pbtxt is at the root"):
+    with pytest.raises(FindingsError, match="FL402: .* config.pbtxt is at the root"):
         write_locks(open_project(folder.root, "dev"))
 
 

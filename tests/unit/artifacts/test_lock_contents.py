@@ -15,6 +15,7 @@ from fleet.artifacts.archive import DigestWriter, write_tar
 from fleet.artifacts.lock import lock_text, write_locks
 from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
 from fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import LockedRepository
@@ -86,7 +87,7 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
     folder: FleetFolder, repository: Path
 ) -> None:
     project = open_project(folder.root, "dev")
-    text = lock_text(measured_lock(project.load("sentences"), project.environment))
+    text = lock_text(measured_lock(SpecRepositories(project.load("sentences")), project.environment))
     contents = {path: path.read_bytes() for path in sorted(repository.rglob("*")) if path.is_file()}
     for path in contents:
         path.unlink()
@@ -100,16 +101,16 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
         os.umask(umask)
     if os.geteuid() == 0:
         os.chown(repository / "embed/1/model.py", 1234, 1234)
-    assert lock_text(measured_lock(project.load("sentences"), project.environment)) == text
+    assert lock_text(measured_lock(SpecRepositories(project.load("sentences")), project.environment)) == text
 
 
 @pytest.mark.nightly
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.lock_measurement import measured_lock;"
+        "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.lock_measurement import measured_lock; from fleet.artifacts.sources.spec_sources import SpecRepositories;"
         "from fleet.spec.project import open_project;"
         "project = open_project(Path(sys.argv[1]), 'dev');"
-        "print(lock_text(measured_lock(project.load('sentences'), project.environment)))"
+        "print(lock_text(measured_lock(SpecRepositories(project.load('sentences')), project.environment)))"
     )
     texts = {
         subprocess.run(
@@ -209,5 +210,5 @@ def test_hidden_entries_are_nowhere_in_the_stream(repository: Path) -> None:
     (repository / ".git/config").write_text("secret")
     (repository / "embed/1/.env").write_text("secret")
     stream = DigestWriter()
-    checksums = FolderSource(repository).write(stream)
+    checksums = FolderSource.of(repository).write(stream)
     assert sorted(checksums.files) == ["embed/1/größe 模型.onnx", "embed/1/model.py", "embed/config.pbtxt"]

@@ -9,15 +9,14 @@ import yaml
 
 from fleet.artifacts.lock import HEADER, lock_text, write_locks
 from fleet.artifacts.lock_measurement import measured_lock
-from fleet.artifacts.sources.skeleton import MAX_FOLDERS
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError
-from fleet.repository.kept_files import MAX_CONFIG
+from fleet.repository.model_config import MAX_BYTES
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
-from hostile_tar import END, file
 from s3_repositories import Repositories, digest, on_disk, packed
 
 FILES = {
@@ -90,7 +89,7 @@ def test_a_lock_is_read_as_it_was_written(folder: FleetFolder, repository: Path)
     (repository / "chain/config.pbtxt").write_text('platform: "1e3: \\u0085\\000ü #\\n"')
     project = open_project(folder.root, "dev")
     (written,) = write_locks(project)
-    found = measured_lock(project.load("sentences"), project.environment)
+    found = measured_lock(SpecRepositories(project.load("sentences")), project.environment)
     assert found.archives["sentences"].models["chain"].platform == "1e3: \x85\0ü #\n"
     assert load_lock(written) == found
     assert lock_text(load_lock(written)) == written.read_text()
@@ -128,20 +127,10 @@ def test_a_lock_that_knows_nothing_of_models_in_s3_is_written_anew(there: Reposi
 
 @pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
 def test_a_config_in_s3_that_is_too_large_is_refused(there: Repositories, form: str) -> None:
-    files = FILES | {"chain/config.pbtxt": bytes(MAX_CONFIG + 1)}
+    files = FILES | {"chain/config.pbtxt": bytes(MAX_BYTES + 1)}
     there.prefix(files) if form == "team/" else there.archive(packed(files))
     there.spec(form, digest(packed(files)))
     assert "'chain/config.pbtxt' is larger than the configuration of a model is" in there.refused().message
-
-
-@pytest.mark.nightly
-def test_an_archive_of_too_many_folders_is_refused(there: Repositories) -> None:
-    stream = b"".join(file(f"m/{number}/x") for number in range(MAX_FOLDERS)) + END
-    there.archive(stream)
-    there.spec("team/embed.tar.gz", digest(stream))
-    finding = there.refused()
-    assert finding.code == "FL310"
-    assert f"it has more than {MAX_FOLDERS} folders of models and versions" in finding.message
 
 
 def test_a_lock_with_models_by_name_alone_is_read_and_stale(folder: FleetFolder, repository: Path) -> None:

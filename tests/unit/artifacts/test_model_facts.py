@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from fleet.artifacts.archive import Checksums
 from fleet.artifacts.model_facts import model_facts
-from fleet.repository.kept_files import MAX_CONFIG, MAX_CONFIGS
-from fleet.repository.model_config import MAX_LINE
+from fleet.repository.model_config import MAX_BYTES, MAX_LINE
+from fleet.repository.reading.file_store import MAX_TEXTS
+from fleet.repository.reading.folder import read_folder
 from fleet.spec.lock import InstanceGroup, LockedModel
+from s3_repositories import on_disk
 
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 
 
 def facts_of_all(files: Mapping[str, bytes], models: tuple[str, ...] = ("m",)) -> dict[str, LockedModel]:
-    """The facts of models whose files pass by in small pieces."""
-    checksums = Checksums()
-    for path, content in files.items():
-        assert b"".join(checksums.observe(path, len(content), pieces(content))) == content
-    return model_facts(models, checksums.kept)
-
-
-def pieces(content: bytes) -> Iterator[bytes]:
-    step = max(7, len(content) // 100)
-    for start in range(0, len(content), step):
-        yield content[start : start + step]
+    """The facts of models in a folder."""
+    with TemporaryDirectory() as folder:
+        return model_facts(read_folder(on_disk(dict(files), Path(folder)), packed=True), models)
 
 
 def facts(config: str, files: Mapping[str, bytes] | None = None, model: str = "m") -> LockedModel:
@@ -225,7 +220,7 @@ def test_a_config_that_cannot_be_read_gives_that_fact_alone(config: bytes) -> No
     "config",
     [
         b'# a comment\nbackend: "python"' + b" " * MAX_LINE,
-        b'backend: "python"\n' + b"#\n" * (MAX_CONFIG >> 1),
+        b'backend: "python"\n' + b"#\n" * (MAX_BYTES >> 1),
     ],
 )
 def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(config: bytes) -> None:
@@ -233,8 +228,8 @@ def test_a_config_beyond_our_bounds_gives_no_facts_and_is_not_called_wrong(confi
 
 
 def test_configs_beyond_their_common_bound_give_no_facts_and_those_before_do() -> None:
-    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_CONFIG - 2000)
-    count = MAX_CONFIGS // len(config)
+    config = b'backend: "python"\n' + b"#" * 1000 + b"\n" * (MAX_BYTES - 2000)
+    count = MAX_TEXTS // len(config)
     models = tuple(f"m{number:02}" for number in range(count + 2))
     found = facts_of_all(
         {f"{model}/config.pbtxt": config if model != "m00" else b"" for model in models}, models

@@ -13,9 +13,13 @@ from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.findings import FindingsError
+from fleet.repository.contents import Contents
+from fleet.repository.loading.container import ServingContainer
 from fleet.repository.plan_path import plan_place
+from fleet.repository.reading.folder import read_folder
 from s3_repositories import on_disk
 
+BUILT = ServingContainer(built=frozenset(["bert"]))
 PLAN = b"a plan" * 1000
 FILES = {
     "a/config.pbtxt": b"",
@@ -26,6 +30,13 @@ FILES = {
     "c/1/model.py": b"",
     "NOTES": b"",
 }
+
+
+def repository(files: dict[str, bytes], folder: Path) -> Contents:
+    """One with a model of these files."""
+    return read_folder(
+        on_disk({f"m/{path}": content for path, content in files.items()}, folder), packed=True
+    )
 
 
 def stream(source: FolderSource | CopySource | BuiltSource) -> bytes:
@@ -56,32 +67,32 @@ def built(source: FolderSource | CopySource, *paths: str) -> BuiltSource:
 def test_the_stream_is_that_of_a_folder_with_the_plans_in_it(tmp_path: Path, paths: tuple[str, ...]) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | dict.fromkeys(paths, PLAN), tmp_path / "with")
-    packed = stream(built(FolderSource(without, ["bert"]), *paths))
-    assert packed == stream(FolderSource(whole))
+    packed = stream(built(FolderSource.of(without, BUILT), *paths))
+    assert packed == stream(FolderSource.of(whole))
 
 
 def test_the_stream_of_a_copy_is_that_of_a_copy_with_the_plan_in_it(tmp_path: Path) -> None:
     without = on_disk(FILES, tmp_path / "without")
     whole = on_disk(FILES | {"bert/1/model.plan": PLAN}, tmp_path / "with")
-    packed = stream(built(CopySource(without, 3, ["bert"]), "bert_3/1/model.plan"))
-    assert packed == stream(CopySource(whole, 3))
+    packed = stream(built(CopySource(FolderSource.of(without, BUILT), 3), "bert_3/1/model.plan"))
+    assert packed == stream(CopySource(FolderSource.of(whole), 3))
 
 
 def test_its_size_is_known_before_well_enough(tmp_path: Path) -> None:
-    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
     paths = ["a/1/model.plan", "bert/1/model.plan"]
     plans = dict.fromkeys(paths, BuiltPlan(size=len(PLAN), chunks=lambda: iter((PLAN,))))
     assert len(stream(built(source, *paths))) <= BuiltSource.max_size(len(stream(source)), plans)
 
 
 def test_another_repository_than_was_locked_is_refused(tmp_path: Path) -> None:
-    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
     with pytest.raises(ContentChangedError, match=own_digest(source)):
         BuiltSource(source, {}, "sha256:other").write(io.BytesIO())
 
 
 def test_a_file_where_the_plan_goes_is_refused(tmp_path: Path) -> None:
-    source = FolderSource(on_disk(FILES, tmp_path), ["bert"])
+    source = FolderSource.of(on_disk(FILES, tmp_path), BUILT)
     with pytest.raises(FindingsError, match="FL372: 'a/1/a.txt' already exists"):
         built(source, "a/1/a.txt").write(io.BytesIO())
 
@@ -103,7 +114,7 @@ def test_a_file_where_the_plan_goes_is_refused(tmp_path: Path) -> None:
 def test_the_plan_lies_in_the_only_version_as_the_config_calls_it(
     tmp_path: Path, files: dict[str, bytes], place: str
 ) -> None:
-    assert plan_place(on_disk(files, tmp_path), "8.6") == place
+    assert plan_place(repository(files, tmp_path), "m", "8.6") == place
 
 
 @pytest.mark.parametrize(
@@ -115,4 +126,4 @@ def test_the_plan_lies_in_the_only_version_as_the_config_calls_it(
 )
 def test_a_plan_without_a_place_is_refused(tmp_path: Path, files: dict[str, bytes], message: str) -> None:
     with pytest.raises(FindingsError, match=f"FL372: .*{message}"):
-        plan_place(on_disk(files, tmp_path), "8.6")
+        plan_place(repository(files, tmp_path), "m", "8.6")

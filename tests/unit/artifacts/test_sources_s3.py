@@ -15,7 +15,8 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
-from fleet.repository.layout import belongs
+from fleet.repository.loading.container import ServingContainer
+from fleet.repository.reading.entry_path import belongs
 from fleet.repository.reading.lfs import BEGIN
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
@@ -65,7 +66,7 @@ def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
     location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
     stream = packed(files)
     passed = io.BytesIO()
-    S3PrefixSource(repositories_s3, location, digest(stream)).write(passed)
+    S3PrefixSource(repositories_s3, location, digest(stream), ServingContainer()).write(passed)
     assert passed.getvalue() == stream
 
 
@@ -137,10 +138,13 @@ def test_a_lock_of_another_content_than_the_spec_expects_is_stale_without_asking
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"embed/config.pbtxt": b"", "embed/model.py": b""}, "FL404|(embed): model 'embed' has no version"),
-        ({"embed/1/x": b"", "embed/config.pbtxt": b'backend: "python"'}, "FL410|(embed): model 'embed'"),
-        ({"config.pbtxt": b"", "1/x": b""}, "FL402|(config.pbtxt): config.pbtxt is at the root"),
-        ({"notes": b""}, "FL407|team/: the model repository has no model"),
+        (
+            {"embed/config.pbtxt": b"", "embed/model.py": b""},
+            "FL404|model 'embed': it has no version directory",
+        ),
+        ({"embed/1/x": b"", "embed/config.pbtxt": b'backend: "python"'}, "FL410|(embed/1): model 'embed'"),
+        ({"config.pbtxt": b"", "1/x": b""}, "FL402|(config.pbtxt): Incorrect directory structure"),
+        ({"notes": b""}, "FL407|team/: No model found in model repository"),
     ],
 )
 def test_the_layout_is_checked_as_that_of_a_folder(

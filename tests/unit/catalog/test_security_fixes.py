@@ -85,7 +85,7 @@ def test_a_mistake_that_came_with_a_release_is_not_in_older_ones() -> None:
 
 
 def test_the_worst_comes_first() -> None:
-    ranks = [each.severity.rank for each in missing_fixes("25.04", "multi-model", RESTRICTED)]
+    ranks = [each.severity.rank for each in missing_fixes("25.04", "multi-model", frozenset(RESTRICTED))]
     assert ranks == sorted(ranks, reverse=True)
     assert ranks[0] == FixSeverity.CRITICAL.rank
 

@@ -63,7 +63,7 @@ def stale(folder: FleetFolder) -> list[Finding]:
 
 def entry_names(repository: Path) -> list[str]:
     packed = io.BytesIO()
-    FolderSource(repository).write(packed)
+    FolderSource.of(repository).write(packed)
     packed.seek(0)
     with tarfile.open(fileobj=packed) as tar:
         return tar.getnames()
@@ -71,7 +71,7 @@ def entry_names(repository: Path) -> list[str]:
 
 def digest(repository: Path) -> str:
     stream = DigestWriter()
-    FolderSource(repository).write(stream)
+    FolderSource.of(repository).write(stream)
     return stream.digest
 
 

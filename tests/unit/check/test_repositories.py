@@ -135,6 +135,39 @@ def test_an_instance_without_a_gpu_is_told_at_the_configuration_that_wants_one(t
     assert errors([folder], RepositoryTarget(instance="ml.g5.xlarge")) == []
 
 
+IMAGE_TENSOR = "max_batch_size: 0\ninput { name: 'x' data_type: TYPE_FP32 dims: [3, 2048, 2048] }\n"
+SMALL_TENSOR = "max_batch_size: 0\ninput { name: 'x' data_type: TYPE_FP32 dims: [8] }\n"
+
+
+def test_a_request_that_is_too_large_is_told_at_the_inputs_of_the_model_that_is_called(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "large.pbtxt").write_text(f'name: "large"\n{IMAGE_TENSOR}')
+    (found,) = [each for each in named_findings([tmp_path / "large.pbtxt"], ASKED) if each.code == "FL260"]
+    assert (found.severity, found.line) == (Severity.ERROR, 3)
+
+
+@pytest.mark.parametrize("asked", [replace(MULTI_MODEL), replace(ASKED, default_model="whole")])
+def test_what_an_ensemble_passes_to_its_composing_models_is_no_request(
+    tmp_path: Path, asked: RepositoryTarget
+) -> None:
+    step = "step { model_name: 'part' model_version: -1 }"
+    files = {
+        "part/config.pbtxt": f'backend: "python"\n{IMAGE_TENSOR}',
+        "part/1/model.py": "",
+        "whole/config.pbtxt": f'platform: "ensemble"\n{SMALL_TENSOR}ensemble_scheduling {{ {step} }}\n',
+        "whole/1/": "",
+    }
+    found = named_findings([written(tmp_path / "models", files)], asked)
+    assert "FL260" not in {each.code for each in found}
+
+
+def test_a_rule_that_takes_a_model_alone_needs_neither_a_release_nor_an_instance(tmp_path: Path) -> None:
+    folder = written(tmp_path / "models", model("a", "instance_group { kind: KIND_GPU gpus: [0] }\n"))
+    (found,) = named_findings([folder], RepositoryTarget(mode=Mode.MULTI_MODEL))
+    assert (found.code, found.file, found.line) == ("FL261", folder / "a" / "config.pbtxt", 5)
+
+
 def test_a_default_model_may_be_named(tmp_path: Path) -> None:
     folder = written(tmp_path / "models", {**model("a"), **model("b")})
     assert [each.code for each in errors([folder])] == ["FL460"]

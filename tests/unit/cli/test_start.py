@@ -47,7 +47,7 @@ def test_each_name_leads_to_a_command_of_that_name(name: str) -> None:
 
 def test_a_configuration_is_read_without_grpc() -> None:
     program = (
-        "import sys; from fleet.repository.text_format.verdict import parse_config;"
+        "import sys; from fleet.repository.model_config import parse_config;"
         """ print(parse_config(b'name: "bert"').name, "grpc" in sys.modules)"""
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

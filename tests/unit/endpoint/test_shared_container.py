@@ -11,6 +11,7 @@ import pytest
 
 from fleet.artifacts.lock import lock_text
 from fleet.artifacts.lock_measurement import measured_lock
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.endpoint.context.context import EndpointContext
 from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
@@ -267,7 +268,11 @@ def test_a_lock_has_the_versions_of_folders_without_files(folder: FleetFolder) -
     folder.write("repository/whole/config.pbtxt", f"{ENSEMBLE}{policy}")
     folder.spec(SHARED)
     project = open_project(folder.root, "dev")
-    found = measured_lock(project.load("sentences"), project.environment).archives["sentences"].models
+    found = (
+        measured_lock(SpecRepositories(project.load("sentences")), project.environment)
+        .archives["sentences"]
+        .models
+    )
     assert {name: each.versions for name, each in found.items()} == {"embed": ("1", "12"), "whole": ("3",)}
 
 

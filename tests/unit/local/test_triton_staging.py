@@ -126,6 +126,14 @@ def test_the_original_stays_as_it_was_and_big_files_are_not_copied(tmp_path: Pat
     assert (copy / "model.py").read_text() == "small"
 
 
+def test_a_configuration_is_read_as_triton_reads_it_where_protobuf_of_python_does_not(tmp_path: Path) -> None:
+    text, said = _staged(
+        tmp_path, 'backend: "python" input { name: "x" dims: - 1 } instance_group { kind: KIND_GPU }'
+    )
+    assert "instance_group { count: 1 kind: KIND_CPU }" in text
+    assert len(said) == 1
+
+
 def test_configurations_by_name_are_staged_too(tmp_path: Path) -> None:
     configs = tmp_path / "repository" / "bert" / "configs"
     configs.mkdir(parents=True)

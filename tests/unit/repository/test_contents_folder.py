@@ -101,7 +101,7 @@ def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch:
 
 
 def test_texts_have_a_ceiling_each_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.file_store.MAX_TEXT", 100)
+    monkeypatch.setattr("fleet.repository.reading.file_store.MAX_BYTES", 100)
     monkeypatch.setattr("fleet.repository.reading.file_store.MAX_TEXTS", 250)
     files = {f"m{number}/config.pbtxt": b"x" * 100 for number in range(3)}
     contents = read(folder_of(tmp_path, {**files, "m/1/model.py": b"x" * 101, "m/1/b.py": b"x" * 100}))

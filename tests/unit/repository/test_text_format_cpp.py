@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fleet.repository.model_config import parse_config
 from fleet.repository.text_format.cpp import for_python
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.verdict import parse_config
 
 REFUSED = {
     b'name: "a" # \0': "Invalid control characters encountered in text.",

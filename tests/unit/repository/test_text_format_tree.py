@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config_texts import TAKEN
+from fleet.repository.model_config import parse_config
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import Tree, parse
-from fleet.repository.text_format.verdict import parse_config
 
 CONFIG = """\
 # a licence

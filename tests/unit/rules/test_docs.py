@@ -140,10 +140,21 @@ def as_json(*arguments: str) -> Sequence[Any]:
 
 def test_the_command_lists_each_rule_in_one_line() -> None:
     lines = listed().splitlines()
-    assert lines[0].split() == ["name", "code", "theme", "severity", "summary"]
+    assert lines[0].split() == ["name", "code", "theme", "severity", "takes", "summary"]
     assert [line.split()[:4] for line in lines[1:-2]] == [
         [each.name, each.code, each.theme.name, each.severity.value] for each in rules().values()
     ]
+
+
+def test_the_list_the_explanation_and_the_page_say_what_a_rule_takes(page: str) -> None:
+    words = {"FL254": "a model", "FL251": "the models of a repository on an instance", "FL975": "an image"}
+    words |= {"FL204": "a container on an instance", "FL203": "an instance type", "FL272": "an instance pool"}
+    words |= {"FL214": "an endpoint", "FL223": "a variant of an endpoint"}
+    for code, takes in words.items():
+        assert f"  {takes}  " in next(line for line in listed().splitlines() if f" {code} " in line)
+        assert f"\ntakes:  {takes}\n" in listed(code)
+        assert as_json(code)[0]["takes"] == takes
+        assert f"\nTakes: {takes}. Source: " in section(page, code)
 
 
 @pytest.mark.parametrize("asked_for", ["missing-driver", "Missing-Driver", "FL204", "fl204"])

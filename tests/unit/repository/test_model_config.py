@@ -1,11 +1,13 @@
-"""What protobuf refuses of a config.pbtxt."""
+"""What protobuf refuses of a config.pbtxt, and who asks it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fleet.repository.model_config import parse_config
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.verdict import parse_config
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,17 @@ def test_what_protobuf_refuses_is_refused_by_line(text: str, line: int, problem:
         parse_config(text.encode())
     assert refused.value.line == line
     assert problem in str(refused.value)
+
+
+def test_one_module_of_the_product_gives_a_configuration_to_protobuf(root: Path) -> None:
+    files = [file for each in ("constructs", "fleet", "stacks") for file in (root / each).rglob("*.py")]
+    readers = [
+        file.relative_to(root).as_posix() for file in files if "text_format.Parse(" in file.read_text()
+    ]
+    assert readers == ["fleet/repository/model_config.py"]
+
+
+def test_the_name_of_the_file_has_one_home_in_the_product(root: Path) -> None:
+    files = [file for each in ("constructs", "fleet", "stacks") for file in (root / each).rglob("*.py")]
+    homes = [file.relative_to(root).as_posix() for file in files if '"config.pbtxt"' in file.read_text()]
+    assert homes == ["fleet/repository/model_config.py"]
