@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fleet.catalog.images import image_regions, releases
 from fleet.catalog.instances import instance_types
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.policies.scope import matches
 from fleet.spec.policy import Policy, Statement
 from fleet.spec.problems import did_you_mean, validate
@@ -45,10 +45,8 @@ def read_policies(project: Project) -> tuple[list[PolicyFile], list[Finding]]:
     root, files = project.root, list[PolicyFile]()
     paths, findings = policy_files(root)
     for path in paths:
-        try:
+        with collect_findings(findings):
             files.append(_read(path, root))
-        except FindingsError as error:
-            findings += error.findings
     for file in files:
         findings += _unknown_names(project, file)
         for index, statement in enumerate(file.policy.statements):

@@ -59,7 +59,7 @@ class Selector:
             CannotRunError: Git is needed and cannot be asked.
         """
         if not arguments:
-            return Selection(list(self._members))
+            return Selection(list(self._project.endpoints))
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
@@ -162,10 +162,10 @@ class Selector:
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
         if "/" not in pattern:
-            names = [name for name in self._members if fnmatchcase(name, pattern)]
-            known = list(self._members)
+            names = [name for name in self._project.endpoints if fnmatchcase(name, pattern)]
+            known = list(self._project.endpoints)
         else:
-            files = {name: self._project.spec_files[name] for name in self._members}
+            files = {name: self._project.spec_files[name] for name in self._project.endpoints}
             patterns = [os.path.normpath(Path(escape(str(base)), pattern)) for base in self._bases]
             names = [
                 name
@@ -236,10 +236,6 @@ class Selector:
     @cached_property
     def _promoted(self) -> list[str]:
         return locked_endpoints(self._root, self._environment, SPEC_END)
-
-    @property
-    def _members(self) -> tuple[str, ...]:
-        return self._project.endpoints
 
     @cached_property
     def _tree(self) -> Path:

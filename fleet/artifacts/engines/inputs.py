@@ -18,7 +18,7 @@ from fleet.catalog.amis import least_driver
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from fleet.engines.request import EngineJob, EngineRequest
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
@@ -50,11 +50,9 @@ class BuildInputs:
             return
         findings: list[Finding] = []
         for use in engine.uses:
-            try:
+            with collect_findings(findings):
                 self._put_onnx(use, place)
                 return
-            except FindingsError as error:
-                findings += error.findings
         raise FindingsError(findings)
 
     @property

@@ -10,7 +10,7 @@ from fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_pa
 from fleet.catalog.images import Image, registry_host
 from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
 from fleet.images.dockerfile import read_dockerfile
@@ -149,17 +149,8 @@ def image_sources(project: Project) -> list[ImageSource]:
     Raises:
         FindingsError: every mistake of every folder.
     """
-    found, findings = list[ImageSource](), list(project.findings)
-    for name in project.endpoints:
-        try:
-            source = image_source(project.load(name), project.environment)
-        except FindingsError as error:
-            findings += error.findings
-        else:
-            found += [source] if source else []
-    if findings:
-        raise FindingsError(findings)
-    return found
+    load = lambda name: image_source(project.load(name), project.environment)  # noqa: E731
+    return list(filter(None, all_of(project.endpoints, load, project.findings)))
 
 
 def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[WantedImage]:

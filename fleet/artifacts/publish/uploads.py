@@ -16,7 +16,7 @@ from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
 from fleet.artifacts.upload.meter import StreamWriter
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, collect_findings
 from fleet.spec.endpoint import Compression
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import finding_at
@@ -75,10 +75,8 @@ class StoreUploads:
         """Upload from the first repository that has this content."""
         findings: list[Finding] = []
         for wanted in content.wanted:
-            try:
+            with collect_findings(findings):
                 return Outcome(content, wanted, self._archive(uploads, content, wanted))
-            except FindingsError as error:
-                findings += error.findings
         return Outcome(content, findings=tuple(findings))
 
     def _archive(self, uploads: Uploads, content: Content, wanted: ArchiveRequirement) -> bool:
