@@ -26,6 +26,8 @@ from unittest import mock
 import psutil
 from short import is_short
 
+from fleet.spec.project import open_project
+
 if TYPE_CHECKING:
     from aws_cdk import App
 
@@ -97,12 +99,12 @@ def main() -> None:
 
 def own_way() -> Way:
     """What app.py does."""
-    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+    from fleet.endpoint.resolve import resolve_foundation, resolve_project
     from fleet.endpoint.resolved_endpoint import ResolvedFleet
     from fleet_stacks.fleet_app import add_fleet
 
     def read(folder: Path, endpoints: bool) -> ResolvedFleet:
-        return (resolve_fleet if endpoints else resolve_foundation)(folder, ENVIRONMENT)
+        return (resolve_project if endpoints else resolve_foundation)(open_project(folder, ENVIRONMENT))
 
     return Way(read, add_fleet)
 
@@ -123,11 +125,11 @@ def raw_way() -> Way:
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
     from fleet.endpoint.resolve import resolve_foundation
-    from fleet.endpoint.resolved_endpoint import Deployment
+    from fleet.spec.deployment import Deployment
     from fleet_stacks.stacks import FoundationStack
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
-        place = resolve_foundation(folder, ENVIRONMENT).place
+        place = resolve_foundation(open_project(folder, ENVIRONMENT)).place
         return place, endpoint_templates(folder, place.stack, "ungated") if endpoints else {}
 
     def add(app: App, known: tuple[Deployment, dict[str, Any]]) -> None:

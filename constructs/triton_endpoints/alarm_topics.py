@@ -8,8 +8,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.spec.alarms import SEVERITIES, AlarmSeverity
+from fleet.spec.deployment import Deployment
 from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
 from triton_endpoints.builds.failures import SEVERITY

@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 from triton_endpoints.access.roles import AccessRoles
 from triton_endpoints.alarm_topics import AlarmTopics
 from triton_endpoints.artifact_bucket import ArtifactBucket

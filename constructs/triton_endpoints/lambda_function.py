@@ -13,7 +13,7 @@ from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
 from fleet.core.sources import source_path
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.policy import Statement, policy_of
 

@@ -18,7 +18,7 @@ from fleet.endpoint.fleet_buckets import source_findings
 from fleet.findings import CannotRunError, FindingsError, all_of, one_failure
 from fleet.spec.endpoint import Archive, EndpointSpec
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 T = TypeVar("T")
@@ -83,8 +83,8 @@ def try_locks(
             raise FindingsError(foreign)
         if not drop_missing:
             _require_files(project, repositories)
-        held = _read_usable(loaded.spec, project.lock_file(name))
-        image = locked_image(loaded, project.environment, clients, held)
+        held = project.readable_lock(name) if _saves_reading(loaded.spec) else None
+        image = locked_image(project, loaded, clients, held)
         if held is not None:
             held = held.model_copy(update={"image": image})
         return measured_lock(repositories, project.environment, s3, held, image=image)
@@ -105,6 +105,8 @@ def try_locks(
         raise one_failure([error, *failures]) from error
     files = [project.lock_file(lock.endpoint) for lock in locks]
     changed = [file for file, lock in zip(files, locks, strict=True) if write_lock(file, lock, project.root)]
+    for file in changed:
+        project.fleet.lock.forget(file)
     return LockRun(changed, failures)
 
 
@@ -155,22 +157,16 @@ def lock_text(lock: Lock) -> str:
 
 
 def _require_files(project: Project, repositories: SpecRepositories) -> None:
-    file = project.lock_file(repositories.loaded.spec.endpoint)
-    try:
-        missing = missing_files(repositories, load_lock(file))
-    except FindingsError:  # there is no lock yet, or a broken one, which is written again
-        return
-    if missing:
+    # A lock that is missing or broken is written again.
+    lock = project.readable_lock(repositories.loaded.spec.endpoint)
+    if lock is not None and (missing := missing_files(repositories, lock)):
         removed = "; pass --drop-missing if it was removed on purpose"
         raise FindingsError(missing_findings(missing, removed))
 
 
-def _read_usable(spec: EndpointSpec, file: Path) -> Lock | None:
-    """The lock if it can save reading; a missing or broken one is written again."""
-    try:
-        return load_lock(file) if spec.own_image or any(map(_asks_s3, spec.models)) else None
-    except FindingsError:
-        return None
+def _saves_reading(spec: EndpointSpec) -> bool:
+    """Whether the lock that exists can save reading."""
+    return spec.own_image is not None or any(map(_asks_s3, spec.models))
 
 
 def _asks_s3(archive: Archive) -> bool:

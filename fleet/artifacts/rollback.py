@@ -16,16 +16,17 @@ from fleet.core.files import write_atomically, write_problem
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import lock_findings
-from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolve import resolve_endpoint
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.selection.git import FULL_HISTORY
 from fleet.selection.history import Commit, History
+from fleet.spec.fleet_files import LOCK_BYTES
 from fleet.spec.lock import Lock
 from fleet.spec.membership import promoted_spec
 from fleet.spec.problems import validate
-from fleet.spec.project import LOCK_BYTES, LoadedSpec, Project
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.reader import parse_source
 from fleet.spec.spec_files import spec_files
 
@@ -108,7 +109,7 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
         FindingsError: the spec breaks a rule by now, or an archive or the image is gone or is another one.
         CannotRunError: AWS refuses or does not answer.
     """
-    place = place_of(project.environment)
+    place = project.place
     lock_file = project.lock_file(release.loaded.spec.endpoint)
     decided = EndpointContext(loaded=release.loaded, environment=project.environment, lock=release.lock)
     spec = release.loaded.spec
@@ -127,10 +128,8 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
 def changed_keys(project: Project, release: EarlierRelease) -> list[KeyChange]:
     """The keys of the spec that a rollback changes; none where the present spec cannot be read."""
     name = release.loaded.spec.endpoint
-    try:
-        return spec_changes(project.load(name), release.loaded) if name in project.spec_files else []
-    except FindingsError:
-        return []
+    loaded = project.specs.readable(name) if name in project.spec_files else None
+    return spec_changes(loaded, release.loaded) if loaded else []
 
 
 def write_release(release: EarlierRelease, root: Path) -> list[Path]:

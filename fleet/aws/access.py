@@ -12,8 +12,8 @@ from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_as_findings, refuse_cut_answers
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
+from fleet.spec.deployment import Deployment
 
 if TYPE_CHECKING:
     import boto3

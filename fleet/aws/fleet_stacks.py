@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fleet.aws.api.stack import LiveStack, all_stacks
-from fleet.endpoint.resolved_endpoint import Deployment, stack_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import Finding, FindingsError
+from fleet.spec.deployment import Deployment
 from fleet.spec.problems import did_you_mean
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
 from fleet.check.lock_drift import CODE, stale_findings
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from fleet.findings import FindingsError
 from fleet.spec.environment import deploy_command
 from fleet.spec.membership import locked_endpoints
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project
 from fleet.upgrade.areas import differing_areas
 from fleet.upgrade.comparison import Template
 from fleet.upgrade.installation import installation
@@ -125,7 +125,7 @@ def _behind(
     project: Project, endpoints: Iterable[str], cloudformation: CloudFormationClient
 ) -> Mapping[str, tuple[str, ...]]:
     """The parts in which each deployed template differs from the one that the files make."""
-    wanted, place = project_templates(installation(THIS), project, endpoints), place_of(project.environment)
+    wanted, place = project_templates(installation(THIS), project, endpoints), project.place
 
     def compare(name: str) -> tuple[str, ...]:
         stack = stack_of(place, name)
@@ -236,19 +236,13 @@ def _spec(project: Project, name: str) -> tuple[FileState, str | None]:
         return FileState.ELSEWHERE, None
     if name not in project.spec_files:
         return FileState.NO, None
-    try:
-        owner = project.load(name).spec.owner
-    except FindingsError:
+    loaded = project.specs.readable(name)
+    if loaded is None:
         return FileState.BROKEN, None
-    return FileState.YES, owner.team if owner else None
+    return FileState.YES, loaded.spec.owner.team if loaded.spec.owner else None
 
 
 def _lock(project: Project, name: str) -> FileState:
-    file = project.lock_file(name)
-    if not file.is_file():
+    if not project.lock_file(name).is_file():
         return FileState.NO
-    try:
-        load_lock(file)
-    except FindingsError:
-        return FileState.BROKEN
-    return FileState.YES
+    return FileState.BROKEN if project.readable_lock(name) is None else FileState.YES

@@ -12,7 +12,6 @@ from itertools import takewhile
 from pathlib import Path
 
 from fleet.artifacts.sources.spec_path import spec_path
-from fleet.core.look import read_once
 from fleet.core.project_root import GIT
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
@@ -43,11 +42,11 @@ def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
         mark = loaded.source.mark(path)
         try:
             folder = spec_path(mark, name)
-            is_folder = read_once(Path.is_dir, folder)
+            is_folder = folder.is_dir()
         except (FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
             continue
         if is_folder:
-            yield from read_once(_findings_below, folder, mark.file.parent)
+            yield from _findings_below(folder, mark.file.parent)
 
 
 def own_git_findings(root: Path) -> Iterator[Finding]:

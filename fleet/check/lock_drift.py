@@ -16,7 +16,7 @@ from fleet.endpoint.locks import with_hint_for_several
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
 
@@ -34,14 +34,14 @@ def stale_findings(
 
     A missing or broken lock and a broken spec are left to resolving.
     """
-    try:
-        repositories = repositories or SpecRepositories(project.load(endpoint))
-        lock = load_lock(project.lock_file(endpoint))
-    except FindingsError:
+    loaded, lock = project.specs.readable(endpoint), project.readable_lock(endpoint)
+    if loaded is None or lock is None or lock.endpoint != endpoint:
         return []
-    if lock.endpoint != endpoint:
-        return []
-    return [each for each in differences(project, repositories, lock) if each.severity is Severity.ERROR]
+    return [
+        each
+        for each in differences(project, repositories or SpecRepositories(loaded), lock)
+        if each.severity is Severity.ERROR
+    ]
 
 
 def differences(project: Project, repositories: SpecRepositories, lock: Lock) -> list[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,11 +16,10 @@ from fleet.check.processes import all_in_processes
 from fleet.check.repository_owners import owned_specs, ownership_findings
 from fleet.check.spec_images import image_findings
 from fleet.check.spec_repositories import repository_findings
-from fleet.core.look import one_look
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.endpoint.locks import MISSING, read_lock
+from fleet.endpoint.locks import MISSING, locked_context
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
@@ -44,8 +42,7 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     Raises:
         FindingsError: what is wrong with specs, locks and repositories, and what a policy refuses.
     """
-    loaded = _readable(project) if today else []
-    found = policy_findings(project, loaded, today) if today else []
+    found = policy_findings(project, project.readable_specs(), today) if today else []
     try:
         fleet = resolve_project(project) if locked else judged_fleet(project, compared=True)
     except FindingsError as error:
@@ -53,15 +50,6 @@ def checked_fleet(project: Project, *, locked: bool = False, today: date | None 
     if any(each.severity is Severity.ERROR for each in found):
         raise FindingsError([*fleet.warnings, *found])
     return replace(fleet, warnings=(*fleet.warnings, *found))
-
-
-def _readable(project: Project) -> list[LoadedSpec]:
-    """The specs without mistakes; the mistakes of others are reported where they are resolved."""
-    loaded = list[LoadedSpec]()
-    for name in project.endpoints:
-        with suppress(FindingsError):
-            loaded.append(project.load(name))
-    return loaded
 
 
 def judged_fleet(project: Project, *, compared: bool = False) -> ResolvedFleet:
@@ -75,7 +63,9 @@ def judged_fleet(project: Project, *, compared: bool = False) -> ResolvedFleet:
         FindingsError: what is wrong with specs, locks and repositories.
     """
     wrong = with_endpoints(
-        (name, each) for name in project.endpoints for each in _folder_errors(project, name, compared)
+        (loaded.spec.endpoint, each)
+        for loaded in project.readable_specs()
+        for each in _folder_errors(project, loaded, compared)
     )
     try:
         fleet = resolve_project(project, reads_folders=not project.is_promoted)
@@ -151,7 +141,7 @@ def orphan_locks(project: Project) -> list[Finding]:
 
 def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
     found = list[Finding]()
-    with one_look(), collect_findings(found):
+    with collect_findings(found):
         found += _of_endpoint(project, loaded, locked=locked)
     return found
 
@@ -161,21 +151,20 @@ def with_line(finding: Finding) -> Finding:
     return finding if finding.line or not finding.file else replace(finding, line=1)
 
 
-def _folder_errors(project: Project, endpoint: str, compared: bool) -> list[Finding]:
+def _folder_errors(project: Project, loaded: LoadedSpec, compared: bool) -> list[Finding]:
     """The errors in an endpoint's folders; a broken spec or lock is reported where it is resolved."""
-    found = list[Finding]()
-    with suppress(FindingsError):
-        repositories = SpecRepositories(project.load(endpoint))
-        if compared:
-            found += stale_findings(project, endpoint, repositories)
-        if not project.is_promoted:
-            found += repository_findings(repositories)
+    found, repositories = list[Finding](), SpecRepositories(loaded)
+    if compared:
+        found += stale_findings(project, loaded.spec.endpoint, repositories)
+    if not project.is_promoted:
+        found += repository_findings(repositories)
     return [each for each in found if each.severity is Severity.ERROR]
 
 
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
-    lock, wrong = read_lock(project, loaded.spec)
-    if lock is None:
+    reads = not (locked or project.is_promoted)
+    decided, wrong = locked_context(project, loaded, reads_folders=reads)
+    if decided.lock is None:
         name = project.environment.environment
         if name == LOCAL:  # `fleet local up` writes it
             wrong = [each for each in wrong if each.code != MISSING]
@@ -184,12 +173,10 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
                 replace(each, severity=Severity.WARNING) if each.code == MISSING else each for each in wrong
             ]
         return [*wrong, *draft_findings(project, loaded)]
-    reads = not (locked or project.is_promoted)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock, reads_folders=reads)
     found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]
     if reads:
         repositories = SpecRepositories(loaded)
-        found += [*differences(project, repositories, lock), *repository_findings(repositories)]
+        found += [*differences(project, repositories, decided.lock), *repository_findings(repositories)]
     return found
 
 

@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from fleet.findings import Finding, FindingsError, all_of
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.owner import EndpointOwner, Owner
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import policy_files, spec_files
+from fleet.spec.spec_files import policy_files
 from fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
@@ -64,8 +65,9 @@ def codeowners(root: Path, top: Path) -> list[str]:
             its model repositories overlaps the platform's folders or another owner's.
     """
     root = root.resolve()
-    layering = Layering(root, Source(root, {}))
-    found = all_of(spec_files(root).by_endpoint.items(), lambda item: _spec(layering, *item))
+    fleet = FleetFiles(root)
+    layering = Layering(fleet, Source(root, {}))
+    found = all_of(fleet.specs.by_endpoint.items(), lambda item: _spec(layering, *item))
     with_owner = [(spec, spec.owner, layers) for spec, layers in found if spec.owner]
     owned = all_of(with_owner, lambda item: _owned_spec(*item))
     if refused := ownership_findings(root, [each for each, _ in found]):

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
-from fleet.endpoint.access import JOB_MINUTES, AccessRole
 from fleet.endpoint.environment import environment_warnings
 from fleet.findings import Finding
 from fleet.spec.reader import read_source
+from fleet.spec.trusts import JOB_MINUTES, AccessRole
 
 FOLDER = ".github/workflows"
 HEAD = "# Written by `fleet ci github` from environments/; change it there and run the command again.\n"

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
-from fleet.endpoint.access import JOB_MINUTES, AccessRole
+from fleet.spec.trusts import JOB_MINUTES, AccessRole
 
 FILE = ".gitlab-ci.yml"
 HEAD = "# Written by `fleet ci gitlab` from environments/; change it there and run the command again.\n"

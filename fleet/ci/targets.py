@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.images import partition_of
-from fleet.endpoint.access import AccessRole, access_role, audience, github_environment
 from fleet.findings import CannotRunError, all_of
 from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.problems import validate
-from fleet.spec.project import environment_names
-from fleet.spec.reader import read_source
+from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.trusts import AccessRole, access_role, audience, github_environment
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 """A folder that stands for itself in the patterns and the shell of a workflow."""
@@ -58,9 +56,9 @@ def targets_of(root: Path) -> list[Target]:
     Raises:
         FindingsError: every mistake of their files.
     """
-    names = [name for name in environment_names(root) if name != LOCAL]
-    files = [root / "environments" / f"{name}.yaml" for name in names]
-    return [Target(each) for each in all_of(files, lambda file: validate(Environment, read_source(file)))]
+    fleet = FleetFiles(root)
+    names = [name for name in fleet.environments if name != LOCAL]
+    return [Target(each) for each in all_of(names, fleet.environment)]
 
 
 def prefix_of(root: Path, top: Path) -> str:

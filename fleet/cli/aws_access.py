@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.aws.access import Access, account_access, embedded_access
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.state import LocalState, Supervisor
-from fleet.spec.environment import LOCAL
+from fleet.spec.project import Project
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient
 
 
-def connect(root: Path, place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
+def connect(project: Project, profile: str | None, *, attempts: int | None = None) -> Access:
     """Access to the embedded AWS for `local`, else to the environment's account; the credentials are checked.
 
     `attempts` is how often an account is asked at most. Default: as botocore.
@@ -24,12 +23,12 @@ def connect(root: Path, place: Deployment, profile: str | None, *, attempts: int
         FindingsError: the credentials belong to another account, or a profile is named for `local`.
         CannotRunError: there are no credentials, AWS does not answer, or no local fleet runs.
     """
-    access = access_to(root, place, profile, attempts=attempts)
+    access = access_to(project, profile, attempts=attempts)
     access.check_account()
     return access
 
 
-def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: int | None = None) -> Access:
+def access_to(project: Project, profile: str | None, *, attempts: int | None = None) -> Access:
     """The same without a check of the credentials' account.
 
     Raises:
@@ -37,9 +36,9 @@ def access_to(root: Path, place: Deployment, profile: str | None, *, attempts: i
         CannotRunError: no local fleet runs on this machine.
     """
     return (
-        _embedded_access(root, place, profile)
-        if place.environment == LOCAL
-        else account_access(place, profile, attempts=attempts)
+        _embedded_access(project, profile)
+        if project.environment.is_local
+        else account_access(project.place, profile, attempts=attempts)
     )
 
 
@@ -50,11 +49,11 @@ def local_fleet(root: Path, client: BaseClient) -> Supervisor | None:
     return supervisor if supervisor is not None and supervisor.url == url else None
 
 
-def _embedded_access(root: Path, place: Deployment, profile: str | None) -> Access:
+def _embedded_access(project: Project, profile: str | None) -> Access:
     if profile is not None:
         message = f"--profile {profile}: the environment `local` runs on this machine and uses no AWS profile"
         raise FindingsError([Finding(code="FL603", message=message, hint="remove --profile")])
-    supervisor = LocalState(root).supervisor()
+    supervisor, place = LocalState(project.root).supervisor(), project.place
     if supervisor is None:
         raise CannotRunError("no local fleet is running", "run `fleet local up` first")
     if supervisor.region != place.region:

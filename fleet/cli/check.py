@@ -13,18 +13,18 @@ import typer
 
 from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
+from fleet.cli.current_fleet import current_fleet, nearest_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.cli.selection import print_notes
-from fleet.core.project_root import project_root, project_roots
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.rules.names import name_of
 from fleet.selection.selector import Selector
-from fleet.spec.project import open_project
+from fleet.spec.project import Fleet
 from fleet.upgrade.template_digest import template_changes
 
 
@@ -68,7 +68,9 @@ def check(
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
-    selector = None if env is None or for_repositories else _selector(env)
+    fleet = None if env is None or for_repositories else nearest_fleet()
+    # It selects endpoints by files that could also be checked without a fleet.
+    selector = Selector(fleet, env, drafts=True) if fleet and env else None
     repositories, nowhere, specs = _sort_arguments(paths or (), env, selector)
     if run and not repositories:
         raise typer.BadParameter("pass a model repository: a folder or an archive", param_hint="--run")
@@ -93,9 +95,10 @@ def check(
             what = f"{specs[0]!r} is not a model repository; " if specs else ""
             message = f"{what}pass the name of an environment to check endpoints"
             raise typer.BadParameter(message, param_hint="--env")
-        root = project_root(Path.cwd())
-        chosen = selector or Selector(root, env, drafts=True)
-        of_specs, names = _of_specs(root, env, chosen, specs, locked=locked, today=policy_day(today))
+        fleet = fleet or current_fleet()
+        root = fleet.root
+        chosen = selector or Selector(fleet, env, drafts=True)
+        of_specs, names = _of_specs(fleet, env, chosen, specs, locked=locked, today=policy_day(today))
         findings, checked = [*findings, *of_specs], [*checked, *names]
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
@@ -116,12 +119,6 @@ def _is_error(finding: Finding) -> bool:
     return finding.severity is Severity.ERROR
 
 
-def _selector(env: str) -> Selector | None:
-    """What selects endpoints by files that could also be checked without a fleet."""
-    root = next(project_roots(Path.cwd()), None)
-    return Selector(root, env, drafts=True) if root else None
-
-
 def _sort_arguments(
     paths: Sequence[str], env: str | None, selector: Selector | None
 ) -> tuple[list[Path], list[str], list[str]]:
@@ -137,12 +134,12 @@ def _sort_arguments(
 
 
 def _of_specs(
-    root: Path, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
+    fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
 ) -> tuple[list[Finding], list[str]]:
     """The findings of the specs, and which were checked."""
     try:
         chosen = selector.select(paths)
-        project = open_project(root, env, chosen.endpoints, chosen.draft_names())
+        project = fleet.open(env, chosen.endpoints, chosen.draft_names())
         if paths:
             print_notes(chosen, env)
         project = replace(project, endpoints=tuple(chosen.endpoints))

@@ -10,15 +10,13 @@ import typer
 from fleet.aws.dashboard.draw import draw_dashboard
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import access_to, connect, local_fleet
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
 from fleet.core.files import private_folder, write_atomically
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import open_project
 
 LEAST_HOURS, MOST_HOURS = 0.1, 360.0
 """The most is 15 days, for which CloudWatch keeps values by minute."""
@@ -41,14 +39,14 @@ def dashboard(
     """
     if file is not None and file.is_dir():
         raise CannotRunError(f"{file} is a folder", "pass a file in it")
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env, [endpoint]).environment)
+    project = current_project(env, endpoint)
+    root, place = project.root, project.place
     if not place.dashboards:
         deploy = "fleet local up" if env == LOCAL else f"fleet deploy --env {env}"
         problem = f"{endpoint} has no dashboard: environments/{env}.yaml has `dashboards: false`"
         raise CannotRunError(problem, f"write `dashboards: true` there, then run `{deploy}`")
     # The embedded AWS is found by its keys, which are of no other account.
-    access = (access_to if env == LOCAL else connect)(root, place, profile)
+    access = (access_to if env == LOCAL else connect)(project, profile)
     if (supervisor := local_fleet(root, access.client("cloudwatch"))) is not None:
         ask_to_publish(supervisor)
     page = draw_dashboard(access, endpoint, stack_of(place, endpoint), hours, root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,11 +17,11 @@ from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.local.limitations import with_servable_images
@@ -88,18 +87,18 @@ def deploy(
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
     end_like_ctrl_c()
-    root, console = project_root(Path.cwd()), OutputConsole()
-    project, steps = chosen_project(root, env, endpoints), Steps(console)
+    project, console = chosen_project(current_fleet(), env, endpoints), OutputConsole()
+    root, steps = project.root, Steps(console)
     with steps.step("check"):
         fleet = (
-            resolve_foundation(root, env)
+            resolve_foundation(project)
             if foundation
             else checked_fleet(project, locked=locked, today=policy_day())
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
     with steps.step("account") as step:
-        access = connect(root, fleet.place, profile, attempts=ATTEMPTS)
+        access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))

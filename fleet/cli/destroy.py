@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,18 +13,16 @@ from fleet.aws.deploy.destroy import Deletion, plan_deletion
 from fleet.aws.deploy.destroy import destroy as delete
 from fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_project
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import deployed_names
-from fleet.core.project_root import project_root
 from fleet.endpoint.object_keys import prefix_of
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
+from fleet.spec.deployment import Deployment
 from fleet.spec.membership import lock_files
-from fleet.spec.project import open_project
 
 
 def destroy(
@@ -45,10 +42,10 @@ def destroy(
     Archives in the bucket and the Foundation stack are kept.
     """
     end_like_ctrl_c()
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
-    names = deployed_names(root, env, endpoints)
-    access = connect(root, place, profile)
+    project = current_project(env)
+    root, place = project.root, project.place
+    names = deployed_names(project.fleet, env, endpoints)
+    access = connect(project, profile)
     with aws_errors_as_findings():
         planned = {name: _plan(access, name, is_named=name in endpoints) for name in names}
         found = {name: deletion for name, deletion in planned.items() if deletion is not None}

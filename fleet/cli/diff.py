@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
 from fleet.cli.selection import print_notes, selection_or_refusal
-from fleet.core.project_root import project_root
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
 from fleet.selection.forms import AND, CHANGED
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
@@ -35,8 +34,7 @@ def diff(
     Compares an environment that has `promoted_from` with that environment and with model_specs/. Does not
     call AWS.
     """
-    root = project_root(Path.cwd())
-    project = open_project(root, env)
+    project = current_project(env)
     found, chosen = backlog(project), list[str]()
     if endpoints:
         chosen = _chosen(project, endpoints, {each.name for each in found})
@@ -68,7 +66,7 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
     """
     env, absent = project.environment.environment, project.absent
     main = _following_main(project).environment.environment
-    selectors = [Selector(project.root, each) for each in (env, main)]
+    selectors = [Selector(project.fleet, each) for each in (env, main)]
     selected = list[Selection]()
     for argument in arguments:
         if argument in waiting:
@@ -126,7 +124,7 @@ def _following_main(project: Project) -> Project:
     seen = set[str]()
     while (origin := project.environment.promoted_from) is not None and origin not in seen:
         seen.add(origin)  # a circle is a finding of `fleet check`
-        project = open_project(project.root, origin)
+        project = project.fleet.open(origin)
     return project
 
 

@@ -20,15 +20,13 @@ from fleet.aws.doctor.observation import Observation, SeenLog
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.cli.arguments import Env, Profile, require_one_name
 from fleet.cli.aws_access import connect, local_fleet
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.local.state import LocalState, Supervisor, log_name
 from fleet.printers.human import show_findings
-from fleet.spec.project import open_project
 
 ERRORS, LINES = 8, 12
 """How many error lines and how many last lines of a log are shown."""
@@ -51,10 +49,9 @@ def doctor(
     Compares the endpoint, its stack, its logs and its failed calls with known causes, and shows the rule for
     each. Changes nothing. Exit code 0: the endpoint is healthy; 1: something is wrong.
     """
-    root = project_root(Path.cwd())
-    project = open_project(root, env)
-    place = place_of(project.environment)
-    access = connect(root, place, profile)
+    project = current_project(env)
+    root, place = project.root, project.place
+    access = connect(project, profile)
     supervisor = local_fleet(root, access.client("sagemaker"))
     if supervisor is not None:
         _publish_metrics(supervisor)

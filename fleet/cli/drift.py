@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,18 +17,16 @@ from fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_project
 from fleet.cli.deploy import ATTEMPTS
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import deployed_names
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError, Failure, Finding, one_failure
 from fleet.printers.console import OutputConsole
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
-from fleet.spec.project import open_project
+from fleet.spec.deployment import Deployment
 
 CODE = "FL605"
 
@@ -58,10 +55,10 @@ def drift(
     """
     if foundation and endpoints:
         raise typer.BadParameter("cannot be combined with endpoints", param_hint="--foundation")
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
-    named = deployed_names(root, env, endpoints) if endpoints else None
-    access = connect(root, place, profile, attempts=ATTEMPTS)
+    project = current_project(env)
+    root, place = project.root, project.place
+    named = deployed_names(project.fleet, env, endpoints) if endpoints else None
+    access = connect(project, profile, attempts=ATTEMPTS)
     console = OutputConsole(stderr=True)
     with console.status(f"comparing {env}") if console.is_terminal else nullcontext():
         with aws_errors_as_findings():

@@ -13,6 +13,7 @@ import typer
 from fleet.aws.api.emulator import client_variables
 from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
 from fleet.cli.arguments import Concurrency, Endpoints, FailFast
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
@@ -51,9 +52,9 @@ def up(
     Run it again to update them. An endpoint that fails does not stop the others and is shown at the end.
     """
     end_like_ctrl_c()
-    root = project_root(Path.cwd())
-    names = chosen_project(root, LOCAL, endpoints).endpoints if endpoints else ()
-    fleet = deploy(root, names, OutputConsole(), concurrency=concurrency, fail_fast=fail_fast)
+    files = current_fleet()
+    names = chosen_project(files, LOCAL, endpoints).endpoints if endpoints else ()
+    fleet = deploy(files, names, OutputConsole(), concurrency=concurrency, fail_fast=fail_fast)
     _show(fleet.status, fleet.supervisor)
     say("")
     say(

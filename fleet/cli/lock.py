@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +11,9 @@ import typer
 from fleet.artifacts.lock import try_locks
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError, one_failure
 from fleet.printers.console import OutputConsole
 
@@ -42,8 +40,7 @@ def lock(
 
     Exit code 1: an input is wrong, and no lock is written; 2: a lock could not be made.
     """
-    root = project_root(Path.cwd())
-    project = chosen_project(root, env, endpoints)
+    project = chosen_project(current_fleet(), env, endpoints)
     if origin := project.environment.promoted_from:
         message = f"{env} is promoted from {origin}: its locks are not written from repositories"
         hint = f"run {project.environment.lock_command('ENDPOINT')}"
@@ -51,17 +48,17 @@ def lock(
 
     @cache
     def s3() -> S3Client:
-        return connect(root, place_of(project.environment), profile).client("s3")
+        return connect(project, profile).client("s3")
 
     @cache
     def ecr() -> Any:
-        return connect(root, place_of(project.environment), profile).client("ecr")
+        return connect(project, profile).client("ecr")
 
     console = OutputConsole(stderr=True)
     with console.status("reading the model repositories") if console.is_terminal else nullcontext():
         run = try_locks(project, s3, ecr, drop_missing=drop_missing)
     for file in run.changed:
-        say(f"wrote {file.relative_to(root)}")
+        say(f"wrote {file.relative_to(project.root)}")
     if run.failures:
         raise one_failure(run.failures)
     if not run.changed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,17 +15,16 @@ from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
 from fleet.cli.arguments import Endpoints, Environments, Profile, TableFormat
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.selection import print_notes, selection_or_refusal
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.selection.forms import is_selector
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Fleet, Project
 
 
 def ls(
@@ -42,8 +40,8 @@ def ls(
 
     For each difference, prints the command that resolves it.
     """
-    root, found = project_root(Path.cwd()), list[InventoryEntry]()
-    chosen = [_choose(root, name, endpoints or ()) for name in dict.fromkeys(env)]
+    fleet, found = current_fleet(), list[InventoryEntry]()
+    chosen = [_choose(fleet, name, endpoints or ()) for name in dict.fromkeys(env)]
     _require_found(filter(is_selector, endpoints or ()), chosen)
     for one in chosen:
         found += _entries(one, profile, is_all=not endpoints, offline=offline)
@@ -80,8 +78,8 @@ class _EnvironmentSelection:
         return [each for each in self.unknown if not is_selector(each)]
 
 
-def _choose(root: Path, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
-    project, selector = open_project(root, env), Selector(root, env)
+def _choose(fleet: Fleet, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
+    project, selector = fleet.open(env), Selector(fleet, env)
     found, unknown = list[Selection](), dict[str, FindingsError]()
     for each in arguments:
         selection = selection_or_refusal(selector, each)
@@ -111,7 +109,7 @@ def _entries(
     if not (is_all or names):
         return []
     project = chosen.project
-    access = None if offline else connect(project.root, place_of(project.environment), profile)
+    access = None if offline else connect(project, profile)
     console = OutputConsole(stderr=True)
     reading = (
         console.status(f"comparing {project.environment.environment}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,9 +14,8 @@ from fleet.artifacts.progress import shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import ask_consent, say
-from fleet.core.project_root import project_root
-from fleet.spec.project import open_project
 
 app = typer.Typer(
     help="List, add and remove models without a deploy (live sets).",
@@ -38,9 +36,9 @@ def list_models(
     profile: Profile = None,
 ) -> None:
     """List the models that callers can invoke."""
-    root = project_root(Path.cwd())
-    live = live_set(open_project(root, env, [endpoint]), endpoint)
-    s3 = connect(root, live.place, profile).client("s3")
+    project = current_project(env, endpoint)
+    live = live_set(project, endpoint)
+    s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
         targets = targets_of(s3, live)
         asked = [target.name for target in targets if target.size is not None] if digests else []
@@ -81,11 +79,10 @@ def add(
 
     Prints the target that callers pass to invoke the model.
     """
-    root = project_root(Path.cwd())
-    project = open_project(root, env, [endpoint])
+    project = current_project(env, endpoint)
     live = live_set(project, endpoint)
     check_archive_name(archive)
-    s3 = connect(root, live.place, profile).client("s3")
+    s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
         loaded = project.load(endpoint)
         with told_of_arguments(loaded):
@@ -104,9 +101,9 @@ def remove(
     profile: Profile = None,
 ) -> None:
     """Remove a model that is not in the spec."""
-    root = project_root(Path.cwd())
-    live = live_set(open_project(root, env, [endpoint]), endpoint)
-    s3 = connect(root, live.place, profile).client("s3")
+    project = current_project(env, endpoint)
+    live = live_set(project, endpoint)
+    s3 = connect(project, profile).client("s3")
     with aws_errors_as_findings(live.place):
         found = targets_of(s3, live)
     require_removable(live, target, [each.name for each in found if each.size is not None])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import policy_day
-from fleet.core.project_root import project_root
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.proposal.copy import copied_spec
@@ -18,7 +17,6 @@ from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project
 
 OPTIONS = "--from-repository, --from-spec"
 
@@ -79,14 +77,15 @@ def new(
         raise typer.BadParameter(
             "only with --from-repository: a copy is written beside the original", param_hint="--folder"
         )
-    root = project_root(Path.cwd())
+    fleet = current_fleet()
+    root = fleet.root
     beside = None if from_spec is None else spec_of(root, from_spec).parent
     file = new_file(root, name, beside or spec_folder(root, folder or ""))
-    projects = projects_with(root, name)
+    projects = projects_with(fleet, name)
     if from_repository is not None:
         text = proposed_spec(name, file, from_repository, projects, mode, profile or ())
     else:
-        text = _copy(root, projects[0], str(from_spec), name)
+        text = copied_spec(projects[0].draft(spec_of(root, str(from_spec))), name)
     refused = write_spec(file, text, projects, policy_day())
     say(f"wrote {file.relative_to(root)}")
     if refused:
@@ -99,7 +98,3 @@ def new(
     names = [each.environment.environment for each in projects]
     say(f"next: fleet lock --env {(first := LOCAL if LOCAL in names else names[0])} {name}")
     say(f"      fleet {'local up' if first == LOCAL else f'deploy --env {first}'} {name}")
-
-
-def _copy(root: Path, project: Project, other: str, name: str) -> str:
-    return copied_spec(project.draft(spec_of(root, other)), name)

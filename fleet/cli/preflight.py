@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,8 +14,8 @@ from fleet.aws.preflight.checks import preflight as look
 from fleet.aws.preflight.subject import Subject
 from fleet.cli.arguments import Endpoints, Env, Profile
 from fleet.cli.aws_access import access_to
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.endpoint.resolve import resolve_project
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Severity
@@ -41,20 +40,20 @@ def preflight(
     Checks credentials, bootstrap, Foundation, quotas, images, networks, artifacts, endpoints and their
     alarms. Changes nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
     """
-    root, console = project_root(Path.cwd()), OutputConsole()
-    project = chosen_project(root, env, endpoints, may_be_empty=format is not Format.HUMAN)
+    console = OutputConsole()
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=format is not Format.HUMAN)
     if endpoints and not project.endpoints:
-        print_findings([], format, root)
+        print_findings([], format, project.root)
         return
     fleet = resolve_project(project)
     seen = []
     limits = partial(image_limits, project, fleet, named=bool(endpoints))
-    for each in look(Subject(project, fleet, access_to(root, fleet.place, profile), limits)):
+    for each in look(Subject(project, fleet, access_to(project, profile), limits)):
         if format is Format.HUMAN:
             console.print(_line(each), soft_wrap=True)
         seen.append(each)
     findings = [finding for each in seen for finding in each.findings]
-    print_findings(sorted(findings, key=lambda finding: finding.sort_key), format, root)
+    print_findings(sorted(findings, key=lambda finding: finding.sort_key), format, project.root)
     if any(finding.severity is Severity.ERROR for finding in findings):
         sys.exit(INPUT_IS_WRONG)
     for each in seen:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,14 +14,13 @@ from fleet.artifacts.promote.lock import require_two
 from fleet.artifacts.promote.promote import Next, PromotionSource
 from fleet.artifacts.promote.promote import promote as copy_and_lock
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
-from fleet.endpoint.resolve import place_of
 from fleet.printers.console import OutputConsole
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 from fleet.upgrade.template_digest import template_digests
 
 
@@ -66,8 +64,7 @@ def promote(
     Copies archives, engines and images by digest. Writes the locks, and also the specs if the target has
     `promoted_from`, as one change to review.
     """
-    root = project_root(Path.cwd())
-    target_project = open_project(root, target)
+    target_project = current_project(target)
     if adopt:
         _adopt(target_project, endpoints or ())
         return
@@ -78,14 +75,14 @@ def promote(
         )
     if not endpoints:
         raise typer.BadParameter("name the endpoints, or '*' for all", param_hint="ENDPOINT")
-    tested = chosen_project(root, source, endpoints)
+    tested = chosen_project(target_project.fleet, source, endpoints)
     wanted = target_for(target_project, tested.endpoints, endpoints)
     for name in (each for each in tested.endpoints if each not in wanted.endpoints):
         say(f"left out: {wanted.absent[name].message}")
     tested = replace(tested, endpoints=wanted.endpoints)
     require_two(tested, wanted, LOCAL)
-    read = connect(root, place_of(tested.environment), from_profile)
-    written = connect(root, place_of(wanted.environment), to_profile)
+    read = connect(tested, from_profile)
+    written = connect(wanted, to_profile)
     done = copy_and_lock(
         PromotionSource(
             project=tested,
@@ -104,7 +101,7 @@ def promote(
         for change in changes:
             say(f"{name}: {target} differs from {source} on purpose: {change}")
     for file in done.files:
-        say(f"wrote {file.relative_to(root)}")
+        say(f"wrote {file.relative_to(tested.root)}")
     deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
     if done.files:
         say(f"review and commit {'it' if len(done.files) == 1 else 'them'}, then {deploy}")

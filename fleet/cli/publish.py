@@ -17,11 +17,11 @@ from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.images.builds import former_lines
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
 from fleet.endpoint.resolve import resolve_project
 from fleet.printers.console import OutputConsole
@@ -61,10 +61,9 @@ def publish(
     if keep is not None and not prune:
         raise typer.BadParameter("requires --prune", param_hint="--keep")
     end_like_ctrl_c()
-    root = project_root(Path.cwd())
-    project = chosen_project(root, env, endpoints, may_be_empty=prune)
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=prune)
     fleet = resolve_project(project)
-    access = connect(root, fleet.place, profile)
+    access = connect(project, profile)
     progress = progress_on(OutputConsole())
     s3, builders = access.client("s3"), access.engine_clients
     done = publish_archives(
@@ -79,7 +78,7 @@ def publish(
     say(_summary(done))
     if prune:
         with aws_errors_as_findings(fleet.place):
-            _prune(access, root, KEEP if keep is None else keep, yes=yes)
+            _prune(access, project.root, KEEP if keep is None else keep, yes=yes)
 
 
 def _summary(done: PublishResult) -> str:

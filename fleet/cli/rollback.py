@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,13 +10,12 @@ import typer
 from fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_project
 from fleet.cli.deploy import deploy as deploy_command
 from fleet.cli.output import say
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, environment_names, open_project
+from fleet.spec.project import Project
 
 
 def rollback(
@@ -46,18 +44,17 @@ def rollback(
         raise FindingsError(
             [Finding(code="FL604", message=message, hint="change the files, then `fleet local up`")]
         )
-    root = project_root(Path.cwd())
-    project = open_project(root, env)
+    project = current_project(env)
     release = earlier_release(project, endpoint, to)
-    access = connect(root, place_of(project.environment), profile)
+    access = connect(project, profile)
     require_stored(project, release, access.client("s3"), access.client("ecr"))
     changes, others = changed_keys(project, release), _others(project, endpoint)
-    files = write_release(release, root)
+    files = write_release(release, project.root)
     say(f"{endpoint} in {env} {'as in' if files else 'is already restored to'} {release.commit}")
     for change in changes:
         say(f"  {change}")
     for file in files:
-        say(f"wrote {file.relative_to(root)}")
+        say(f"wrote {file.relative_to(project.root)}")
     if others and project.spec_files.get(endpoint) in files:
         say(f"the spec is also that of {', '.join(others)}")
     if deploy:
@@ -70,11 +67,11 @@ def rollback(
 def _others(project: Project, endpoint: str) -> list[str]:
     """The other environments that have the spec in model_specs/; those with mistakes are left out."""
     others = list[str]()
-    for name in environment_names(project.root):
+    for name in project.fleet.environments:
         if project.is_promoted or name in (project.environment.environment, LOCAL):
             continue
         with suppress(FindingsError):
-            other = open_project(project.root, name)
+            other = project.fleet.open(name)
             if not other.is_promoted and endpoint in other.spec_files:
                 others.append(name)
     return others

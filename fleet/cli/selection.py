@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import typer
 
@@ -16,19 +15,19 @@ from fleet.selection.forms import is_selector, refuse_misspelt
 from fleet.selection.paths import UNUSED, Selection
 from fleet.selection.selector import Selector
 from fleet.spec.membership import ABSENT
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Fleet, Project
 
 ELSEWHERE = {ABSENT, "FL120", UNUSED, "FL506"}
 """The codes of arguments that match nothing in one environment, and may in another."""
 
 
 def chosen_project(
-    root: Path, env: str, arguments: Sequence[str] | None, *, may_be_empty: bool = False
+    fleet: Fleet, env: str, arguments: Sequence[str] | None, *, may_be_empty: bool = False
 ) -> Project:
     """An environment with the endpoints that the arguments select; without arguments, all.
 
     Args:
-        root: The fleet.
+        fleet: The fleet.
         env: The environment.
         arguments: Names and other selectors, as the user wrote them.
         may_be_empty: Whether the command has something to print for no endpoint, such as an empty document.
@@ -38,22 +37,22 @@ def chosen_project(
         typer.Exit: files were named, or changes asked for, that concern no endpoint; that is not an error.
     """
     if not arguments:
-        return open_project(root, env)
-    selection = Selector(root, env).select(arguments)
-    project = replace(open_project(root, env, selection.endpoints), endpoints=tuple(selection.endpoints))
+        return fleet.open(env)
+    selection = Selector(fleet, env).select(arguments)
+    project = replace(fleet.open(env, selection.endpoints), endpoints=tuple(selection.endpoints))
     print_notes(selection, env)
     if not (selection.endpoints or may_be_empty):
         raise typer.Exit
     return project
 
 
-def deployed_names(root: Path, env: str, arguments: Sequence[str]) -> list[str]:
+def deployed_names(fleet: Fleet, env: str, arguments: Sequence[str]) -> list[str]:
     """Names as they are, as a stack needs no spec; what globs and conditions select.
 
     Raises:
         FindingsError: a selector is wrong or fits nothing, or an argument is a path.
     """
-    selector = Selector(root, env, files=False)
+    selector = Selector(fleet, env, files=False)
     names = list[str]()
     for argument in dict.fromkeys(arguments):
         refuse_misspelt(argument)

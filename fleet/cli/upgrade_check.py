@@ -14,7 +14,7 @@ from fleet.core.files import private_folder
 from fleet.core.project_root import project_root
 from fleet.exits import INPUT_IS_WRONG
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import environment_names
+from fleet.spec.fleet_files import environment_names
 from fleet.upgrade.comparison import Change, compare
 from fleet.upgrade.installation import installation, require_distinct
 from fleet.upgrade.synthesis import THIS, install_wheel, settings, synthesise, upgraded

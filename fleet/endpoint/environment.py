@@ -8,15 +8,14 @@ from dataclasses import replace
 from fleet.catalog.images import image_regions
 from fleet.catalog.instances import hosted_in
 from fleet.catalog.limits import limit
-from fleet.endpoint.access import provider_arn, trusts_of
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, Severity
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.github_repository import IDS_SINCE, ids_command, prefix_command
-from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.project import Project, environment_names
-from fleet.spec.reader import read_source
+from fleet.spec.problems import did_you_mean
+from fleet.spec.project import Project
 from fleet.spec.source import Source, finding_at
 from fleet.spec.spec_files import same_names
+from fleet.spec.trusts import provider_arn, trusts_of
 
 OWN_TAGS = 2
 """`triton-fleet:environment` and `triton-fleet:endpoint` are added to those of the environment."""
@@ -85,8 +84,7 @@ def _same_account(project: Project) -> Iterator[Finding]:
             continue
         for name in project.endpoints:
             if all(
-                (project.root / "locks" / each / f"{name}.lock.yaml").is_file()
-                for each in (own.environment, other.environment)
+                project.fleet.lock_file(each, name).is_file() for each in (own.environment, other.environment)
             ):
                 message = (
                     f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
@@ -122,9 +120,8 @@ def _same_provider(project: Project) -> Iterator[Finding]:
 
 
 def _others(project: Project) -> Iterator[Environment]:
-    for name in environment_names(project.root):
-        if name not in (project.environment.environment, LOCAL):
-            try:
-                yield validate(Environment, read_source(project.root / "environments" / f"{name}.yaml"))
-            except FindingsError:
-                continue  # reported when that environment is checked
+    """The other environments that can be read."""
+    names = (
+        each for each in project.fleet.environments if each not in (project.environment.environment, LOCAL)
+    )
+    yield from filter(None, map(project.fleet.environment.readable, names))

@@ -50,7 +50,7 @@ def _objects(loaded: LoadedSpec) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _is_of_a_fleet(project: Project, bucket: str) -> bool:
-    return _FLEET_BUCKET.fullmatch(bucket) is not None or bucket in project.given_buckets
+    return _FLEET_BUCKET.fullmatch(bucket) is not None or bucket in project.fleet.given_buckets
 
 
 def _is_upload(key: str, endpoint: str) -> bool:

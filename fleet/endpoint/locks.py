@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.endpoint.context.context import EndpointContext
 from fleet.findings import NAMES, Finding, FindingsError, HintForSeveral, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, environment_names, load_lock
+from fleet.spec.project import LoadedSpec, Project
 
 MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
 
 
-def read_lock(project: Project, spec: EndpointSpec) -> tuple[Lock | None, list[Finding]]:
-    """The endpoint's lock in its project, and what is wrong with it."""
-    file, environment = project.lock_file(spec.endpoint), project.environment
-    lock, wrong = read_lock_file(file, environment.environment, spec, environment.lock_command(spec.endpoint))
+def locked_context(
+    project: Project, loaded: LoadedSpec, *, reads_folders: bool = False
+) -> tuple[EndpointContext, list[Finding]]:
+    """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock.
+
+    With `reads_folders`, the caller checks the spec's repositories itself.
+    """
+    spec, environment = loaded.spec, project.environment
+    file, command = project.lock_file(spec.endpoint), environment.lock_command(spec.endpoint)
+    lock, wrong = read_lock_file(file, environment.environment, spec, command, project.fleet.lock)
     if lock is not None and lock.promoted_from is not None:
         wrong += _origin_findings(project, lock, lock.promoted_from)
-    return lock, with_hint_for_several(wrong, spec.endpoint, environment)
+    found = with_hint_for_several(wrong, spec.endpoint, environment)
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=lock, reads_folders=reads_folders)
+    return decided, found
 
 
 def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:
@@ -32,7 +42,7 @@ def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]
     """
     environment, own = project.environment, project.environment.environment
     claim = f"the lock names {origin!r} as `promoted_from`"
-    if origin == own or origin not in environment_names(project.root):
+    if origin == own or origin not in project.fleet.environments:
         severity = Severity.WARNING if project.is_promoted else Severity.ERROR
         message = f"{claim}, which is {'this' if origin == own else 'no'} environment"
     elif environment.promoted_from not in (None, origin):
@@ -63,7 +73,11 @@ def with_hint_for_several(
 
 
 def read_lock_file(
-    file: Path, environment: str, spec: EndpointSpec, command: str = ""
+    file: Path,
+    environment: str,
+    spec: EndpointSpec,
+    command: str = "",
+    load: Callable[[Path], Lock] = load_lock,
 ) -> tuple[Lock | None, list[Finding]]:
     """A lock, and what is wrong with it; None if it is another endpoint's.
 
@@ -75,7 +89,7 @@ def read_lock_file(
         message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
         return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
     try:
-        lock = load_lock(file)
+        lock = load(file)
     except FindingsError as error:
         rewrite = f"{hint}, which writes it again"
         return None, [replace(each, hint=each.hint or rewrite) for each in error.findings]

@@ -3,59 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from fleet.catalog.images import partition_of
-from fleet.endpoint.access import trusts_of
 from fleet.endpoint.alarms import resolved_alarms
 from fleet.endpoint.archives import counted_models, place_archives
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.log_groups import log_groups
-from fleet.endpoint.context.registries import allowed_accounts, pulled_repositories
-from fleet.endpoint.context.tags import endpoint_tags, environment_tags
+from fleet.endpoint.context.registries import pulled_repositories
+from fleet.endpoint.context.tags import endpoint_tags
 from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.context.volume_key import volume_key
 from fleet.endpoint.endpoint_check import resolved_check
 from fleet.endpoint.engines import resolved_engines
 from fleet.endpoint.environment import environment_findings, environment_warnings
 from fleet.endpoint.fleet_buckets import source_findings
-from fleet.endpoint.locks import read_lock
-from fleet.endpoint.resolved_endpoint import (
-    Deployment,
-    GivenBucket,
-    GivenData,
-    ResolvedEndpoint,
-    ResolvedFleet,
-)
+from fleet.endpoint.locks import locked_context
+from fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint, ResolvedFleet
 from fleet.endpoint.rollout import resolved_rollout
 from fleet.endpoint.scaling import resolved_scaling
 from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.rules.apply import rule_findings
+from fleet.spec.deployment import Deployment
 from fleet.spec.endpoint import Compression, Mode
-from fleet.spec.environment import Environment
-from fleet.spec.project import LoadedSpec, Project, open_project
+from fleet.spec.project import LoadedSpec, Project
 
 
-def resolve_fleet(root: Path, environment: str, endpoints: Sequence[str] = ()) -> ResolvedFleet:
-    """Read and resolve an environment's endpoints, all of them or those named.
-
-    Raises:
-        FindingsError: every mistake of every endpoint.
-    """
-    return resolve_project(open_project(root, environment, endpoints))
-
-
-def resolve_foundation(root: Path, environment: str) -> ResolvedFleet:
+def resolve_foundation(project: Project) -> ResolvedFleet:
     """An environment without endpoints: what they share needs no lock.
 
     Raises:
         FindingsError: the environment's file is wrong.
     """
-    project = open_project(root, environment)
     if findings := environment_findings(project):
         raise FindingsError(findings)
     warnings = tuple(environment_warnings(project.environment, project.environment_source))
-    return ResolvedFleet(place=place_of(project.environment), endpoints=(), warnings=warnings)
+    return ResolvedFleet(place=project.place, endpoints=(), warnings=warnings)
 
 
 def resolve_project(project: Project, *, reads_folders: bool = False) -> ResolvedFleet:
@@ -66,41 +47,16 @@ def resolve_project(project: Project, *, reads_folders: bool = False) -> Resolve
     Raises:
         FindingsError: every mistake of every endpoint.
     """
-    place = place_of(project.environment)
     warnings = [*environment_warnings(project.environment, project.environment_source)]
 
     def resolved(name: str) -> ResolvedEndpoint:
-        endpoint, findings = _resolve(project, place, project.load(name), reads_folders)
+        endpoint, findings = _resolve(project, project.load(name), reads_folders)
         warnings.extend(findings)
         return endpoint
 
     wrong = [*project.findings, *environment_findings(project)]
     endpoints = all_of(project.endpoints, resolved, wrong)
-    return ResolvedFleet(place=place, endpoints=tuple(endpoints), warnings=tuple(warnings))
-
-
-def place_of(environment: Environment) -> Deployment:
-    """Where an environment's fleet lives."""
-    builds, bucket = environment.engine_builds, environment.artifact_bucket
-    return Deployment(
-        environment=environment.environment,
-        account=environment.account,
-        region=environment.region,
-        partition=partition_of(environment.region),
-        tags=environment_tags(environment),
-        kms_key=environment.kms_key,
-        permissions_boundary=environment.permissions_boundary,
-        notifications=environment.notifications.by_severity,
-        owner_notifications={
-            team: each.by_severity for team, each in environment.notifications.owners.items()
-        },
-        dashboards=environment.dashboards,
-        build_seconds=builds.timeout,
-        builds_in_own_images=builds.own_images,
-        given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,
-        access=trusts_of(environment),
-        allowed_accounts=allowed_accounts(environment),
-    )
+    return ResolvedFleet(place=project.place, endpoints=tuple(endpoints), warnings=tuple(warnings))
 
 
 def resolve_endpoint(
@@ -157,10 +113,7 @@ def resolve_endpoint(
 
 
 def _resolve(
-    project: Project, place: Deployment, loaded: LoadedSpec, reads_folders: bool
+    project: Project, loaded: LoadedSpec, reads_folders: bool
 ) -> tuple[ResolvedEndpoint, list[Finding]]:
-    lock, wrong_lock = read_lock(project, loaded.spec)
-    decided = EndpointContext(
-        loaded=loaded, environment=project.environment, lock=lock, reads_folders=reads_folders
-    )
-    return resolve_endpoint(place, decided, [*wrong_lock, *source_findings(project, loaded)])
+    decided, wrong_lock = locked_context(project, loaded, reads_folders=reads_folders)
+    return resolve_endpoint(project.place, decided, [*wrong_lock, *source_findings(project, loaded)])

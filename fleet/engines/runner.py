@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from fleet.catalog.builds import Build, Way, build_support
 from fleet.catalog.instances import Instance
-
-Project = Literal["job", "image"]
-"""A CodeBuild project: of jobs that build engines, of images."""
 
 
 @dataclass(frozen=True, kw_only=True)

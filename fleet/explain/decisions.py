@@ -10,8 +10,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.endpoint.context.variables import DEFAULT_MODEL
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, stack_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.explain.decision import Decision, dated_facts
 from fleet.explain.effective_spec import redact
 from fleet.explain.engines import engine_decisions
@@ -21,6 +20,7 @@ from fleet.explain.rollout import check_decisions, rollout_decisions
 from fleet.explain.scaling import scaling_decisions
 from fleet.explain.security import security_decisions
 from fleet.findings import Finding
+from fleet.spec.deployment import Deployment
 from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import Archive, ArchiveSet, Mode
 from fleet.spec.reference.keys import default_text
@@ -29,14 +29,16 @@ _EXPLAINED = ("triton", "triton_dimensions")
 """Keys of `metrics` that decide more than one property, and are explained by what they decide."""
 
 
-def decisions(endpoint: EndpointContext, wrong_lock: Sequence[Finding] = ()) -> tuple[Decision, ...]:
+def decisions(
+    endpoint: EndpointContext, place: Deployment, wrong_lock: Sequence[Finding] = ()
+) -> tuple[Decision, ...]:
     """What follows from the spec in its environment, group by group.
 
     Args:
         endpoint: What could be decided.
+        place: Where the environment's fleet is deployed.
         wrong_lock: Why there is no lock, or what it lacks; the first is shown.
     """
-    place = place_of(endpoint.environment)
     return (
         *reasons(endpoint),
         _model_data(endpoint, place, wrong_lock),

@@ -9,8 +9,8 @@ from fleet.endpoint.context.log_groups import log_groups
 from fleet.endpoint.context.tags import endpoint_tags
 from fleet.endpoint.context.volume_key import machines_with_volume, volume_key
 from fleet.endpoint.object_keys import capture_prefix_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.explain.decision import Decision, dated_facts
+from fleet.spec.deployment import Deployment
 
 
 def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.images.python_packages import pinned_requirements
 from fleet.local.images.reference import release_of
 from fleet.local.triton.runtime import RELEASE
+from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet.spec.image_name import image_name
-from fleet.spec.membership import LOCK_END, LOCKS
-from fleet.spec.project import environment_names, load_lock, open_project
+from fleet.spec.project import Project, open_project
 from fleet_emulator.hosting import DeployedEndpoint
 
 MODE_PACKAGES = "PACKAGES"
@@ -52,17 +50,17 @@ def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
     image = loaded.spec.own_image
     if image is None:
         return named if name is None or name.tag else ImageContents(loaded.spec.triton)
-    packages = next(_locked_packages(root, project.environment.environment, endpoint.id.name), {})
+    packages = next(_locked_packages(project, endpoint.id.name), {})
     return ImageContents(
         loaded.spec.triton, packages | pinned_requirements(image.args.get(MODE_PACKAGES, ""))
     )
 
 
-def _locked_packages(root: Path, environment: str, endpoint: str) -> Iterator[dict[str, str]]:
+def _locked_packages(project: Project, endpoint: str) -> Iterator[dict[str, str]]:
     """The packages of an image by the endpoint's locks, the environment's first: `local` has none."""
-    for name in sorted(environment_names(root), key=lambda name: name != environment):
-        with suppress(FindingsError, CannotRunError, OSError):
-            lock = load_lock(root / LOCKS / name / f"{endpoint}{LOCK_END}")
-            contents = lock.image.contents if lock.image is not None else None
-            if contents is not None and contents.packages:
-                yield dict(contents.packages)
+    fleet, own = project.fleet, project.environment.environment
+    for name in sorted(fleet.environments, key=lambda name: name != own):
+        lock = fleet.lock.readable(fleet.lock_file(name, endpoint))
+        contents = lock.image.contents if lock is not None and lock.image is not None else None
+        if contents is not None and contents.packages:
+            yield dict(contents.packages)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.image_limit import image_limit
@@ -105,9 +105,7 @@ def _left_out(finding: Finding) -> Finding:
 
 
 def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:
-    loaded = project.load(name)
-    lock, _ = read_lock(project, loaded.spec)
-    decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    decided, _ = locked_context(project, project.load(name))
     yield from _image(decided)
     yield from _router(decided)
     yield from plan_findings(decided)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from fleet.catalog.images import TRITON_REPOSITORY
 from fleet.catalog.metrics import endpoint_metric, instance_namespace
-from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.containers import Container
 from fleet.local.image_limit import is_release_image
 from fleet.local.metrics.publisher import Gauge
@@ -19,6 +18,7 @@ from fleet.local.state import log_name
 from fleet.local.triton.container import departures, metrics_namespace
 from fleet.local.triton.shared_container import is_shared
 from fleet.local.triton.supervisor import SupervisedTriton
+from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet_emulator.hosting import DeployedEndpoint
 
 

@@ -16,7 +16,7 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy, Parallelism
 from fleet.aws.deploy.tools import cdk_cli, cdk_toolkit
 from fleet.check.run import judged_fleet
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
 from fleet.local.limitations import servable
 from fleet.local.packages import get_local
@@ -26,8 +26,9 @@ from fleet.local.status import Status, ask_status
 from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.steps import Steps
+from fleet.spec.deployment import Deployment
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Fleet, Project
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class LocalFleet:
 
 
 def up(
-    root: Path, endpoints: Sequence[str], console: OutputConsole, *, concurrency: int, fail_fast: bool
+    files: Fleet, endpoints: Sequence[str], console: OutputConsole, *, concurrency: int, fail_fast: bool
 ) -> LocalFleet:
     """Deploy the endpoints locally, or deploy them again to what runs already; return when they answer.
 
@@ -52,24 +53,26 @@ def up(
         CannotRunError: a tool or a platform is missing.
         SeveralFailuresError: several endpoints failed, and no other is deployed.
     """
-    state = LocalState(root)
+    state = LocalState(files.root)
     parallelism = Parallelism(concurrency=concurrency, fail_fast=fail_fast)
     try:
         with state.deploying():
-            return _up(state, endpoints, Steps(console), parallelism)
+            return _up(state, files, endpoints, Steps(console), parallelism)
     except BotoCoreError as error:
         problem = f"the embedded AWS does not answer: {error}"
         raise CannotRunError(problem, "run `fleet local up` again") from error
 
 
-def _up(state: LocalState, endpoints: Sequence[str], steps: Steps, parallelism: Parallelism) -> LocalFleet:
+def _up(
+    state: LocalState, files: Fleet, endpoints: Sequence[str], steps: Steps, parallelism: Parallelism
+) -> LocalFleet:
     root, started = state.root, False
     with steps.step("files"):
         cdk_cli(root)
         cdk_toolkit(root)
         check_embedded_aws()
         check_place(root)
-        project = open_project(root, LOCAL, endpoints)
+        project = files.open(LOCAL, endpoints)
         write_locks(project, drop_missing=True)  # nobody reviews these
         project, findings = servable(project, named=bool(endpoints))
         fleet = judged_fleet(project)  # the locks are those of a moment ago

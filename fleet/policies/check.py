@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
-from fleet.findings import Finding, FindingsError, Severity, with_endpoints
+from fleet.findings import Finding, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
@@ -37,7 +37,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
         today: The day on which exceptions and releases are compared.
     """
     files, findings = read_policies(project)
-    check = PolicyCheck(project, [_subject(project, each) for each in checked], today)
+    check = PolicyCheck(project, [Subject(each, project) for each in checked], today)
     for file in files:
         findings += check.findings(file)
     return [*findings, *check.unread_findings()]
@@ -45,7 +45,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
 
 def refusals(project: Project, loaded: LoadedSpec, today: date) -> list[Finding]:
     """What policies refuse of one endpoint, without what they refuse of its environment."""
-    check = PolicyCheck(project, [_subject(project, loaded)], today, of_environment=False)
+    check = PolicyCheck(project, [Subject(loaded, project)], today, of_environment=False)
     found = (each for file in read_policies(project)[0] for each in check.findings(file))
     return [each for each in found if each.severity is Severity.ERROR]
 
@@ -157,9 +157,9 @@ class PolicyCheck:
         checked, found = {each.name for each in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
             if name not in checked:
-                try:
-                    found.append(_subject(self.project, self.project.load(name)))
-                except FindingsError:
+                if (loaded := self.project.specs.readable(name)) is not None:
+                    found.append(Subject(loaded, self.project))
+                else:
                     self._unread.append(name)
         return tuple(found)
 
@@ -175,10 +175,6 @@ class PolicyCheck:
                     file=self.project.spec_files[name],
                     line=1,
                 )
-
-
-def _subject(project: Project, loaded: LoadedSpec) -> Subject:
-    return Subject(loaded, project.environment, project.lock_file(loaded.spec.endpoint))
 
 
 def _unknown_shares(subject: Subject, team: str, limit: Decimal) -> Iterator[Breach]:

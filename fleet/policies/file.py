@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fleet.catalog.images import image_regions, releases
 from fleet.catalog.instances import instance_types
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.policies.scope import matches
 from fleet.spec.policy import Policy, Statement
 from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.project import Project, environment_names
+from fleet.spec.project import Project
 from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source, finding_at
 from fleet.spec.spec_files import policy_files
@@ -45,10 +45,8 @@ def read_policies(project: Project) -> tuple[list[PolicyFile], list[Finding]]:
     root, files = project.root, list[PolicyFile]()
     paths, findings = policy_files(root)
     for path in paths:
-        try:
+        with collect_findings(findings):
             files.append(_read(path, root))
-        except FindingsError as error:
-            findings += error.findings
     for file in files:
         findings += _unknown_names(project, file)
         for index, statement in enumerate(file.policy.statements):
@@ -68,11 +66,11 @@ def _read(path: Path, root: Path) -> PolicyFile:
 
 def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
     """Names of environments and profiles that have no file: a statement would be about less than it seems."""
-    environments = environment_names(project.root)
+    environments = project.fleet.environments
     for who, path, patterns in _names(file.policy):
         is_environment = path[-1] == "environment"
         for pattern in patterns or ():
-            known = environments if is_environment else project.layering.profile_names()
+            known = environments if is_environment else project.layering.profile_names
             if any(matches((pattern,), each) for each in known):
                 continue
             message, mark = f"{who} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)

@@ -102,7 +102,7 @@ def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
 
 
 def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    allowed, environment = statement.regions, subject.environment
+    allowed, environment = statement.regions, subject.project.environment
     if allowed is not None and not matches(allowed, environment.region):
         yield Breach(
             key="regions",

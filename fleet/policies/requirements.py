@@ -44,7 +44,7 @@ def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Bre
 
 def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
     rule = f"requires {listed([f'`{each}`' for each in statement.tags])}"
-    tags = endpoint_tags(subject.environment, subject.loaded.spec)
+    tags = endpoint_tags(subject.project.environment, subject.loaded.spec)
     for tag in statement.tags:
         if not tags.get(tag, "").strip():
             is_empty = tag in subject.loaded.spec.tags
@@ -135,8 +135,8 @@ def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
     if not require.kms_key:
         return
     yield from _replaced(subject, "kms_key", "kms_key", "EndpointConfig", ("KmsKeyId",), "leave it out")
-    if subject.environment.kms_key is None:
-        found = f"the environment {subject.environment.environment!r} has no `kms_key`"
+    if subject.project.environment.kms_key is None:
+        found = f"the environment {subject.project.environment.environment!r} has no `kms_key`"
         yield _unmet("kms_key", ("kms_key",), found, "requires one", "write its ARN", of_environment=True)
 
 

@@ -17,7 +17,7 @@ def is_of_environment(when: When, environment: str) -> bool:
 
 def is_about(when: When, subject: Subject) -> bool:
     """Whether a statement is about an endpoint: each key of `when` matches it."""
-    if not is_of_environment(when, subject.environment.environment):
+    if not is_of_environment(when, subject.project.environment.environment):
         return False
     if when.owner is not None and not (subject.team and matches(when.owner, subject.team)):
         return False

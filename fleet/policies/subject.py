@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
-from pathlib import Path
 
 from fleet.catalog.prices import hosting_price
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
 from fleet.endpoint.context.raw import RawProperty, computes, properties_at
-from fleet.findings import FindingsError
 from fleet.report.cost import Cost
-from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
-from fleet.spec.project import LoadedSpec, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath
 
 COUNTS = ("InitialInstanceCount", "ManagedInstanceScaling.MaxInstanceCount")
@@ -55,11 +52,10 @@ class Spending:
 
 @dataclass(frozen=True)
 class Subject:
-    """One endpoint's spec as it holds in an environment; `lock_file` need not exist."""
+    """One endpoint's spec as it holds in an environment; its lock need not exist."""
 
     loaded: LoadedSpec
-    environment: Environment
-    lock_file: Path
+    project: Project
 
     @property
     def name(self) -> str:
@@ -75,12 +71,12 @@ class Subject:
     @property
     def lock_command(self) -> str:
         """The command that writes its lock, in backquotes."""
-        return self.environment.lock_command(self.name)
+        return self.project.environment.lock_command(self.name)
 
     @cached_property
     def context(self) -> EndpointContext:
         """The endpoint as rules look at it, without its lock."""
-        return EndpointContext(loaded=self.loaded, environment=self.environment, lock=None)
+        return EndpointContext(loaded=self.loaded, environment=self.project.environment, lock=None)
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
@@ -126,15 +122,12 @@ class Subject:
     @cached_property
     def lock(self) -> Lock | None:
         """The content of its lock; None where it has none that can be read."""
-        try:
-            return load_lock(self.lock_file)
-        except FindingsError:  # reported where the endpoint is resolved
-            return None
+        return self.project.readable_lock(self.name)
 
     @cached_property
     def locked_context(self) -> EndpointContext:
         """The endpoint as rules look at it, with its lock."""
-        return EndpointContext(loaded=self.loaded, environment=self.environment, lock=self.lock)
+        return EndpointContext(loaded=self.loaded, environment=self.project.environment, lock=self.lock)
 
     @property
     def image_release(self) -> str | None:

@@ -14,9 +14,9 @@ from fleet.core.files import require_no_link
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import refusals
 from fleet.spec.problems import validate
-from fleet.spec.project import Project, environment_names, open_project
+from fleet.spec.project import Fleet, Project
 from fleet.spec.source import Source
-from fleet.spec.spec_files import SPECS, root_of, spec_files
+from fleet.spec.spec_files import ENVIRONMENTS, SPECS, root_of, spec_files
 from fleet.spec.values import Document, Name
 
 
@@ -44,20 +44,20 @@ def new_file(root: Path, name: str, folder: Path | None = None) -> Path:
     return folder / f"{name}.yaml"
 
 
-def projects_with(root: Path, name: str) -> tuple[Project, ...]:
+def projects_with(fleet: Fleet, name: str) -> tuple[Project, ...]:
     """All environments, which may have overrides for an endpoint that does not exist yet.
 
     Raises:
         FindingsError: what is wrong with them.
         CannotRunError: there is none.
     """
-    names = environment_names(root)
+    names = fleet.environments
     if not names:
         raise CannotRunError(
-            f"{root / 'environments'} has no environment for which the spec can be checked",
+            f"{fleet.root / ENVIRONMENTS} has no environment for which the spec can be checked",
             "write one: environments/dev.yaml",
         )
-    return tuple(all_of(names, lambda each: open_project(root, each, (), [name])))
+    return tuple(all_of(names, lambda each: fleet.open(each, (), [name])))
 
 
 def write_spec(

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from fleet.check.run import all_findings
 from fleet.endpoint.environment import environment_findings
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, FindingsError
 from fleet.report.endpoint_change import Revision
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths, Selection
 from fleet.spec.environment import Environment
-from fleet.spec.project import Project, environment_names, open_project
+from fleet.spec.project import Fleet, Project
 from fleet.upgrade.comparison import Template
 from fleet.upgrade.installation import Installation
 from fleet.upgrade.synthesis import project_templates
@@ -50,9 +50,8 @@ class EnvironmentSide:
         if project is None:
             return ()
         paths = FleetPaths(
-            self.root,
+            project.fleet,
             project.environment.environment,
-            project=lambda: project,
             endpoints_of=FleetInputs(project).possible_endpoints_of,
             tree=self.root,
             drafts=False,
@@ -70,9 +69,7 @@ class EnvironmentSide:
         if self.project is None:
             unreadable = Revision(root=self.root, environment=environment, loaded=None, problem=self.problem)
             return dict.fromkeys(names, unreadable) if self.problem else {}
-        return {
-            name: _revision(self.root, self.project, name) for name in names if name in self.project.endpoints
-        }
+        return {name: _revision(self.project, name) for name in names if name in self.project.endpoints}
 
     def templates(self, python: Installation, names: Sequence[str]) -> Mapping[str, Template]:
         """The templates of endpoints by their names, and that of the stack that they share under "".
@@ -100,34 +97,36 @@ class EnvironmentSide:
         return replace(finding, file=file, message=message, hint=hint)
 
 
-def head_side(root: Path, name: str, base: EnvironmentSide) -> EnvironmentSide:
+def head_side(fleet: Fleet, name: str, base: EnvironmentSide) -> EnvironmentSide:
     """An environment as the work tree has it.
 
     Raises:
         FindingsError: it is wrong, or neither commit has it.
     """
-    gone = name not in environment_names(root) and (base.project or base.problem)
-    return EnvironmentSide(root=root, project=None if gone else open_project(root, name))
+    gone = name not in fleet.environments and (base.project or base.problem)
+    return EnvironmentSide(root=fleet.root, project=None if gone else fleet.open(name))
 
 
-def base_side(root: Path, name: str) -> EnvironmentSide:
+def base_side(fleet: Fleet, name: str) -> EnvironmentSide:
     """An environment as the base has it, which may have been wrong."""
-    if name not in environment_names(root):
-        return EnvironmentSide(root=root)
+    if name not in fleet.environments:
+        return EnvironmentSide(root=fleet.root)
     try:
-        return EnvironmentSide(root=root, project=open_project(root, name))
+        return EnvironmentSide(root=fleet.root, project=fleet.open(name))
     except FindingsError as error:
-        return EnvironmentSide(root=root, problem=f"the base cannot be read: {error.findings[0].message}")
+        return EnvironmentSide(
+            root=fleet.root, problem=f"the base cannot be read: {error.findings[0].message}"
+        )
 
 
-def _revision(root: Path, project: Project, name: str) -> Revision:
+def _revision(project: Project, name: str) -> Revision:
     """An endpoint with why it cannot be synthesised, if it cannot."""
-    found = Revision(root=root, environment=project.environment, loaded=None)
+    found = Revision(root=project.root, environment=project.environment, loaded=None)
     try:
         loaded = project.load(name)
-        found = replace(found, loaded=loaded, lock=read_lock(project, loaded.spec)[0])
+        found = replace(found, loaded=loaded, lock=locked_context(project, loaded)[0].lock)
         resolve_project(replace(project, endpoints=(name,), findings=()))
     except FindingsError as error:
         first = error.findings[0]
-        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{root}/", ""))
+        return replace(found, problem=f"{first.code}: {first.message}".replace(f"{project.root}/", ""))
     return found

@@ -21,7 +21,7 @@ from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import environment_names
+from fleet.spec.project import Fleet
 from fleet.upgrade.comparison import Template, compare
 from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import THIS, settings
@@ -77,15 +77,16 @@ def fleet_review(
     """
     root = Path(os.path.realpath(root))
     with base_tree(root, reference) as base:
-        known = {*environment_names(root), *environment_names(base.root)} - {LOCAL}
+        head, fork = Fleet(root), Fleet(base.root)
+        known = {*head.environments, *fork.environments} - {LOCAL}
         changed = [
             each.relative_to(root) for each in changed_files(root, reference) if each.is_relative_to(root)
         ]
         files = [each for each in changed if each.parts[0] in PARTS]
-        pairs = [_pair(name, base.root, root, files) for name in dict.fromkeys(environments or sorted(known))]
+        pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
         found = tuple(_environment(pair, *templates[number], today) for number, pair in enumerate(pairs))
-        product = product_change(base, root, changed, [each.name for each in pairs], installs=installs)
+        product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
         return FleetChange(
             reference=reference,
             commit=base.commit,
@@ -96,9 +97,9 @@ def fleet_review(
         )
 
 
-def _pair(name: str, base: Path, root: Path, files: Sequence[Path]) -> _Pair:
+def _pair(name: str, base: Fleet, head: Fleet, files: Sequence[Path]) -> _Pair:
     before = base_side(base, name)
-    after = head_side(root, name, before)
+    after = head_side(head, name, before)
     concerned = tuple(dict.fromkeys([*before.concerned(files), *after.concerned(files)]))
     known = next(each.project.environment for each in (after, before) if each.project)
     old, new = (each.revisions(concerned, known) for each in (before, after))

@@ -17,7 +17,7 @@ from fleet.core.sources import PRODUCT
 from fleet.findings import CannotRunError
 from fleet.report.product_change import ProductChange
 from fleet.review.base_tree import BaseTree, check_out
-from fleet.review.environment_side import base_side
+from fleet.review.environment_side import EnvironmentSide
 from fleet.scaffold.pin import VENDOR, product_line
 from fleet.scaffold.setup_files import DEPENDENCIES, REQUIREMENTS
 from fleet.upgrade.comparison import Change, compare
@@ -28,7 +28,7 @@ WORK_TREE, SHARED = "the work tree", "the shared stack"
 
 
 def product_change(
-    base: BaseTree, root: Path, files: Sequence[Path], environments: Sequence[str], *, installs: bool
+    base: BaseTree, root: Path, files: Sequence[Path], sides: Sequence[EnvironmentSide], *, installs: bool
 ) -> ProductChange | None:
     """What the product's own change does to templates; None where it is the same, or must be installed.
 
@@ -36,7 +36,7 @@ def product_change(
         base: The base of the change.
         root: The fleet, whose clone may hold the product.
         files: What differs, relative to the fleet.
-        environments: Their names.
+        sides: The environments as the base has them.
         installs: Whether what the base's requirements.txt lists may be installed.
     """
     this = installation(THIS)
@@ -51,7 +51,7 @@ def product_change(
     found = ProductChange(before=names[0], after=names[1], stacks={})
     try:
         with _product_in(base) if names[1] == WORK_TREE else _product_installed(base) as other:
-            stacks = (_differing_stacks(other, this, base.root, each) for each in environments)
+            stacks = (_differing_stacks(other, this, each) for each in sides)
             return replace(found, stacks=dict(chain.from_iterable(stacks)))
     except CannotRunError as error:
         problem = error.problem.strip().splitlines()[-1].replace(f"{base.root}/", "")
@@ -87,9 +87,8 @@ def _product_installed(base: BaseTree) -> Iterator[Installation]:
 
 
 def _differing_stacks(
-    before: Installation, after: Installation, root: Path, environment: str
+    before: Installation, after: Installation, side: EnvironmentSide
 ) -> Iterator[tuple[tuple[str, str], Sequence[Change]]]:
-    side = base_side(root, environment)
     if side.project is None:
         return
     revisions = side.revisions(side.project.endpoints, side.project.environment)
@@ -97,4 +96,4 @@ def _differing_stacks(
     old, new = all_in_parallel((before, after), lambda each: side.templates(each, names))
     for name in sorted({*old, *new}):
         if changes := compare(old.get(name, {}), new.get(name, {})):
-            yield (environment, name or SHARED), changes
+            yield (side.project.environment.environment, name or SHARED), changes

@@ -8,7 +8,6 @@ from pathlib import Path
 from string import Template
 
 from fleet.core.sources import source_path
-from fleet.endpoint.access import provider_arn
 from fleet.scaffold.github_ids import RepositorySubject
 from fleet.scaffold.pin import Wheel
 from fleet.scaffold.setup_files import EXAMPLE, locked_requirements, setup_files, template
@@ -16,6 +15,7 @@ from fleet.spec.access import GITHUB
 from fleet.spec.environment import LOCAL
 from fleet.spec.github_repository import ids_command, prefix_command
 from fleet.spec.schema import policy_schema_text, schemas
+from fleet.spec.trusts import provider_arn
 
 SENTENCES, NONE = "sentence-embeddings", "none"
 EXAMPLES = (SENTENCES, NONE)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from fleet.findings import FindingsError
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.s3_repository import in_s3, onnx_in_s3
 from fleet.spec.source import KeyPath
@@ -56,9 +55,8 @@ class FleetInputs:
         """The endpoints by each path that they name, and those that cannot be read."""
         by_path, unreadable = defaultdict[Path, set[str]](set), set[str]()
         for name in self._project.endpoints:
-            try:
-                loaded = self._project.load(name)
-            except FindingsError:
+            loaded = self._project.specs.readable(name)
+            if loaded is None:
                 unreadable.add(name)
                 continue
             for file in _inputs(loaded, with_repositories=not self._project.is_promoted):

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
-from fleet.spec.membership import LOCK_END, SPEC_END
-from fleet.spec.project import Project
+from fleet.spec.project import Fleet, Project
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import FOLDER, OWN_FOLDERS
+from fleet.spec.spec_files import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 
 YAML = ".yaml"
 UNUSED = "FL126"
@@ -63,10 +62,9 @@ class FleetPaths:
 
     def __init__(
         self,
-        root: Path,
+        fleet: Fleet,
         environment: str,
         *,
-        project: Callable[[], Project],
         endpoints_of: Callable[[Path], list[str]],
         tree: Path,
         drafts: bool,
@@ -74,14 +72,13 @@ class FleetPaths:
         """Read nothing yet.
 
         Args:
-            root: The fleet.
+            fleet: The fleet.
             environment: Its locks and its own file concern the endpoints; those of others do not.
-            project: The environment with the files of all its endpoints; read when it is called.
             endpoints_of: Those whose specs name a file or folder; specs are read when it is called.
             tree: The repository that the fleet is in; what is outside of it cannot be in a change.
             drafts: Whether specs outside of model_specs/ are taken.
         """
-        self._root, self._environment, self._open = root, environment, project
+        self._fleet, self._root, self._environment = fleet, fleet.root, environment
         self._endpoints_of, self._tree, self._drafts = endpoints_of, tree, drafts
 
     def of(self, path: Path) -> Selection:
@@ -175,7 +172,7 @@ class FleetPaths:
 
     @cached_property
     def _project(self) -> Project:
-        return self._open()
+        return self._fleet.open(self._environment)
 
     def _of_other(self, file: Path) -> Selection:
         found, is_inside = self._of_input(file), self._is_inside(file)

@@ -26,10 +26,10 @@ from fleet.selection.git import changed_files, deleted_files, is_shallow, unquot
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.selection.work_tree import require_git, work_tree
-from fleet.spec.membership import SPEC_END, locked_endpoints
+from fleet.spec.membership import locked_endpoints
 from fleet.spec.problems import did_you_mean
-from fleet.spec.project import LoadedSpec, Project, open_project
-from fleet.spec.spec_files import spec_files
+from fleet.spec.project import Fleet, LoadedSpec, Project
+from fleet.spec.spec_files import SPEC_END
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 
@@ -37,16 +37,16 @@ _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a select
 class Selector:
     """Selects endpoints of one environment; files, Git and specs are read only for what needs them."""
 
-    def __init__(self, root: Path, environment: str, *, files: bool = True, drafts: bool = False) -> None:
+    def __init__(self, fleet: Fleet, environment: str, *, files: bool = True, drafts: bool = False) -> None:
         """Read nothing yet.
 
         Args:
-            root: The fleet.
+            fleet: The fleet.
             environment: The one whose specs are evaluated.
             files: Whether paths and `changed:REF` may be named.
             drafts: Whether paths may be of specs outside of model_specs/.
         """
-        self._root, self._environment = root, environment
+        self._fleet, self._root, self._environment = fleet, fleet.root, environment
         self._files, self._drafts = files, drafts
 
     def select(self, arguments: Sequence[str]) -> Selection:
@@ -59,7 +59,7 @@ class Selector:
             CannotRunError: Git is needed and cannot be asked.
         """
         if not arguments:
-            return Selection(list(self._members))
+            return Selection(list(self._project.endpoints))
         return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
@@ -162,10 +162,10 @@ class Selector:
     def _of_glob(self, pattern: str) -> list[str]:
         """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
         if "/" not in pattern:
-            names = [name for name in self._members if fnmatchcase(name, pattern)]
-            known = list(self._members)
+            names = [name for name in self._project.endpoints if fnmatchcase(name, pattern)]
+            known = list(self._project.endpoints)
         else:
-            files = {name: self._project.spec_files[name] for name in self._members}
+            files = {name: self._project.spec_files[name] for name in self._project.endpoints}
             patterns = [os.path.normpath(Path(escape(str(base)), pattern)) for base in self._bases]
             names = [
                 name
@@ -231,15 +231,11 @@ class Selector:
     @cached_property
     def _names(self) -> list[str]:
         """All that have a spec, those among them that the environment does not have."""
-        return list(dict.fromkeys([*spec_files(self._root).by_endpoint, *self._promoted]))
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted]))
 
     @cached_property
     def _promoted(self) -> list[str]:
         return locked_endpoints(self._root, self._environment, SPEC_END)
-
-    @property
-    def _members(self) -> tuple[str, ...]:
-        return self._project.endpoints
 
     @cached_property
     def _tree(self) -> Path:
@@ -248,7 +244,7 @@ class Selector:
 
     @cached_property
     def _project(self) -> Project:
-        return open_project(self._root, self._environment)
+        return self._fleet.open(self._environment)
 
     @cached_property
     def _loaded(self) -> list[LoadedSpec]:
@@ -265,9 +261,8 @@ class Selector:
 
     def _paths_by(self, endpoints_of: Callable[[Path], list[str]]) -> FleetPaths:
         return FleetPaths(
-            self._root,
+            self._fleet,
             self._environment,
-            project=lambda: self._project,
             endpoints_of=endpoints_of,
             tree=self._tree,
             drafts=self._drafts,

@@ -27,6 +27,8 @@ from fleet.spec.values import Bytes, Document
 
 LOCAL = "local"
 """The environment of the embedded AWS on this machine."""
+ENVIRONMENT_TAG = "triton-fleet:environment"
+"""What holds a statement to the endpoints of one environment; no other may set it."""
 _RUNBOOK = re.compile(r"https://[^\s#]+#?")
 
 
@@ -170,6 +172,17 @@ class Environment(Document):
     def file(self) -> str:
         """The path of its file in a fleet."""
         return f"environments/{self.environment}.yaml"
+
+    @property
+    def resource_tags(self) -> dict[str, str]:
+        """The tags of everything that is deployed for it."""
+        return {**self.tags, ENVIRONMENT_TAG: self.environment}
+
+    @property
+    def allowed_accounts(self) -> tuple[str, ...]:
+        """The accounts whose images its builds may read, in its region: never its own."""
+        accounts = {each for each in self.allowed_registries if each.isdigit()}
+        return tuple(sorted(accounts - {self.account}))
 
     @property
     def is_local(self) -> bool:

@@ -10,12 +10,13 @@ from typing import Any
 import yaml
 
 from fleet.spec.endpoint import EndpointSpec
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering, merged, profiles_of
 from fleet.spec.null_values import takes_null
-from fleet.spec.reader import read_source
 from fleet.spec.s3_repository import S3
 from fleet.spec.scalars import plain_value
 from fleet.spec.source import KeyPath, Source
+from fleet.spec.spec_files import ENVIRONMENTS, SPECS
 
 HEADER = """\
 # yaml-language-server: $schema=../../model_specs/endpoint.schema.json
@@ -27,26 +28,23 @@ OF_ENVIRONMENTS = ("overrides", "environments")
 """Keys that are about environments, not about the endpoint in one of them."""
 
 
-def expanded_spec(root: Path, file: Path, environments: Sequence[str], folder: Path) -> dict[str, Any]:
+def expanded_spec(fleet: FleetFiles, file: Path, folder: Path) -> dict[str, Any]:
     """The spec as plain data: one document that means what its layers mean in each environment.
 
     The layers of an environment's own file are left out, since they are laid over it wherever it goes. What
     profiles, folders and the spec itself have for one environment is in its `overrides`.
 
     Args:
-        root: The fleet.
+        fleet: The fleet.
         file: The spec, in model_specs/ or beside a lock.
-        environments: All of the fleet.
         folder: Where the document will be: its paths are relative to it.
 
     Raises:
         FindingsError: a layer is wrong.
     """
-    spec = read_source(file)
-    expanded = not file.is_relative_to(root / "model_specs")
-    whole = {
-        name: _flat(root, spec, name, environments, folder, expanded=expanded) for name in ("", *environments)
-    }
+    spec, environments = fleet.source(file), fleet.environments
+    expanded = not file.is_relative_to(fleet.root / SPECS)
+    whole = {name: _flat(fleet, spec, name, folder, expanded=expanded) for name in ("", *environments)}
     base = _shared(whole[""], list(whole.values()))
     overrides = {name: difference for name in environments if (difference := _difference(base, whole[name]))}
     if overrides:
@@ -67,15 +65,15 @@ def spec_text(document: Mapping[str, Any]) -> str:
 
 
 def _flat(
-    root: Path, spec: Source, environment: str, environments: Sequence[str], folder: Path, *, expanded: bool
+    fleet: FleetFiles, spec: Source, environment: str, folder: Path, *, expanded: bool
 ) -> dict[str, Any]:
     """The layers of a spec for one environment without those of the environment's file; "" for none.
 
     Every `null` stays: it takes away what the environment's `defaults` have, unless a higher layer has a
     mapping there.
     """
-    alone = Source(root / "environments", {"environment": environment})
-    layers = Layering(root, alone, environments, expanded=expanded).layers(spec)
+    alone = Source(fleet.root / ENVIRONMENTS, {"environment": environment})
+    layers = Layering(fleet, alone, fleet.environments, expanded=expanded).layers(spec)
     whole = merged(spec, layers, keeps_null=lambda path: True)
     data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
     profiles = list(profiles_of(layers)) or data.pop("profile", None)

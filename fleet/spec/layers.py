@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fleet.findings import FindingsError
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.null_values import takes_null
 from fleet.spec.problems import did_you_mean, dotted_path, validate
 from fleet.spec.profile import (
@@ -23,9 +24,8 @@ from fleet.spec.profile import (
     is_profile_name,
     written_names,
 )
-from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Mark, Source, finding_at
-from fleet.spec.spec_files import FOLDER, PROFILES, folder_files, yaml_stems
+from fleet.spec.spec_files import FOLDER, PROFILES, folder_files
 
 OWN_KEYS = ("profile", "overrides")
 """The keys by which a layer names other layers."""
@@ -84,7 +84,7 @@ _NAMES_NOTHING = _Named()
 
 
 class Layering:
-    """How specs of one environment are merged; each profile and each folder's file is read once.
+    """How specs of one environment are merged; each folder is looked into once.
 
     From the lowest to the highest: the environment's `defaults`, the files of the spec's folders, the
     outermost first, the spec, the environment's `overrides` for the endpoint. Directly below each of them are
@@ -95,7 +95,7 @@ class Layering:
 
     def __init__(
         self,
-        root: Path | None,
+        files: FleetFiles | None,
         environment: Source,
         environments: Sequence[str] = (),
         *,
@@ -104,17 +104,20 @@ class Layering:
         """Read nothing yet.
 
         Args:
-            root: The fleet with the profiles; None: there are none.
+            files: The fleet with the profiles; None: there are none.
             environment: The file of the environment, or what stands for it.
             environments: All that a file may name in `overrides`; empty: this one alone is looked at.
             expanded: Whether specs hold the keys of the profiles that they name.
         """
-        self._root, self.environment, self._environments = root, environment, environments
+        self._fleet, self.environment, self._environments = files, environment, environments
         self._expanded = expanded
         self._name = str(environment.data.get("environment", ""))
-        self._files = cache(_partial_or_findings)
         self._folders = cache(self._folder_layers)
-        self.profile_names = cache(self._profile_names)
+
+    @property
+    def profile_names(self) -> list[str]:
+        """The profiles that have a file."""
+        return self._fleet.profiles if self._fleet else []
 
     def layers(self, spec: Source) -> tuple[Layer, ...]:
         """All layers of a spec, the lowest first.
@@ -123,7 +126,7 @@ class Layering:
             FindingsError: a profile does not exist or leads back to itself, or a file of a layer is wrong.
         """
         endpoint = str(spec.data.get("endpoint"))
-        folder = self._folders(spec.file.parent) if self._root else ()
+        folder = self._folders(spec.file.parent) if self._fleet else ()
         named: list[tuple[LayerKind, Source, str]] = [
             (LayerKind.DEFAULTS, self.environment.section("defaults"), ""),
             *((LayerKind.FOLDER, source, name) for source, name in folder),
@@ -156,7 +159,9 @@ class Layering:
             self._require(profile, source, path, chain)
             if profile not in known or not chain:
                 known.add(profile)
-                below, by = self._partial(self._profile_file(profile)), (kind, source.mark(path))
+                assert self._fleet is not None  # noqa: S101 - without it there are no names
+                below = _partial(self._fleet, self._fleet.root / PROFILES / f"{profile}.yaml")
+                by = kind, source.mark(path)
                 yield from self._with_profiles(
                     LayerKind.PROFILE, below, profile, known, (*chain, profile), origin, by
                 )
@@ -176,7 +181,7 @@ class Layering:
             if not is_profile_name(name):
                 message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
                 meant = re.sub(r"[\s_]+", "-", name.lower())
-                hint = did_you_mean(meant, self.profile_names(), list_all=True)
+                hint = did_you_mean(meant, self.profile_names, list_all=True)
                 raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
         return validate(_Named, source)
 
@@ -216,42 +221,31 @@ class Layering:
             circle = " → ".join((*chain[chain.index(profile) :], profile))
             message = f"a profile leads back to itself: {circle}"
             raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
-        names = self.profile_names()
+        names = self.profile_names
         if profile not in names:
             via = f", which {' → '.join(chain)} names" if chain else ""
             message = f"there is no profile {profile!r}{via}"
             hint = did_you_mean(profile, names, list_all=True)
             raise FindingsError([finding_at(mark, "FL504", message, hint)])
 
-    def _profile_names(self) -> list[str]:
-        """The profiles that have a file."""
-        return yaml_stems(self._root / PROFILES)[0] if self._root else []
-
-    def _profile_file(self, name: str) -> Path:
-        assert self._root is not None  # noqa: S101 - without it there are no names
-        return self._root / PROFILES / f"{name}.yaml"
-
     def _folder_layers(self, folder: Path) -> list[tuple[Source, str]]:
-        assert self._root is not None  # noqa: S101 - asked for only then
-        files = folder_files(self._root, folder / "any.yaml")
-        return [(self._partial(file), file.parent.relative_to(self._root).as_posix()) for file in files]
-
-    def _partial(self, file: Path) -> Source:
-        found = self._files(file)
-        if isinstance(found, FindingsError):
-            raise FindingsError(found.findings)
-        return found
+        assert self._fleet is not None  # noqa: S101 - asked for only then
+        root = self._fleet.root
+        files = folder_files(root, folder / "any.yaml")
+        return [(_partial(self._fleet, file), file.parent.relative_to(root).as_posix()) for file in files]
 
 
-def _partial_or_findings(file: Path) -> Source | FindingsError:
-    try:
-        source = read_source(file)
-    except FindingsError as error:
-        return error
+def _partial(files: FleetFiles, file: Path) -> Source:
+    """The source of a profile or a folder's file.
+
+    Raises:
+        FindingsError: it is wrong, or a spec.
+    """
+    source = files.source(file)
     if "endpoint" in source.data:
         what = "the file of a folder" if file.name == FOLDER else "a profile"
         mark, message = source.mark(("endpoint",)), f"{what} has no key `endpoint`"
-        return FindingsError([finding_at(mark, "FL110", message, "each spec has its own")])
+        raise FindingsError([finding_at(mark, "FL110", message, "each spec has its own")])
     return source
 
 

@@ -12,13 +12,12 @@ from typing import Any
 
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering, merged
 from fleet.spec.problems import did_you_mean
-from fleet.spec.reader import read_source
 from fleet.spec.source import KeyPath, Source, finding_at
-from fleet.spec.spec_files import FOLDER, PROFILES, SPECS, SpecFiles, yaml_stems
+from fleet.spec.spec_files import FOLDER, LOCK_END, LOCKS, PROFILES, SPEC_END, SPECS
 
-LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
 ABSENT, WITHOUT_SPEC = "FL511", "FL841"
 KEY = "environments"
 
@@ -41,17 +40,13 @@ class Members:
     findings: tuple[Finding, ...]
 
 
-def members_of(root: Path, settings: Environment, source: Source, specs: SpecFiles) -> Members:
+def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Members:
     """The endpoints that an environment has.
 
     A spec that cannot be read counts as one of them: whoever loads it reports its mistakes.
     """
-    name, elsewhere = settings.environment, dict[str, Finding]()
-    if name != LOCAL:
-        layering = Layering(
-            root, Source(source.file, {"environment": name}), yaml_stems(root / "environments")[0]
-        )
-        elsewhere = dict(_elsewhere(root, name, specs.by_endpoint, layering))
+    root, specs, name = fleet.root, fleet.specs, settings.environment
+    elsewhere = {} if name == LOCAL else dict(_elsewhere(fleet, name, source.file))
     promoted = locked_endpoints(root, name, SPEC_END) if settings.promoted_from is not None else []
     known = sorted({*specs.by_endpoint, *promoted})
     unselected = dict(_not_selected(settings, source, known))
@@ -65,7 +60,7 @@ def members_of(root: Path, settings: Environment, source: Source, specs: SpecFil
     unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in absent)
     findings = (
         *unknown,
-        *_wrong_origin(root, settings, source),
+        *_wrong_origin(fleet, settings, source),
         *_live_profiles(source),
         *_locks_without_specs(root, name, {*promoted, *absent}),
     )
@@ -108,10 +103,10 @@ def _locks_without_specs(root: Path, environment: str, others: Collection[str]) 
             yield Finding(code=WITHOUT_SPEC, message=message, hint=hint, file=file, line=1)
 
 
-def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator[Finding]:
+def _wrong_origin(fleet: FleetFiles, settings: Environment, source: Source) -> Iterator[Finding]:
     """An environment is promoted from one that exists, and in the end from one that follows main."""
     mark, chain = source.mark(("promoted_from",)), [settings.environment]
-    names = yaml_stems(root / "environments")[0]
+    names = fleet.environments
     tested: object = settings.promoted_from
     while isinstance(tested, str):
         if tested == LOCAL or tested not in names:
@@ -129,10 +124,8 @@ def _wrong_origin(root: Path, settings: Environment, source: Source) -> Iterator
             yield finding_at(mark, "FL515", message, "remove one `promoted_from`")
             return
         chain.append(tested)
-        try:
-            tested = read_source(root / "environments" / f"{tested}.yaml").data.get("promoted_from")
-        except FindingsError:
-            return  # reported where that environment is checked
+        other = fleet.source.readable(fleet.environment_file(tested))
+        tested = other.data.get("promoted_from") if other else None
 
 
 def _live_profiles(source: Source) -> Iterator[Finding]:
@@ -169,17 +162,16 @@ def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) 
             yield finding_at(mark, "FL120", f"no endpoint is named {pattern!r}", hint)
 
 
-def _elsewhere(
-    root: Path, environment: str, files: Mapping[str, Path], layering: Layering
-) -> Iterator[tuple[str, Finding]]:
+def _elsewhere(fleet: FleetFiles, environment: str, place: Path) -> Iterator[tuple[str, Finding]]:
     """The endpoints whose `environments` leaves this one out; specs are parsed only where one may."""
-    partials = [*(root / PROFILES).glob("*.yaml"), *(root / SPECS).rglob(FOLDER)]
+    layering = Layering(fleet, Source(place, {"environment": environment}), fleet.environments)
+    partials = [*(fleet.root / PROFILES).glob("*.yaml"), *(fleet.root / SPECS).rglob(FOLDER)]
     somewhere = any(map(_may_have_key, partials))
-    for name, file in files.items():
+    for name, file in fleet.specs.by_endpoint.items():
         if not (somewhere or _may_have_key(file)):
             continue
         try:
-            spec = read_source(file)
+            spec = fleet.source(file)
             whole = merged(spec, layering.layers(spec))
         except FindingsError:
             continue

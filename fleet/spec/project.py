@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
+from fleet.core.read_cache import ReadCache
 from fleet.findings import Finding, FindingsError, all_of
+from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.kept_tags import kept_tags
 from fleet.spec.layers import Layer, Layering, merged, profiles_of
 from fleet.spec.lock import Lock
@@ -18,10 +20,7 @@ from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
-from fleet.spec.spec_files import PROFILES, require_own_folders, spec_files, yaml_stems
-
-LOCK_BYTES = 64 << 20
-"""A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
+from fleet.spec.spec_files import LOCKS, PROFILES, require_own_folders, yaml_stems
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,13 @@ class LoadedSpec:
 
 @dataclass(frozen=True)
 class Project:
-    """One environment and the endpoints that were asked for; specs are read when they are loaded.
+    """One environment of a fleet that is open, and the endpoints that were asked for.
 
-    `findings` are what is wrong with the folders themselves.
+    Specs and locks are read when they are asked for, each once. `findings` are what is wrong with the folders
+    themselves.
     """
 
-    root: Path
+    fleet: Fleet
     environment: Environment
     environment_source: Source
     endpoints: tuple[str, ...]
@@ -56,23 +56,52 @@ class Project:
     layering: Layering
     spec_files: Mapping[str, Path]
     """The specs of all endpoints that the environment has; `endpoints` are among them."""
+    specs: ReadCache[str, LoadedSpec]
+    """Reads each of them, as it holds in this environment."""
     absent: Mapping[str, Finding] = field(default_factory=dict)
     """Why the environment does not have the others that have a spec."""
     unpromoted: tuple[str, ...] = ()
     """Those of them that `fleet promote` may bring."""
 
     @property
+    def root(self) -> Path:
+        """The fleet's folder."""
+        return self.fleet.root
+
+    @property
     def is_promoted(self) -> bool:
         """Whether its specs are those that `fleet promote` wrote beside their locks."""
         return self.environment.promoted_from is not None
 
+    @cached_property
+    def place(self) -> Deployment:
+        """Where the environment's fleet lives."""
+        return place_of(self.environment)
+
     def load(self, endpoint: str) -> LoadedSpec:
-        """Read an endpoint's spec as it holds in this environment.
+        """An endpoint's spec as it holds in this environment.
 
         Raises:
             FindingsError: every mistake of its files.
         """
-        return _load_spec(endpoint, self.spec_files[endpoint], self.layering)
+        return self.specs(endpoint)
+
+    def readable_specs(self) -> list[LoadedSpec]:
+        """The specs without mistakes; those of other endpoints are reported where they are resolved."""
+        specs = map(self.specs.readable, self.endpoints)
+        return [each for each in specs if each is not None]
+
+    def lock(self, endpoint: str) -> Lock:
+        """An endpoint's lock.
+
+        Raises:
+            FindingsError: it is missing or does not hold what a lock holds.
+        """
+        return self.fleet.lock(self.lock_file(endpoint))
+
+    def readable_lock(self, endpoint: str) -> Lock | None:
+        """An endpoint's lock; None where it is missing or broken, which is reported where it is resolved."""
+        return self.fleet.lock.readable(self.lock_file(endpoint))
 
     def draft(self, file: Path) -> LoadedSpec:
         """Read a spec from any place, merged with this environment; its file may have any name.
@@ -100,99 +129,105 @@ class Project:
 
     def lock_file(self, endpoint: str) -> Path:
         """The path of the endpoint's lock, whether or not it exists."""
-        return self._locks / f"{endpoint}.lock.yaml"
+        return self.fleet.lock_file(self.environment.environment, endpoint)
+
+    def following_main(self) -> Project:
+        """The environment as it would be if it followed the specs in model_specs/."""
+        layering, files = self.draft_layering, self.fleet.specs.by_endpoint
+        return replace(
+            self, layering=layering, spec_files=files, specs=_spec_cache(self.fleet, layering, files)
+        )
 
     @cached_property
     def draft_layering(self) -> Layering:
         """How specs in model_specs/ are merged, also where the environment has promoted ones."""
-        return Layering(self.root, self.environment_source, environment_names(self.root))
+        return Layering(self.fleet, self.environment_source, self.fleet.environments)
 
-    @cached_property
-    def given_buckets(self) -> frozenset[str]:
-        """What the files of all environments name as `artifact_bucket`, whatever else is wrong with them."""
-        found = set[object]()
-        for name in environment_names(self.root):
-            with suppress(FindingsError):  # reported when that environment is checked
-                found.add(
-                    read_source(self.root / "environments" / f"{name}.yaml").data.get("artifact_bucket")
-                )
-        return frozenset(each for each in found if isinstance(each, str))
-
-    @cached_property
-    def _locks(self) -> Path:
-        return self.root / "locks" / self.environment.environment
+    @property
+    def locks(self) -> Path:
+        """The folder with its locks."""
+        return self.root / LOCKS / self.environment.environment
 
 
-def environment_names(root: Path) -> list[str]:
-    """The environments that have a file."""
-    return yaml_stems(root / "environments")[0]
+class Fleet(FleetFiles):
+    """A fleet that is open: its files, each parsed once, and its environments."""
+
+    def __init__(self, root: Path) -> None:
+        """Read nothing yet."""
+        super().__init__(root)
+        self._projects = dict[str, Project]()
+
+    def open(self, environment: str, endpoints: Sequence[str] = (), elsewhere: Sequence[str] = ()) -> Project:
+        """One environment with the endpoints that are named, else with all that it has.
+
+        `elsewhere` names endpoints whose specs are in other places; the environment may have overrides for
+        them.
+
+        Raises:
+            FindingsError: a name has no file, the environment does not have an endpoint that is named, or it
+                is wrong; then what is wrong with the specs is reported as well.
+        """
+        if environment not in self._projects:
+            self._projects[environment] = self._read_project(environment, endpoints)
+        project = self._projects[environment]
+        known = [*project.spec_files, *project.absent]
+        named = tuple(require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
+        if absent := [project.absent[name] for name in named if name in project.absent]:
+            raise FindingsError(absent)
+        names = {*self.specs.by_endpoint, *known, *elsewhere}
+        strays = _stray_overrides(project.environment, project.environment_source, names)
+        return replace(project, endpoints=named or project.endpoints, findings=(*project.findings, *strays))
+
+    def _read_project(self, environment: str, endpoints: Sequence[str]) -> Project:
+        """An environment with all of its endpoints; if it is wrong, those that are named are looked at."""
+        require_own_folders(self.root, environment)
+        file = self.environment_file(require_known(environment, self.environments, "environment"))
+        names = list(self.specs.by_endpoint)
+        findings, source = [*_overlooked_files(self.root), *self.specs.findings], Source(file, {})
+        try:
+            source = self.source(file)
+            settings = self.environment(environment)
+            _named_as_its_file(source, "environment", settings.environment)
+        except FindingsError as error:
+            # Without the environment's defaults only the specs' own YAML can be checked.
+            chosen = tuple(require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints))
+            cache = _spec_cache(self, Layering(self, source, self.environments), self.specs.by_endpoint)
+            look = cache if source.data else lambda name: self.source(self.specs.by_endpoint[name])
+            all_of(chosen or names, look, error.findings + findings)
+            raise
+        layering = Layering(self, source, self.environments, expanded=settings.promoted_from is not None)
+        members = members_of(self, settings, source)
+        return Project(
+            self,
+            settings,
+            source,
+            tuple(members.files),
+            (*findings, *members.findings),
+            layering,
+            members.files,
+            _spec_cache(self, layering, members.files),
+            members.absent,
+            members.unpromoted,
+        )
 
 
-def endpoint_names(root: Path) -> list[str]:
-    """The endpoints that have a spec."""
-    return list(spec_files(root).by_endpoint)
-
-
-def open_project(
-    root: Path, environment: str, endpoints: Sequence[str] = (), elsewhere: Sequence[str] = ()
-) -> Project:
-    """Read one environment and choose its endpoints: those named, else all that it has.
-
-    `elsewhere` names endpoints whose specs are in other places; the environment may have overrides for them.
-
-    Raises:
-        FindingsError: a name has no file, the environment does not have an endpoint that is named, or it is
-            wrong; then what is wrong with the specs is reported as well.
-    """
-    require_own_folders(root, environment)
-    environments = environment_names(root)
-    file = root / "environments" / f"{require_known(environment, environments, 'environment')}.yaml"
-    specs = spec_files(root)
-    names = list(specs.by_endpoint)
-    findings, source = [*_overlooked_files(root), *specs.findings], Source(file, {})
-    try:
-        source = read_source(file)
-        settings = validate(Environment, source)
-        _named_as_its_file(source, "environment", settings.environment)
-    except FindingsError as error:
-        # Without the environment's defaults only the specs' own YAML can be checked.
-        chosen = tuple(require_known(name, names, "endpoint") for name in dict.fromkeys(endpoints)) or names
-        layering = Layering(root, source, environments)
-        look = partial(_load_spec, layering=layering) if source.data else lambda _, path: read_source(path)
-        all_of(chosen, lambda name: look(name, specs.by_endpoint[name]), error.findings + findings)
-        raise
-    layering = Layering(root, source, environments, expanded=settings.promoted_from is not None)
-    members = members_of(root, settings, source, specs)
-    known = [*members.files, *members.absent]
-    named = tuple(require_known(name, known, "endpoint") for name in dict.fromkeys(endpoints))
-    if absent := [members.absent[name] for name in named if name in members.absent]:
-        raise FindingsError(absent)
-    chosen = named or tuple(members.files)
-    findings += [*members.findings, *_stray_overrides(settings, source, {*names, *known, *elsewhere})]
-    return Project(
-        root,
-        settings,
-        source,
-        chosen,
-        tuple(findings),
-        layering,
-        members.files,
-        members.absent,
-        members.unpromoted,
-    )
-
-
-def load_lock(file: Path) -> Lock:
-    """Read one lock.
+def open_project(root: Path, environment: str, endpoints: Sequence[str] = ()) -> Project:
+    """Open a fleet for one of its environments, as `Fleet.open` does.
 
     Raises:
-        FindingsError: it is missing or does not hold what a lock holds.
+        FindingsError: likewise.
     """
-    return validate(Lock, read_source(file, LOCK_BYTES))
+    return Fleet(root).open(environment, endpoints)
 
 
-def _load_spec(endpoint: str, file: Path, layering: Layering) -> LoadedSpec:
-    loaded = load_spec(read_source(file), layering)
+def _spec_cache(
+    fleet: FleetFiles, layering: Layering, files: Mapping[str, Path]
+) -> ReadCache[str, LoadedSpec]:
+    return ReadCache(lambda endpoint: _load_spec(endpoint, fleet.source(files[endpoint]), layering))
+
+
+def _load_spec(endpoint: str, source: Source, layering: Layering) -> LoadedSpec:
+    loaded = load_spec(source, layering)
     _named_as_its_file(loaded.source, "endpoint", loaded.spec.endpoint, endpoint)
     return loaded
 

@@ -14,7 +14,9 @@ SPEC_SCHEMA = "endpoint.schema.json"
 """In model_specs/."""
 PROFILES = "profiles"
 POLICIES = "policies"
-OWN_FOLDERS = (SPECS, "environments", PROFILES, POLICIES, "locks")
+ENVIRONMENTS = "environments"
+LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
+OWN_FOLDERS = (SPECS, ENVIRONMENTS, PROFILES, POLICIES, LOCKS)
 """The folders of a fleet whose files the product reads."""
 FOLDER = "_folder.yaml"
 """What holds for all specs of its folder and of the folders in that."""

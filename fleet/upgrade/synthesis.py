@@ -13,7 +13,6 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from fleet.core.files import write_atomically
-from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
 from fleet.scaffold.pin import Wheel
@@ -118,7 +117,7 @@ def project_templates(
     Raises:
         CannotRunError: the app failed, with what it reported, or its version makes other stacks.
     """
-    place, names = place_of(project.environment), list(endpoints)
+    place, names = project.place, list(endpoints)
     only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
     found = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
     stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}

@@ -7,10 +7,10 @@ from importlib.metadata import version
 
 from fleet.artifacts.promote.lock import inputs_digest
 from fleet.core.digests import canonical_digest
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, Severity
 from fleet.scaffold.pin import VENDOR
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project
 from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import THIS, project_templates
 
@@ -61,10 +61,7 @@ def template_changes(project: Project) -> list[Finding]:
 
 
 def _lock_of_another_version(project: Project, endpoint: str) -> Lock | None:
-    try:
-        lock, loaded = load_lock(project.lock_file(endpoint)), project.load(endpoint)
-    except FindingsError:
-        return None  # reported where it is resolved
-    if lock.template is None or lock.product in (None, product_version()):
+    lock, loaded = project.readable_lock(endpoint), project.specs.readable(endpoint)
+    if lock is None or loaded is None or lock.template is None or lock.product in (None, product_version()):
         return None
     return lock if lock.inputs == inputs_digest(project, loaded, lock) else None

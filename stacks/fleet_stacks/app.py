@@ -38,8 +38,9 @@ def _synth(root: Path) -> None:
     os.environ.pop("NODE_COMPILE_CACHE", None)
     from aws_cdk import App
 
-    from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+    from fleet.endpoint.resolve import resolve_foundation, resolve_project
     from fleet.printers.human import show_findings
+    from fleet.spec.project import open_project
     from fleet_stacks.fleet_app import synthesise
 
     app = App()
@@ -49,12 +50,12 @@ def _synth(root: Path) -> None:
             raise FindingsError([Finding(code="FL122", message=message, hint=f"write `-c {meant}=`")])
     env = app.node.try_get_context("env") or ""
     if app.node.try_get_context("foundation") is not None:
-        synthesise(app, resolve_foundation(root, env))
+        synthesise(app, resolve_foundation(open_project(root, env)))
         return
     selected = app.node.try_get_context("endpoints")
     named = [name.strip() for name in str(selected).split(",") if name.strip()]
     endpoints = () if selected is None else named or [""]
-    fleet = resolve_fleet(root, env, endpoints)
+    fleet = resolve_project(open_project(root, env, endpoints))
     if fleet.warnings:
         show_findings(fleet.warnings)
     synthesise(app, fleet)

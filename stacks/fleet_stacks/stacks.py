@@ -5,7 +5,8 @@ from __future__ import annotations
 from aws_cdk import CfnOutput, Environment, PermissionsBoundary, Stack
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from fleet.spec.deployment import Deployment
 from triton_endpoints import declare_endpoint, declare_foundation
 
 

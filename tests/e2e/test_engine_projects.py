@@ -14,11 +14,10 @@ from builds import Builds
 from embedded_s3 import BUCKET
 from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import script_key
 from fleet.engines.request import EngineRequest
 from fleet.repository.plan_header import HEADER
+from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.environment import Environment
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import ROOT

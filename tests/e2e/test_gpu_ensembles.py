@@ -20,7 +20,8 @@ from fleet.local.dali.pipeline_file import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import LocalLimits
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
 from real_dali import encoded, scene

@@ -17,7 +17,8 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.loading.container import ServingContainer
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import ROOT
 from minilm_reference import embed
 from triton_models import RefusedError

@@ -22,8 +22,8 @@ from fleet.artifacts.lock import write_lock
 from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed

@@ -19,7 +19,7 @@ from fleet.artifacts.sources.source import measure
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
-from fleet.spec.project import load_lock
+from fleet.spec.fleet_files import load_lock
 from fleet_folder import ROOT
 from minilm_reference import Array, embed, wheel
 from triton_models import RefusedError, post

@@ -20,7 +20,7 @@ import pytest
 
 from clone import Clone, make_clone
 from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.project import endpoint_names
+from fleet.spec.spec_files import spec_files
 from fleet_client import InferenceError, TritonEndpoint
 from fleet_client.codec import decode, encode
 from hosting_modes import BINARY, LIVE, MODES
@@ -84,7 +84,7 @@ def test_every_shipped_endpoint_is_in_service_but_one_whose_package_is_missing_w
     left_out = set() if find_spec("torch") else {"resnet-pt"}
     assert ("FL383" in told) == bool(left_out)
     served = {each["EndpointName"] for each in clone.client("sagemaker").list_endpoints()["Endpoints"]}
-    assert served == set(endpoint_names(clone.root)) - left_out
+    assert served == set(spec_files(clone.root).by_endpoint) - left_out
 
 
 @pytest.mark.parametrize("mode", MODES)

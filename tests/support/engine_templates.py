@@ -7,8 +7,8 @@ from typing import Any
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
+from fleet.spec.deployment import place_of
 from fleet.spec.environment import Environment
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.resources import BUCKET

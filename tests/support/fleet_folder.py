@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from fleet.artifacts.lock import write_locks
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import open_project
@@ -65,12 +65,12 @@ class FleetFolder:
 
     def resolve(self, environment: str = "dev", *endpoints: str) -> ResolvedEndpoint:
         """The one endpoint of an environment."""
-        return resolve_fleet(self.root, environment, endpoints).endpoints[0]
+        return resolve_project(open_project(self.root, environment, endpoints)).endpoints[0]
 
     def findings(self, environment: str = "dev", *endpoints: str) -> list[Finding]:
         """What is wrong; empty where nothing is."""
         try:
-            resolve_fleet(self.root, environment, endpoints)
+            resolve_project(open_project(self.root, environment, endpoints))
         except FindingsError as error:
             return error.findings
         return []

@@ -7,7 +7,8 @@ from typing import Any
 
 from aws_cdk import App
 
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedFleet
+from fleet.spec.deployment import Deployment
 from fleet_stacks.fleet_app import add_fleet
 
 

@@ -15,8 +15,9 @@ from fleet.artifacts.images.base import BaseImages
 from fleet.artifacts.images.source import ImageSource, WantedImage, image_sources, wanted_images
 from fleet.artifacts.lock import write_locks
 from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import LockedImage
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from image_builds import START
 

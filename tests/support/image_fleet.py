@@ -13,8 +13,10 @@ import yaml
 from aws_cdk import App
 
 from embedded_keys import VARIABLES
-from fleet.endpoint.resolve import place_of, resolve_fleet
+from fleet.endpoint.resolve import resolve_project
+from fleet.spec.deployment import place_of
 from fleet.spec.environment import Environment
+from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
@@ -73,7 +75,7 @@ class ImageFleet:
 
     def template(self) -> Any:
         """What the CDK app declares for the endpoint."""
-        fleet = resolve_fleet(self.folder.root, "dev")
+        fleet = resolve_project(open_project(self.folder.root, "dev"))
         app = App(outdir=str(self.folder.root / "cdk.out"))
         add_fleet(app, fleet)
         return app.synth().get_stack_by_name("triton-fleet-dev-sentences").template

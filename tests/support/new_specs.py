@@ -12,7 +12,8 @@ from fleet.findings import Finding, Severity
 from fleet.proposal.spec import proposed_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import EndpointSpec, Mode
-from fleet.spec.project import environment_names, open_project
+from fleet.spec.fleet_files import environment_names
+from fleet.spec.project import Fleet, open_project
 from fleet_folder import FleetFolder
 from onnx_graphs import FLOAT, add, graph_bytes
 
@@ -91,7 +92,7 @@ class NewSpecs:
     ) -> str:
         """What is proposed, having been written."""
         file = new_file(self.fleet.root, NAME)
-        projects = projects_with(self.fleet.root, NAME)
+        projects = projects_with(Fleet(self.fleet.root), NAME)
         text = proposed_spec(NAME, file, str(folder or self.models), projects, mode, profiles)
         write_spec(file, text, projects)
         return text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fleet.artifacts.lock import lock_text
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import ImageFacts, LockedImage
-from fleet.spec.project import load_lock
 from fleet_folder import FleetFolder
 
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})

@@ -22,8 +22,8 @@ from faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.exits import run_to_exit
+from fleet.spec.deployment import Deployment
 from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
@@ -218,7 +218,7 @@ class PreparedAccount:
 
     def preflight(self, *arguments: str) -> Told:
         """`fleet preflight --env dev ARGUMENTS`, by somebody whose credentials are known."""
-        self.patch.setattr(command, "access_to", lambda _root, place, _profile: self._access(place))
+        self.patch.setattr(command, "access_to", lambda project, _profile: self._access(project.place))
         return self.preflight_by_settings(*arguments)
 
     def preflight_by_settings(self, *arguments: str) -> Told:

@@ -9,7 +9,6 @@ from typing import Any
 from artifact_bucket import ArtifactBucket
 from fleet.artifacts.prune.plan import Plan
 from fleet.artifacts.prune.prune import Prune
-from fleet.endpoint.resolve import place_of
 
 ROLE = "arn:aws:iam::123456789012:role/test"
 HEX = "b" * 64
@@ -28,7 +27,7 @@ def work(
     """A prune at a moment by S3's clock, a day later unless it is given, and by the machine's."""
     now = now or later()
     date_answers(bucket, format_datetime(now.astimezone(UTC), usegmt=True))
-    place = place_of(bucket.project.environment)
+    place = bucket.project.place
     root = bucket.folder.root
     return Prune(bucket.s3, bucket.sagemaker, bucket.ecr, root, place, keep, clock=lambda: clock or now)
 

@@ -9,12 +9,12 @@ from fleet.selection import selector
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Project
+from fleet.spec.project import Fleet, Project
 from fleet_folder import FleetFolder
 
 
 def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:
-    return Selector(fleet.root, "dev", drafts=drafts).select(arguments)
+    return Selector(Fleet(fleet.root), "dev", drafts=drafts).select(arguments)
 
 
 def refusal(fleet: FleetFolder, *arguments: str) -> Finding:

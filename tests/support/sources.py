@@ -13,9 +13,10 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.local.triton.model_config import parse
-from fleet.spec.project import load_lock
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import ROOT
 
 ENVIRONMENTS = ("dev", "prod")
@@ -181,7 +182,7 @@ def configuration(file: Path) -> dict[str, Any]:
 
 def trtexec(environment: str, endpoint: str) -> dict[str, Any]:
     """What builds its one engine; each key begins with `trtexec: `."""
-    (resolved,) = resolve_fleet(ROOT, environment, [endpoint]).endpoints
+    (resolved,) = resolve_project(open_project(ROOT, environment, [endpoint])).endpoints
     told: dict[str, Any] = {"others": set(), "precision": "fp32", "workspace": ""}
     of_shapes = {"--minShapes": "smallest", "--optShapes": "usual", "--maxShapes": "largest"}
     for argument in resolved.engines[0].build.arguments:

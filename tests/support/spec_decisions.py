@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
@@ -13,8 +12,8 @@ from fleet_folder import SPEC, FleetFolder
 def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:
     project = open_project(folder.root, env, [name])
     loaded = project.load(name)
-    lock, wrong = read_lock(project, loaded.spec)
-    return decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong)
+    context, wrong = locked_context(project, loaded)
+    return decisions(context, project.place, wrong)
 
 
 def decided(folder: FleetFolder) -> dict[str, Decision]:

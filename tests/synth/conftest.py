@@ -8,7 +8,8 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 
@@ -28,6 +29,6 @@ def template(folder: FleetFolder) -> Synth:
 
 def templates(folder: FleetFolder) -> dict[str, Template]:
     app = App()
-    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    add_fleet(app, resolve_project(open_project(folder.root, "dev")))
     assembly = app.synth()
     return {stack.stack_name: Template.from_json(stack.template) for stack in assembly.stacks}

@@ -12,7 +12,7 @@ from aws_cdk import App
 from fleet.artifacts.images.source import image_source
 from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.local.supervisor import Limits
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
@@ -34,7 +34,7 @@ def template(folder: FleetFolder, environment: str) -> object:
 def templates(folder: FleetFolder, environment: str) -> object:
     """Foundation's and the endpoint's."""
     app = App()
-    add_fleet(app, resolve_fleet(folder.root, environment))
+    add_fleet(app, resolve_project(open_project(folder.root, environment)))
     return [stack.template for stack in app.synth().stacks]
 
 

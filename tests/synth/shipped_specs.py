@@ -11,9 +11,10 @@ from typing import Any
 from aws_cdk import App
 from aws_cdk.cx_api import CloudAssembly
 
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import environment_names
+from fleet.spec.fleet_files import environment_names
+from fleet.spec.project import open_project
 from fleet_folder import ROOT
 from fleet_stacks.fleet_app import add_fleet
 
@@ -35,5 +36,5 @@ def as_deployed(root: Path, environment: str) -> dict[str, Any]:
 def assembly(root: Path, environment: str, folder: str) -> CloudAssembly:
     """What synth writes for a fleet folder, with the settings of `cdk.json` as the CDK CLI gives them."""
     app = App(outdir=folder, context=json.loads((ROOT / "cdk.json").read_text())["context"])
-    add_fleet(app, resolve_fleet(root, environment))
+    add_fleet(app, resolve_project(open_project(root, environment)))
     return app.synth()

@@ -10,9 +10,10 @@ from aws_cdk.assertions import Template
 
 from fleet.catalog.drift import detected_types
 from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.conftest import templates
@@ -140,7 +141,7 @@ class TestTrust:
         folder.write("model_specs/.keep", "")
         (folder.root / "model_specs/sentences.yaml").unlink(missing_ok=True)
         app = App()
-        add_fleet(app, resolve_fleet(folder.root, "dev"))
+        add_fleet(app, resolve_project(open_project(folder.root, "dev")))
         provider = only(Template.from_json(app.synth().stacks[0].template), "AWS::IAM::OIDCProvider")
         assert provider["Properties"]["ClientIdList"] == ["sts.amazonaws.com.cn"]
 
@@ -277,7 +278,7 @@ class TestPermissions:
     def test_a_bootstrap_with_another_qualifier_is_the_one_that_is_used(self, folder: FleetFolder) -> None:
         folder.environment(GITHUB)
         app = App(context={"@aws-cdk/core:bootstrapQualifier": "mlfleet"})
-        add_fleet(app, resolve_fleet(folder.root, "dev"))
+        add_fleet(app, resolve_project(open_project(folder.root, "dev")))
         (foundation,) = [each for each in app.synth().stacks if each.stack_name == FOUNDATION]
         found = granted(Template.from_json(foundation.template), "deploy")
         assert (

@@ -7,6 +7,7 @@ from typing import Any
 from aws_cdk import App
 
 from fleet.endpoint.resolve import resolve_foundation
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from fleet_stacks.stacks import FoundationStack
 from workflow_files import steps, used, write_environments
@@ -17,7 +18,7 @@ SUBJECT = "token.actions.githubusercontent.com:sub"
 def roles(folder: FleetFolder, environment: str = "dev") -> dict[str, dict[str, Any]]:
     """The roles of Foundation that have a name, by their ARN."""
     app = App()
-    FoundationStack(app, place=resolve_foundation(folder.root, environment).place)
+    FoundationStack(app, place=resolve_foundation(open_project(folder.root, environment)).place)
     resources = app.synth().stacks[0].template["Resources"].values()
     named = [
         each["Properties"]

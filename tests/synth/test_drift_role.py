@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 from triton_endpoints.access.permissions import drift_statements
 
 

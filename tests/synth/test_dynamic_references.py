@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from cloudformation_text import NO_VALUE, Deployment, texts
 from fleet.endpoint.context.raw import path_names
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
+from fleet.spec.project import open_project
 from fleet.spec.reader import parse_source
 from fleet.spec.values import DYNAMIC
 from fleet_folder import FleetFolder
@@ -179,7 +180,7 @@ def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
         "notifications: {critical: [a@example.com], owners: {search: {critical: [b@example.com]}}}\n"
     )
     folder.spec("owner: {team: search, contact: search@example.com}\n")
-    assembly = synthesise(App(), resolve_fleet(folder.root, "dev"))
+    assembly = synthesise(App(), resolve_project(open_project(folder.root, "dev")))
     text = str([each.template for each in assembly.stacks])
     assert "/triton-fleet/dev/alarm-topic/search/critical" in text
     assert DYNAMIC not in text
@@ -188,7 +189,7 @@ def test_the_stacks_of_a_fleet_with_alarms_of_an_owner_have_no_reference(
 def test_synth_fails_with_the_resource_and_the_place_of_a_reference_that_no_rule_saw(
     folder: FleetFolder,
 ) -> None:
-    fleet = resolve_fleet(folder.root, "dev")
+    fleet = resolve_project(open_project(folder.root, "dev"))
     (endpoint,) = fleet.endpoints
     raw = {"Model": {"PrimaryContainer.ContainerHostname": {"Fn::Sub": "${!{resolve:ssm:/secret}}"}}}
     spec = endpoint.spec.model_copy(update={"cloudformation": raw})

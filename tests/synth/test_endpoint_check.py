@@ -9,7 +9,8 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 
@@ -26,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Template, Template]:
     folder.spec(SAMPLES + SCALING, base=SPEC)
     folder.lock()
     app = App()
-    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    add_fleet(app, resolve_project(open_project(folder.root, "dev")))
     foundation, endpoint = sorted(app.synth().stacks, key=lambda stack: len(stack.stack_name))
     return Template.from_json(foundation.template), Template.from_json(endpoint.template)
 
@@ -128,7 +129,7 @@ def test_they_may_call_what_has_the_tag_that_the_endpoint_has_or_what_aws_shows_
 def test_an_endpoint_without_samples_is_checked_as_well(folder: FleetFolder) -> None:
     folder.lock()
     app = App()
-    add_fleet(app, resolve_fleet(folder.root, "dev"))
+    add_fleet(app, resolve_project(open_project(folder.root, "dev")))
     endpoint = Template.from_json(max(app.synth().stacks, key=lambda each: len(each.stack_name)).template)
     told = only(endpoint, "Custom::EndpointCheck")["Properties"]
     assert (told["Samples"], told["Warm"]) == ("[]", [])

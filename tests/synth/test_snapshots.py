@@ -15,7 +15,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from fleet.spec.project import endpoint_names
+from fleet.spec.spec_files import spec_files
 from fleet_folder import ROOT
 from tests.synth.resources import joined
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
@@ -24,7 +24,7 @@ STACKS = [
     pytest.param(environment, stack, id=stack)
     for environment in ENVIRONMENTS
     for foundation in [f"triton-fleet-{environment}"]
-    for stack in [foundation, *(f"{foundation}-{name}" for name in endpoint_names(ROOT))]
+    for stack in [foundation, *(f"{foundation}-{name}" for name in spec_files(ROOT).by_endpoint)]
 ]
 HASH = re.compile(r"\b[0-9a-f]{64}\b")
 

@@ -18,7 +18,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from app_synth import compile_cache, synth
 from cfn_linting import cfn_lint
-from fleet.spec.project import endpoint_names
+from fleet.spec.spec_files import spec_files
 from fleet_folder import ROOT, FleetFolder
 from triton_endpoints.policy import Statement, policy_of
 
@@ -67,7 +67,7 @@ def test_cfn_lint_finds_nothing(assembly: Assembly) -> None:
 
 
 def test_each_endpoint_has_its_own_stack_beside_foundation(assembly: Assembly) -> None:
-    endpoints = {f"{assembly.foundation}-{name}" for name in endpoint_names(ROOT)}
+    endpoints = {f"{assembly.foundation}-{name}" for name in spec_files(ROOT).by_endpoint}
     assert set(assembly.templates) == {assembly.foundation} | endpoints
 
 
@@ -103,7 +103,7 @@ def test_synth_leaves_no_compiled_code_behind_which_no_other_synth_could_use(ass
 def test_the_selected_endpoints_alone_are_built_and_foundation_does_not_notice(
     assembly: Assembly, tmp_path: Path
 ) -> None:
-    name = endpoint_names(ROOT)[0]
+    name = next(iter(spec_files(ROOT).by_endpoint))
     selected = Assembly(assembly.environment, tmp_path / "cdk.out")
     done = synth(selected.folder, selected.environment, f"endpoints={name}", validates=False)
     assert done.returncode == 0, done.stderr

@@ -9,8 +9,8 @@ from aws_cdk import DefaultStackSynthesizer
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.endpoint.access import AccessRole, Trust, session_seconds
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
+from fleet.spec.trusts import AccessRole, Trust, session_seconds
 from triton_endpoints.access.permissions import deploy_statements, drift_statements, promotion_statements
 from triton_endpoints.policy import Statement, document, policy_of
 

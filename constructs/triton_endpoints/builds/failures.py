@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from aws_cdk import aws_events as events
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.engines.runner import Project
 from fleet.spec.alarms import AlarmSeverity
+from fleet.spec.deployment import BuildKind, Deployment
 
 SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
@@ -45,7 +44,7 @@ class BuildFailures(Construct):
         *,
         place: Deployment,
         what: str,
-        projects: Sequence[Project],
+        projects: Sequence[BuildKind],
         topic: str,
     ) -> None:
         """Declare the rule.

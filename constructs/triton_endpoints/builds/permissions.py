@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import ENGINES
+from fleet.spec.deployment import Deployment
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
 

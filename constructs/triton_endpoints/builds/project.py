@@ -12,8 +12,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from fleet.core.sources import source_path
-from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.engines.runner import Project
+from fleet.spec.deployment import BuildKind, Deployment
 from triton_endpoints.acknowledgements import acknowledge_docker
 
 BUILDSPECS = source_path("engine_build")
@@ -33,7 +32,7 @@ class ProjectKind:
         is_privileged: Whether a build has a Docker daemon.
     """
 
-    project: Project
+    project: BuildKind
     about: str
     image: str
     slack_minutes: int

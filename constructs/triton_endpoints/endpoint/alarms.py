@@ -11,8 +11,9 @@ from constructs import Construct
 
 from fleet.catalog.metrics import endpoint_metric
 from fleet.endpoint.context.alarms import Alarm, Rings
-from fleet.endpoint.resolved_endpoint import VARIANT, Deployment, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from fleet.spec.alarms import AlarmSeverity
+from fleet.spec.deployment import Deployment
 from triton_endpoints.logical_ids import identify_by_content
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.images.object_keys import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
+from fleet.spec.deployment import Deployment
 from triton_endpoints.builds.failures import BuildFailures
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
 from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject, build_log

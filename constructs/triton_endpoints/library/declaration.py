@@ -10,10 +10,12 @@ from aws_cdk import CfnResource, IStableAnyProducer, Lazy, TagManager
 from constructs import Construct
 
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.resolve import place_of, resolve_endpoint
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.endpoint.resolve import resolve_endpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.deployment import Deployment
 from fleet.spec.environment import Environment
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering
 from fleet.spec.project import load_spec
 from fleet.spec.source import Source
@@ -91,7 +93,7 @@ def resolve(
         findings = declaration.network.findings()
         if needs_support and shared is None:
             findings.append(_missing_support(environment))
-        place = (shared.place if shared else None) or place_of(environment.environment)
+        place = (shared.place if shared else None) or environment.place
         endpoint, warnings = _resolve(declaration, environment, place, placement, findings)
         if is_whole:
             claim(construct, f"an endpoint {endpoint.name!r}", "give one of the two another name")
@@ -129,7 +131,7 @@ def _shared(
     construct: Construct, declaration: Declaration, environment: EnvironmentSource
 ) -> SharedParts | None:
     """What the endpoint shares with others of its environment; None where nobody declares that."""
-    place = place_of(environment.environment)
+    place = environment.place
     if declaration.support is None:
         return SharedParts.of(construct, place)
     shared = shared_by(declaration.support)
@@ -161,7 +163,8 @@ def _resolve(
     """
     try:
         source = _with_network(declaration.spec.source(), placement)
-        loaded = load_spec(source, Layering(root_of(source.file), environment.source))
+        root = root_of(source.file)
+        loaded = load_spec(source, Layering(FleetFiles(root) if root else None, environment.source))
     except FindingsError as error:
         raise FindingsError([*found, *error.findings]) from error
     data = declaration.spec.data(loaded.spec, place.environment)

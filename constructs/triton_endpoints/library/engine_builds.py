@@ -7,8 +7,6 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from fleet.endpoint.context.tags import environment_tags
-from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from triton_endpoints.engines.build import EngineBuild
 from triton_endpoints.library.environment import EnvironmentProp, read_environment
@@ -44,13 +42,13 @@ class EngineBuilds(Construct):
         """
         super().__init__(scope, id)
         try:
-            found = read_environment(self, environment).environment
-            place = with_bucket(place_of(found), bucket)
+            found = read_environment(self, environment)
+            place = with_bucket(found.place, bucket)
             claim_builds(self, place, "engine")
         except FindingsError as error:
             report(self, error.findings)
             return
         failures.grant_publish(iam.ServicePrincipal("events.amazonaws.com"))
-        tag(self, environment_tags(found))
+        tag(self, place.tags)
         bound_roles(self, place)
         EngineBuild(self, "Resource", place=place, topic=failures.topic_arn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from constructs import Construct
 
 from fleet.endpoint.environment import own_findings
 from fleet.findings import Finding, FindingsError
+from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.environment import Environment
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
@@ -73,6 +75,11 @@ class EnvironmentSource:
 
     environment: Environment
     source: Source
+
+    @cached_property
+    def place(self) -> Deployment:
+        """Where its fleet lives."""
+        return place_of(self.environment)
 
 
 def is_name(given: EnvironmentProp | None) -> bool:

@@ -12,9 +12,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment, GivenBucket, ResolvedEndpoint
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
+from fleet.spec.deployment import Deployment, GivenBucket
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
@@ -92,7 +92,7 @@ class SharedParts:
         except FindingsError as error:
             report(construct, error.findings)
             return
-        place = with_bucket(place_of(self.environment.environment), bucket)
+        place = with_bucket(self.environment.place, bucket)
         others = [each for each in self._same(construct, place) if each.parts is not None]
         if declared and others:
             path = others[0].construct.node.path

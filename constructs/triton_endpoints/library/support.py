@@ -6,10 +6,9 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from fleet.endpoint.context.tags import environment_tags
-from fleet.endpoint.resolved_endpoint import bucket_of
 from fleet.findings import FindingsError
 from fleet.spec.alarms import AlarmSeverity
+from fleet.spec.deployment import bucket_of
 from triton_endpoints.foundation import declare_foundation
 from triton_endpoints.library.environment import EnvironmentProp
 from triton_endpoints.library.findings import report
@@ -51,7 +50,7 @@ class EndpointSupport(Construct):
         self._topics = dict[AlarmSeverity, sns.ITopic]()
         self._shared = shared = SharedParts(self, environment, bucket, declared=True)
         if shared.place is not None and shared.environment is not None:
-            tag(self, environment_tags(shared.environment.environment))
+            tag(self, shared.place.tags)
             bound_roles(self, shared.place)
             try:
                 if engine_builds:

@@ -12,13 +12,11 @@ from fleet.artifacts.engines.request import StoredPlan, WantedEngine
 from fleet.artifacts.engines.task import EngineTask
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.spec.project import Project
 
 
 def build_engines(
     clients: BuildClients,
-    place: Deployment,
     project: Project,
     engines: Sequence[WantedEngine],
     progress: PublishProgress,
@@ -30,9 +28,9 @@ def build_engines(
         CannotRunError: Foundation has no build projects, or the account's quota of builds is used up.
         ClientError: AWS refuses.
     """
-    settings = project.environment.engine_builds
+    settings, bucket = project.environment.engine_builds, project.place.bucket
     with Uploads(clients.s3) as uploads, progress.builds():
-        inputs = BuildInputs(clients, place, project, uploads)
-        tasks = [EngineTask(clients, place.bucket, inputs, each, settings.timeout) for each in engines]
+        inputs = BuildInputs(clients, project, uploads)
+        tasks = [EngineTask(clients, bucket, inputs, each, settings.timeout) for each in engines]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
-        return run_builds(clients, place.bucket, tasks, terms)
+        return run_builds(clients, bucket, tasks, terms)

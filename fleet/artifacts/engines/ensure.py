@@ -12,7 +12,6 @@ from fleet.artifacts.engines.builds import build_engines
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.requirements import Content
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding
 from fleet.spec.project import Project
 
@@ -47,10 +46,9 @@ def ensure_engines(
         CannotRunError: engines cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    place = place_of(project.environment)
-    plans = stored_plans(s3, place.bucket, engines)
+    plans = stored_plans(s3, project.place.bucket, engines)
     lacking = [engine for engine in engines if engine.key not in plans]
-    outcomes = build_engines(builders(), place, project, lacking, progress, pace) if lacking else []
+    outcomes = build_engines(builders(), project, lacking, progress, pace) if lacking else []
     built = {
         engine.key: each.result
         for engine, each in zip(lacking, outcomes, strict=True)

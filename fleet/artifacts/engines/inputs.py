@@ -15,12 +15,11 @@ from fleet.artifacts.sources.s3_object import s3_errors_as_findings
 from fleet.artifacts.store import digest_of
 from fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
 from fleet.catalog.amis import least_driver
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from fleet.engines.request import EngineJob, EngineRequest
-from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.spec.project import Project, load_lock
+from fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
+from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
 CHANGED = "FL373"
@@ -33,10 +32,10 @@ VOLUME_GB = 30
 class BuildInputs:
     """The inputs of one publish's builds."""
 
-    def __init__(self, clients: BuildClients, place: Deployment, project: Project, uploads: Uploads) -> None:
+    def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
         self._clients, self._s3, self._uploads = clients, clients.s3, uploads
-        self._place, self._project = place, project
-        self._script = ScriptUpload(clients.s3, place.bucket)
+        self._place, self._project = project.place, project
+        self._script = ScriptUpload(clients.s3, project.place.bucket)
 
     def put_onnx(self, engine: WantedEngine) -> None:
         """Put the ONNX model there, unless it exists; the first use that still has this content is read.
@@ -51,11 +50,9 @@ class BuildInputs:
             return
         findings: list[Finding] = []
         for use in engine.uses:
-            try:
+            with collect_findings(findings):
                 self._put_onnx(use, place)
                 return
-            except FindingsError as error:
-                findings += error.findings
         raise FindingsError(findings)
 
     @property
@@ -87,7 +84,7 @@ class BuildInputs:
             else:
                 self._copy(source, place, digest)
         except (ContentChangedError, FindingsError) as error:
-            promoted_from = load_lock(self._project.lock_file(use.endpoint.name)).promoted_from
+            promoted_from = self._project.lock(use.endpoint.name).promoted_from
             if promoted_from is None and isinstance(error, FindingsError):
                 raise
             raise FindingsError([self._change_finding(use, promoted_from)]) from error

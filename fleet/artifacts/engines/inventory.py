@@ -15,7 +15,7 @@ from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.engines.object_keys import MANIFEST, PLANS
 from fleet.findings import Finding, FindingsError, all_of
-from fleet.spec.project import load_lock
+from fleet.spec.fleet_files import load_lock
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -18,10 +18,9 @@ from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.upload.archives import Uploads
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import requested_image
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, all_of
-from fleet.spec.environment import Environment
+from fleet.spec.deployment import Deployment
+from fleet.spec.project import Project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -39,7 +38,7 @@ class ImageBuilds:
 def build_images(
     s3: S3Client,
     ecr: Callable[[], Any],
-    environment: Environment,
+    project: Project,
     images: Sequence[WantedImage],
     progress: PublishProgress,
     builders: Builders,
@@ -54,7 +53,7 @@ def build_images(
         FindingsError: the record of an image cannot be read, or the registry lacks the release's image.
         ClientError: AWS refuses.
     """
-    place, settings = place_of(environment), environment.engine_builds
+    place, settings = project.place, project.environment.engine_builds
     recorded = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
     known = {key: each for key, each in recorded.items() if _is_stored(ecr(), place, each.record.digest)}
     lost = {key: each.record.digest for key, each in recorded.items() if key not in known}

@@ -93,7 +93,7 @@ def ensure_images(
     ]:
         raise FindingsError(findings)
     images = wanted_images(project, [each.source for each in pending if each not in stale])
-    done = build_images(s3, ecr, project.environment, images, progress, builders, pace)
+    done = build_images(s3, ecr, project, images, progress, builders, pace)
     client, findings, digests = ecr(), list(done.findings), dict[str, str]()
     for each in pending:
         image = former.get(each) or done.images.get(each.locked.key or "")

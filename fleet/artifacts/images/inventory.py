@@ -15,10 +15,10 @@ from botocore.exceptions import ClientError
 from fleet.artifacts.images.record import build_record, built_image
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import FindingsError, all_of
 from fleet.images.object_keys import BUILT, MANIFEST
-from fleet.spec.project import load_lock
+from fleet.spec.deployment import Deployment
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:

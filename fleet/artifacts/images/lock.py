@@ -12,9 +12,8 @@ from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.images.reference import image_reference
 from fleet.aws.images.registry import read_image
-from fleet.endpoint.resolve import place_of
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.deployment import Deployment
 from fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
@@ -44,7 +43,7 @@ class ImageClients:
 
 
 def locked_image(
-    loaded: LoadedSpec, environment: Environment, clients: ImageClients, held: Lock | None
+    project: Project, loaded: LoadedSpec, clients: ImageClients, held: Lock | None
 ) -> LockedImage | None:
     """The record of the image for a new lock; None where the endpoint runs the release's.
 
@@ -55,22 +54,21 @@ def locked_image(
         FindingsError: the image's folder is wrong, or the registry does not have the image.
     """
     image, before = loaded.spec.own_image, held.image if held else None
-    if image is None or environment.environment == LOCAL:
+    if image is None or project.environment.is_local:
         return None
     if image.uri is not None and image.digest is not None:
         if before is not None and before.digest == image.digest and before.facts is not None:
             return before.model_copy(update={"key": None, "base": None})
         return LockedImage(digest=image.digest, facts=_facts(loaded, image, clients))
-    source = image_source(loaded, environment)
-    return _locked_build(source, environment, clients, before) if source is not None else None
+    source = image_source(loaded, project.environment)
+    return _locked_build(source, project.place, clients, before) if source is not None else None
 
 
 def _locked_build(
-    source: ImageSource, environment: Environment, clients: ImageClients, before: LockedImage | None
+    source: ImageSource, place: Deployment, clients: ImageClients, before: LockedImage | None
 ) -> LockedImage:
     """The image of the folder: what its build recorded, else what is expected of a build."""
     former = before if before is not None and not image_difference(source, before) else None
-    place = place_of(environment)
     try:
         s3 = _client(clients.s3)
         with aws_errors_as_findings(place):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from botocore.exceptions import ClientError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.deployment import Deployment
 from fleet.spec.image import ImageFacts, LockedImage, MediaType
 from fleet.spec.values import Digest
 

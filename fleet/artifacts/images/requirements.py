@@ -18,7 +18,7 @@ from fleet.endpoint.context.registries import is_fleet_repository
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.image import LockedImage
-from fleet.spec.project import Project, load_lock
+from fleet.spec.project import Project
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _foreign(s3: S3Client, project: Project, endpoint: ResolvedEndpoint, owners:
     is_ours = image.account == place.account and is_fleet_repository(image.repository)
     if not is_ours or image.digest is None or owners.owned_digests(name, [image.digest]):
         return None
-    lock = load_lock(project.lock_file(name))
+    lock = project.lock(name)
     if lock.promoted_from is None and lock.image is not None and _is_built(s3, project, endpoint, lock.image):
         owners.record(name, [image.digest], OF_BUILD)
         return None

@@ -10,8 +10,7 @@ from fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_pa
 from fleet.catalog.images import Image, registry_host
 from fleet.core.sources import source_path
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.registries import allowed_accounts
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, all_of
 from fleet.images.check import check_image
 from fleet.images.context import BuildContext, read_context
 from fleet.images.dockerfile import read_dockerfile
@@ -20,7 +19,7 @@ from fleet.images.key import image_key
 from fleet.images.upload import context_digest
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.image import PLATFORM, ImageFacts, LockedImage
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import Mark, finding_at
 
 IMAGE = ("image",)
@@ -150,17 +149,8 @@ def image_sources(project: Project) -> list[ImageSource]:
     Raises:
         FindingsError: every mistake of every folder.
     """
-    found, findings = list[ImageSource](), list(project.findings)
-    for name in project.endpoints:
-        try:
-            source = image_source(project.load(name), project.environment)
-        except FindingsError as error:
-            findings += error.findings
-        else:
-            found += [source] if source else []
-    if findings:
-        raise FindingsError(findings)
-    return found
+    load = lambda name: image_source(project.load(name), project.environment)  # noqa: E731
+    return list(filter(None, all_of(project.endpoints, load, project.findings)))
 
 
 def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[WantedImage]:
@@ -178,10 +168,8 @@ def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[Want
 
 def lock_of_image(project: Project, endpoint: str) -> LockedImage | None:
     """The image in an endpoint's lock; None where there is none, or the lock cannot be read."""
-    try:
-        return load_lock(project.lock_file(endpoint)).image
-    except FindingsError:
-        return None
+    lock = project.readable_lock(endpoint)
+    return lock.image if lock else None
 
 
 def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
@@ -198,7 +186,7 @@ def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
 def _registries(inputs: ImageInputs) -> Iterator[str]:
     """The registries of allowed accounts whose number is somewhere in the Dockerfile or its arguments."""
     texts = [*(each.raw for each in inputs.dockerfile.instructions), *inputs.arguments.values()]
-    for account in allowed_accounts(inputs.environment):
+    for account in inputs.environment.allowed_accounts:
         if any(account in text for text in texts):
             yield registry_host(account, inputs.environment.region)
 

@@ -18,8 +18,6 @@ from fleet.artifacts.images.source import WantedImage
 from fleet.artifacts.upload.archives import ObjectPlace, Uploads
 from fleet.catalog.builds import build_quota
 from fleet.catalog.images import Image
-from fleet.endpoint.resolved_endpoint import Deployment
-from fleet.engines.runner import Project
 from fleet.findings import Finding
 from fleet.images.facts import path_patterns
 from fleet.images.object_keys import (
@@ -33,12 +31,13 @@ from fleet.images.object_keys import (
 )
 from fleet.images.request import ImageRequest
 from fleet.images.upload import write_context
+from fleet.spec.deployment import BuildKind, Deployment
 from fleet.spec.image import PLATFORM
 from fleet.spec.source import finding_at
 from fleet.spec.values import hexadecimal
 
 REQUEST_VARIABLE, ENDPOINT_VARIABLE = "FLEET_IMAGE_REQUEST", "FLEET_IMAGE_ENDPOINT"
-PROJECT: Project = "image"
+PROJECT: BuildKind = "image"
 REFUSED, UNKNOWN, LATE = "FL962", "FL963", "FL964"
 CODES = {13: "FL965", 14: "FL966", 17: LATE, 20: REFUSED, 21: UNKNOWN, 22: "FL967"}
 """By the exit code of the build script, which engine_build/engine_request/problems.py explains."""

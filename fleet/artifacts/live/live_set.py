@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from fleet.catalog.front_end import out_of_memory
 from fleet.endpoint.context.targets import target_model
 from fleet.endpoint.object_keys import prefix_of
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError
+from fleet.spec.deployment import Deployment
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import finding_at
 from fleet.spec.values import NAME_LENGTH
 
@@ -49,12 +48,12 @@ def live_set(project: Project, endpoint: str) -> LiveSet:
     Raises:
         FindingsError: the files are wrong, or the endpoint has no live set.
     """
-    loaded, lock_file = project.load(endpoint), project.lock_file(endpoint)
+    loaded = project.load(endpoint)
     _require_live(project, loaded)
-    locked = load_lock(lock_file).archives if lock_file.is_file() else {}
+    locked = project.lock(endpoint).archives if project.lock_file(endpoint).is_file() else {}
     return LiveSet(
         endpoint=endpoint,
-        place=place_of(project.environment),
+        place=project.place,
         declared={
             target_model(each.name, each.version): locked[each.name].digest if each.name in locked else ""
             for each in loaded.spec.packed

@@ -11,10 +11,8 @@ from fleet.artifacts.lock import write_text
 from fleet.artifacts.promote.spec import expanded_for
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.report.spec_changes import spec_changes
-from fleet.spec.layers import Layering
 from fleet.spec.membership import locked_endpoints, promoted_spec
-from fleet.spec.project import Project, environment_names
-from fleet.spec.spec_files import spec_files
+from fleet.spec.project import Project
 
 
 def target_for(target: Project, endpoints: Sequence[str], named: Collection[str] | None = None) -> Project:
@@ -41,12 +39,6 @@ def target_for(target: Project, endpoints: Sequence[str], named: Collection[str]
     return replace(target, endpoints=chosen)
 
 
-def following(project: Project) -> Project:
-    """An environment as it would be if it followed the specs in model_specs/."""
-    layering = Layering(project.root, project.environment_source, environment_names(project.root))
-    return replace(project, layering=layering, spec_files=spec_files(project.root).by_endpoint)
-
-
 def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
     """Write the specs that locks lack, with the keys that they have now; return the new files.
 
@@ -65,7 +57,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
         raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
     locked = locked_endpoints(root, name)
     chosen = [each for each in locked if not endpoints or any(fnmatchcase(each, one) for one in endpoints)]
-    main = following(target)
+    main = target.following_main()
     lacking = [each for each in chosen if not promoted_spec(root, name, each).is_file()]
     findings = [
         _unadoptable(target, one, "no lock there has this name")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from fleet.artifacts.promote.adoption import following
 from fleet.artifacts.promote.spec import expanded_for
 from fleet.findings import Finding, FindingsError
 from fleet.report.lock_changes import content_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock, open_project
+from fleet.spec.project import Project
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +46,7 @@ def backlog(target: Project) -> list[BacklogEntry]:
         message = f"{name} has no `promoted_from`: it follows the specs, and nothing waits for a promotion"
         hint = f"`fleet ls --env {name}` shows what is not deployed"
         raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
-    tested, main = open_project(target.root, origin), following(target)
+    tested, main = target.fleet.open(origin), target.following_main()
     names = sorted({*target.endpoints, *target.unpromoted})
     found = (_entry(each, target, tested, main) for each in names)
     return [each for each in found if each is not None]
@@ -60,7 +58,7 @@ def _entry(name: str, target: Project, tested: Project, main: Project) -> Backlo
         there = f"it {'is in' if is_there else 'has no lock in'} {tested.environment.environment}"
         return BacklogEntry(name=name, state="new", content=(there,), promotable=is_there)
     try:
-        ours, theirs = load_lock(target.lock_file(name)), _lock(tested.lock_file(name))
+        ours, theirs = target.lock(name), _lock(tested, name)
         content = tuple(content_changes(ours, theirs)) if theirs else ()
         of_tested, of_main = (_changes(name, target, each) for each in (tested, main))
     except FindingsError as error:
@@ -85,5 +83,5 @@ def _changes(name: str, target: Project, other: Project) -> tuple[KeyChange, ...
     return tuple(spec_changes(target.load(name), expanded_for(other, target, name).loaded))
 
 
-def _lock(file: Path) -> Lock | None:
-    return load_lock(file) if file.is_file() else None
+def _lock(project: Project, name: str) -> Lock | None:
+    return project.lock(name) if project.lock_file(name).is_file() else None

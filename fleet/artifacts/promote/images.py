@@ -17,9 +17,9 @@ from fleet.aws.images.reference import ImageReference
 from fleet.aws.images.registry import StoredManifest, image_errors_as_findings, stored_manifest
 from fleet.aws.images.upload import TargetRepository
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.images.object_keys import MANIFEST, built_image_key
+from fleet.spec.deployment import Deployment
 from fleet.spec.lock import Lock
 from fleet.spec.values import hexadecimal
 

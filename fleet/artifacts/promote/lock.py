@@ -10,14 +10,14 @@ from fleet.artifacts.promote.spec import PromotedSpec, promoted_spec_of
 from fleet.catalog.images import Image
 from fleet.core.digests import canonical_digest
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.resolve import place_of, resolve_endpoint
+from fleet.endpoint.resolve import resolve_endpoint
 from fleet.engines.endpoint_engines import EndpointEngine
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.image import LockedImage, OwnImage
 from fleet.spec.lock import Lock
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
 
 CODE, UNRECORDED = "FL336", "FL686"
@@ -47,7 +47,7 @@ def promoted_endpoint(source: Project, target: Project, endpoint: str) -> Promot
     spec = promoted_spec_of(source, target, endpoint)
     lock = _promoted_lock(source, target, spec.loaded)
     decided = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
-    resolve_endpoint(place_of(target.environment), decided)
+    resolve_endpoint(target.place, decided)
     return PromotedEndpoint(
         lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
     )
@@ -66,7 +66,7 @@ def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock
     endpoint = wanted.spec.endpoint
     tested = source.load(endpoint)
     name, there = source.environment.environment, target.environment.environment
-    lock = load_lock(source.lock_file(endpoint))
+    lock = source.lock(endpoint)
     if lock.image is not None and lock.image.digest is None:
         message = f"the lock of {endpoint} does not record the image that its build made in {name}"
         hint = f"run `fleet lock --env {name} {endpoint}`, have it reviewed, deploy it, then promote"

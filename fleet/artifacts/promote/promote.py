@@ -22,10 +22,11 @@ from fleet.artifacts.publish.requirements import (
 )
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.parallel import all_in_parallel
-from fleet.endpoint.resolve import place_of, resolve_project
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint
+from fleet.endpoint.resolve import resolve_project
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import all_of
 from fleet.report.spec_changes import KeyChange
+from fleet.spec.deployment import Deployment
 from fleet.spec.membership import promoted_spec
 from fleet.spec.project import Project
 
@@ -100,7 +101,7 @@ def promote(
     fleet = resolve_project(project)
     promoted = all_of(project.endpoints, lambda name: promoted_endpoint(project, target.project, name))
     locks = [each.lock for each in promoted]
-    source, place = _store(tested.s3, fleet.place), place_of(target.project.environment)
+    source, place = _store(tested.s3, fleet.place), target.project.place
     there = _store(target.s3, place)
     with aws_errors_as_findings(fleet.place):
         all_of(fleet.endpoints, lambda each: require_deployment(tested.s3, tested.sagemaker, each))
@@ -168,6 +169,7 @@ def _write(
     before = {file: file.read_text("utf-8") if file.is_file() else None for file in texts}
     for file, text in texts.items():
         write_text(file, text, target.root)
+        target.fleet.lock.forget(file)
     if is_promoted and templates is not None:
         try:
             product, digests = templates(target, list(locks))  # they are made of files

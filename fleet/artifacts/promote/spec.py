@@ -10,7 +10,7 @@ from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.spec.expansion import expanded_spec, spec_text
 from fleet.spec.layers import LayerKind
 from fleet.spec.membership import promoted_spec
-from fleet.spec.project import LoadedSpec, Project, environment_names
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.reader import parse_source
 from fleet.spec.source import KeyPath, Mark, finding_at
 
@@ -49,7 +49,7 @@ def expanded_for(source: Project, target: Project, endpoint: str) -> PromotedSpe
     """
     root, name = target.root, target.environment.environment
     file = promoted_spec(root, name, endpoint)
-    document = expanded_spec(root, source.spec_files[endpoint], environment_names(root), file.parent)
+    document = expanded_spec(source.fleet, source.spec_files[endpoint], file.parent)
     text = spec_text(document)
     return PromotedSpec(text, target.load_source(parse_source(file, text)), ())
 

@@ -16,10 +16,10 @@ from fleet.artifacts.releases import KEY
 from fleet.artifacts.store import ObjectListing, list_objects
 from fleet.aws.api.clock import MAX_SKEW, answered_at, different_clocks
 from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.engines.object_keys import PLANS
 from fleet.findings import CannotRunError
 from fleet.images.object_keys import BUILT, CONTEXTS
+from fleet.spec.deployment import Deployment
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -20,8 +20,8 @@ from fleet.endpoint.object_keys import ARCHIVES, prefix_of
 from fleet.engines.object_keys import built_key
 from fleet.findings import all_of
 from fleet.images.object_keys import built_image_key
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from fleet.endpoint.engines import ResolvedEngine
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.lock import archive_digest, packed_name
 from fleet.findings import Finding, FindingsError
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import Mark, finding_at
 
@@ -154,7 +154,7 @@ class Possession:
         """The finding against an archive, by default at the line of the spec that names its repository."""
         name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
         mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
-        origin = load_lock(self._project.lock_file(name)).promoted_from
+        origin = self._project.lock(name).promoted_from
         lock = self._project.lock_file(name).relative_to(self._project.root).as_posix()
         what = f"{lock} names {artifact.digest} for archive {artifact.archive!r}, which {name!r}"
         if origin is None:

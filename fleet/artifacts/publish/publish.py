@@ -21,7 +21,6 @@ from fleet.artifacts.publish.possession import Possession
 from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
 from fleet.artifacts.publish.uploads import StoreUploads
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.endpoint.resolve import place_of
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import Project
@@ -70,7 +69,7 @@ def publish(
             contents, or engines cannot be built, and everything else is.
         CannotRunError: the bucket does not exist, or AWS refuses or does not answer; another run continues.
     """
-    place = place_of(project.environment)
+    place = project.place
     with aws_errors_as_findings(place):
         owners = Owners(s3, place.bucket)
         warnings = require_images(s3, ecr, project, endpoints, owners)
@@ -87,7 +86,7 @@ def publish(
         engines = ensure_engines(s3, project, engines_of(to_upload), progress, builders, pace)
         findings += engines.findings
         ready = [content for content in to_upload if engines.has_all_of(content)]
-        outcomes = StoreUploads(s3, place.bucket, project, progress, engines.plans).upload(ready)
+        outcomes = StoreUploads(s3, project, progress, engines.plans).upload(ready)
         refused = {content.key for content in to_upload} - {content.key for content in ready}
         refused |= {outcome.content.key for outcome in outcomes if outcome.findings}
         for outcome in outcomes:

@@ -16,9 +16,9 @@ from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding, FindingsError, collect_findings
 from fleet.spec.endpoint import Compression
-from fleet.spec.project import LoadedSpec, Project, load_lock
+from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:
@@ -50,52 +50,37 @@ class StoreUploads:
     def __init__(
         self,
         s3: S3Client,
-        bucket: str,
         project: Project,
         progress: PublishProgress,
         plans: Mapping[str, StoredPlan],
     ) -> None:
-        self._s3, self._bucket, self._project, self._progress = s3, bucket, project, progress
+        self._s3, self._project, self._progress = s3, project, progress
+        self._bucket = project.place.bucket
         self._plans = plans
 
     def upload(self, contents: Sequence[Content]) -> list[Outcome]:
         """Upload them all; a failure does not stop the others."""
         if not contents:
             return []
-        loaded = {name: self._project.load(name) for name in _endpoints(contents)}
         size = sum(size_with_plans(content, self._plans) for content in contents)
         with Uploads(self._s3) as uploads, self._progress.uploads(len(contents), size):
             return all_in_parallel(
                 contents,
-                lambda content: self._content(uploads, content, loaded),
+                lambda content: self._content(uploads, content),
                 UPLOADS_AT_ONCE,
                 uploads.cancel,
             )
 
-    def _content(
-        self,
-        uploads: Uploads,
-        content: Content,
-        loaded: Mapping[str, LoadedSpec],
-    ) -> Outcome:
+    def _content(self, uploads: Uploads, content: Content) -> Outcome:
         """Upload from the first repository that has this content."""
         findings: list[Finding] = []
         for wanted in content.wanted:
-            try:
-                uploaded = self._archive(uploads, content, wanted, loaded[wanted.endpoint.name])
-                return Outcome(content, wanted, uploaded)
-            except FindingsError as error:
-                findings += error.findings
+            with collect_findings(findings):
+                return Outcome(content, wanted, self._archive(uploads, content, wanted))
         return Outcome(content, findings=tuple(findings))
 
-    def _archive(
-        self,
-        uploads: Uploads,
-        content: Content,
-        wanted: ArchiveRequirement,
-        loaded: LoadedSpec,
-    ) -> bool:
-        repository = wanted.artifact.repository
+    def _archive(self, uploads: Uploads, content: Content, wanted: ArchiveRequirement) -> bool:
+        repository, loaded = wanted.artifact.repository, self._project.load(wanted.endpoint.name)
         try:
             if repository is None:
                 source = source_of(SpecRepositories(loaded), wanted.artifact.source, lambda: self._s3)
@@ -138,7 +123,7 @@ class StoreUploads:
         name, environment = wanted.endpoint.name, wanted.endpoint.place.environment
         archive = wanted.artifact
         mark = loaded.source.mark(("models", archive.source.index, "repository"))
-        promoted_from = load_lock(self._project.lock_file(name)).promoted_from
+        promoted_from = self._project.lock(name).promoted_from
         if promoted_from is None:
             message = (
                 f"the repository of archive {archive.archive!r} changed since the lock of {name!r}"
@@ -152,7 +137,3 @@ class StoreUploads:
             )
             hint = f"run `fleet promote --from {promoted_from} --to {environment} {name}` again"
         return finding_at(mark, "FL303", message, hint)
-
-
-def _endpoints(contents: Sequence[Content]) -> list[str]:
-    return list(dict.fromkeys(each.endpoint.name for content in contents for each in content.wanted))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fleet.core.look import read_once
 from fleet.core.project_root import git_tops, project_roots
 from fleet.findings import FindingsError
 from fleet.images.context import NEVER_SENT
@@ -25,7 +24,7 @@ def spec_path(mark: Mark, name: str) -> Path:
         RuntimeError: links lead in a circle.
     """
     folder = mark.file.parent
-    real, tree = read_once(_resolve, folder, name), read_once(reviewed_tree, folder)
+    real, tree = (folder / name).resolve(), reviewed_tree(folder)
     if tree is None:
         return real
     if not real.is_relative_to(tree):
@@ -46,7 +45,3 @@ def reviewed_tree(folder: Path) -> Path | None:
 def fleet_root(folder: Path) -> Path | None:
     """The root of the fleet that a folder is in; None if it is in none."""
     return next(project_roots(Path(os.path.realpath(folder))), None)
-
-
-def _resolve(folder: Path, name: str) -> Path:
-    return (folder / name).resolve()

@@ -14,7 +14,6 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.artifacts.sources.spec_path import spec_path
-from fleet.core.look import read_once
 from fleet.findings import CannotRunError, FindingsError
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
@@ -156,7 +155,7 @@ def repository_of(loaded: LoadedSpec, index: int) -> Path:
     hint = f"a path is relative to {mark.file.parent}"
     try:
         repository = spec_path(mark, loaded.spec.models[index].repository)
-        if read_once(Path.is_dir, repository):
+        if repository.is_dir():
             return repository
         message = f"{repository} {'is not a folder' if repository.exists() else 'does not exist'}"
     except (OSError, RuntimeError) as error:  # too long a name, or a cycle of links

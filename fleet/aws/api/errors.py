@@ -23,8 +23,8 @@ from botocore.exceptions import (
 )
 
 from fleet.aws.api.clock import clock_difference
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
+from fleet.spec.deployment import Deployment
 
 if TYPE_CHECKING:
     from botocore.model import OperationModel

@@ -18,8 +18,9 @@ from fleet.aws.api.stack import LiveStack, last_event, pauses, settled_stack
 from fleet.aws.deploy.failures import CANCELLED, ENDPOINT, ROLLING_BACK
 from fleet.aws.running_configuration import is_same_configuration
 from fleet.catalog.stack_statuses import StackState
-from fleet.endpoint.resolved_endpoint import Deployment, stack_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError, Finding, Severity
+from fleet.spec.deployment import Deployment
 from fleet.spec.environment import deploy_command
 
 if TYPE_CHECKING:

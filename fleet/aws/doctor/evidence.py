@@ -24,8 +24,9 @@ from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import declared_configuration
 from fleet.catalog.stack_statuses import StackState
 from fleet.endpoint.context.triton_metrics import container_log_group
-from fleet.endpoint.resolved_endpoint import Deployment, stack_of
+from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError, Finding
+from fleet.spec.deployment import Deployment
 
 RECENT = timedelta(hours=1)
 """How far back the log of a healthy endpoint is read; older lines do not matter."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fleet.aws.access import Access
-from fleet.endpoint.resolved_endpoint import Deployment, ResolvedEndpoint, ResolvedFleet
+from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, Severity
+from fleet.spec.deployment import Deployment
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath, finding_at
 

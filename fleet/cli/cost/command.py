@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,9 +10,9 @@ import typer
 from fleet.cli.arguments import Endpoints, Environments, TableFormat
 from fleet.cli.cost.document import cost_document, groups_document
 from fleet.cli.cost.lines import print_cost, print_groups
+from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.findings import CannotRunError, all_of
 from fleet.printers.lines import print_json
 from fleet.report.cost import FleetCost, fleet_cost
@@ -61,7 +60,7 @@ def cost(
 def _fleet(
     env: str, endpoints: Sequence[str] | None, *, may_be_empty: bool
 ) -> tuple[FleetCost, list[LoadedSpec]]:
-    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=may_be_empty)
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=may_be_empty)
     if env == LOCAL:
         problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
         raise CannotRunError(problem, "pass an environment that is deployed to an account")

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,17 +20,16 @@ from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet, current_project
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.core.sizes import count_of
-from fleet.endpoint.resolve import place_of, resolve_project
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
-from fleet.spec.project import open_project
 
 HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("TensorRT", "built (UTC)")
@@ -44,14 +42,13 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     Builds what the locks name and publishes nothing.
     """
     end_like_ctrl_c()
-    root = project_root(Path.cwd())
-    project = chosen_project(root, env, endpoints)
+    project = chosen_project(current_fleet(), env, endpoints)
     fleet = resolve_project(project)
     engines = all_engines(fleet.endpoints)
     if not engines:
         say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which has no specs'}")
         return
-    access, progress = connect(root, fleet.place, profile), progress_on(OutputConsole())
+    access, progress = connect(project, profile), progress_on(OutputConsole())
     with aws_errors_as_findings(fleet.place):
         done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
     if done.findings:
@@ -72,11 +69,10 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the engines in the bucket and the locks that need them."""
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
-    access = connect(root, place, profile)
+    project = current_project(env)
+    access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):
-        found = held_engines(access.client("s3"), place.bucket, root / "locks" / env)
+        found = held_engines(access.client("s3"), place.bucket, project.locks)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
     elif found:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
+from fleet.cli.current_fleet import current_fleet, current_project
 from fleet.cli.engines.builds import build, ls
 from fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
 from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.printers.lines import print_json
 from fleet.spec.problems import did_you_mean
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 
 app = typer.Typer(
     help="Plan, build and explain TensorRT engines.",
@@ -39,7 +38,7 @@ def plan(
 ) -> None:
     """Show each engine's key, builder and trtexec command line."""
     is_json = format is OutputFormat.JSON
-    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=is_json)
     planned = [
         (decided, each)
         for decided in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
@@ -61,7 +60,7 @@ def explain(
     env: Env,
 ) -> None:
     """Explain an engine's trtexec arguments and its key."""
-    project = open_project(project_root(Path.cwd()), env, [endpoint])
+    project = current_project(env, endpoint)
     decided = _endpoint_context(project, endpoint)
     found = [each for each in planned_engines(decided) if each.model == model]
     if not found:
@@ -85,6 +84,5 @@ def _no_engines(project: Project) -> str:
 
 
 def _endpoint_context(project: Project, name: str) -> EndpointContext:
-    loaded = project.load(name)
-    lock, _ = read_lock(project, loaded.spec)
-    return EndpointContext(loaded=loaded, environment=project.environment, lock=lock)
+    decided, _ = locked_context(project, project.load(name))
+    return decided

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,17 +18,15 @@ from fleet.artifacts.progress import progress_on, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from fleet.cli.aws_access import connect
+from fleet.cli.current_fleet import current_fleet, current_project
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import FindingsError
 from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
-from fleet.spec.project import open_project
 
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("CUDA", "TensorRT")
@@ -42,22 +39,21 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     Deploys and publishes do the same. `fleet lock` then records digests and facts.
     """
     end_like_ctrl_c()
-    root = project_root(Path.cwd())
-    project = chosen_project(root, env, endpoints)
+    project = chosen_project(current_fleet(), env, endpoints)
     sources = image_sources(project)
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
         return
     if warnings := [each for source in sources for each in source.warnings]:
         show_findings(warnings)
-    place, progress = place_of(project.environment), progress_on(OutputConsole())
-    access = connect(root, place, profile)
+    place, progress = project.place, progress_on(OutputConsole())
+    access = connect(project, profile)
     with aws_errors_as_findings(place):
         images = wanted_images(project, sources)
         done = build_images(
             access.client("s3"),
             lambda: access.client("ecr"),
-            project.environment,
+            project,
             images,
             progress,
             access.engine_clients,
@@ -79,11 +75,10 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
-    access = connect(root, place, profile)
+    project = current_project(env)
+    access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):
-        found = held_images(access.client("s3"), access.client("ecr"), place, root / "locks" / env)
+        found = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
         is_table = format is TableFormat.TABLE
         former = former_repositories(access.client("s3"), place) if is_table else {}
     if format is TableFormat.JSON:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,14 +13,12 @@ from fleet.aws.images.reference import ImageReference, image_reference
 from fleet.aws.images.registry import RegistryImage, manifest_findings, read_image
 from fleet.cli.arguments import OutputFormat, Profile
 from fleet.cli.aws_access import access_to
+from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
-from fleet.spec.project import open_project
 
 SHOWN_PACKAGES = 8
 LABELS = {
@@ -81,15 +78,15 @@ def _client(image: ImageReference, env: str | None, profile: str | None) -> Any:
 
         with aws_errors_as_findings():
             return boto3.Session(profile_name=profile, region_name=image.region).client("ecr")
-    root = project_root(Path.cwd())
-    place = place_of(open_project(root, env).environment)
+    project = current_project(env)
+    place = project.place
     if image.region != place.region:
         message = (
             f"{image.uri} is in {image.region}; {env} is in {place.region}, where SageMaker pulls images"
         )
         hint = f"push the image to a repository in {place.region}, or leave --env out"
         raise FindingsError([Finding(code="FL637", message=message, hint=hint)])
-    return access_to(root, place, profile).client("ecr")
+    return access_to(project, profile).client("ecr")
 
 
 def _document(found: RegistryImage) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,17 +15,16 @@ from fleet.artifacts.images.source import (
 )
 from fleet.artifacts.progress import shown_size
 from fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
+from fleet.cli.current_fleet import current_fleet, current_project
 from fleet.cli.images.inspect import LABELS, shown_fact
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
-from fleet.core.project_root import project_root
-from fleet.endpoint.resolve import place_of
 from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
 from fleet.spec.image import LockedImage
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 from fleet.spec.values import hexadecimal
 
 UNPINNED = "by the digest that its tag has when the image is built"
@@ -39,7 +37,7 @@ def plan(
 ) -> None:
     """Show each image's key, folder and base release."""
     is_json = format is OutputFormat.JSON
-    project = chosen_project(project_root(Path.cwd()), env, endpoints, may_be_empty=is_json)
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=is_json)
     sources = image_sources(project)
     if is_json:
         print_json([_document(project, each) for each in sources])
@@ -61,7 +59,7 @@ def explain(
 
     Also shows what the lock records of the image.
     """
-    project = open_project(project_root(Path.cwd()), env, [endpoint])
+    project = current_project(env, endpoint)
     sources = image_sources(project)
     if not sources:
         message = f"{endpoint} builds no image in {env}"
@@ -85,7 +83,7 @@ def explain(
 
 
 def _lines(project: Project, source: ImageSource) -> list[str]:
-    repository, files = place_of(project.environment).image_repository, len(source.context.entries)
+    repository, files = project.place.image_repository, len(source.context.entries)
     (image,) = wanted_images(project, [source])
     return [
         source.endpoint,
@@ -108,7 +106,7 @@ def _document(project: Project, source: ImageSource) -> dict[str, object]:
         "bytes": source.context.size,
         "base": image.base.reference,
         "arguments": source.arguments,
-        "repository": place_of(project.environment).image_repository,
+        "repository": project.place.image_repository,
         "tag": hexadecimal(image.key),
         "locked": None if locked is None else locked.model_dump(mode="json", exclude_defaults=True),
     }

@@ -15,17 +15,17 @@ from botocore.exceptions import BotoCoreError
 from fleet.aws.api.emulator import local_session
 from fleet.cli.arguments import Endpoint, Env
 from fleet.cli.aws_access import local_fleet
+from fleet.cli.current_fleet import current_project
 from fleet.cli.invoke.destination import Destination
 from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.cli.output import say
-from fleet.core.project_root import project_root
 from fleet.endpoint.context.request_size import CODE, oversize
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from fleet.local.state import LocalState, log_name
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json_text
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import Project, open_project
+from fleet.spec.project import Project
 
 if TYPE_CHECKING:  # numpy and boto3 would slow down every command
     import boto3
@@ -95,9 +95,8 @@ def invoke(
         _check_exclusive(of_body, "cannot be combined with --input")
     else:
         _check_exclusive(of_inputs, "needs --input or --sample")
-    root = project_root(Path.cwd())
-    project = open_project(root, env, [endpoint])
-    region = project.environment.region
+    project = current_project(env, endpoint)
+    root, region = project.root, project.environment.region
     arrays: Mapping[str, Array] | None = None
     if sample is not None:
         from fleet.cli.invoke.sample import read_sample

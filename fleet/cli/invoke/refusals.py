@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.targets import target_models
-from fleet.endpoint.locks import read_lock
-from fleet.findings import FindingsError
+from fleet.endpoint.locks import locked_context
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean
@@ -30,10 +28,10 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
             if env == LOCAL
             else f"`fleet ls --env {env}` lists them"
         )
-    try:
-        spec = project.load(endpoint).spec
-    except FindingsError:
+    loaded = project.specs.readable(endpoint)
+    if loaded is None:
         return ""
+    spec = loaded.spec
     targets = list(target_models(spec).values())
     if spec.mode is not Mode.MULTI_MODEL or target in targets:
         return ""
@@ -44,9 +42,8 @@ def instead(project: Project, endpoint: str, target: str | None, message: str) -
 
 def routes_of(project: Project, endpoint: str) -> tuple[str, ...]:
     """The names by which the models of a shared container are called, as far as the files have them."""
-    try:
-        loaded = project.load(endpoint)
-        lock, _ = read_lock(project, loaded.spec)
-    except FindingsError:
+    loaded = project.specs.readable(endpoint)
+    if loaded is None:
         return ()
-    return tuple(EndpointContext(loaded=loaded, environment=project.environment, lock=lock).routes)
+    decided, _ = locked_context(project, loaded)
+    return tuple(decided.routes)

@@ -11,11 +11,10 @@ import typer
 from rich.text import Text
 
 from fleet.cli.arguments import Endpoint, Env, OutputFormat
+from fleet.cli.current_fleet import current_project
 from fleet.cli.show.lines import Line, print_lines
 from fleet.cli.show.spec import spec_lines
-from fleet.core.project_root import project_root
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.explain.effective_spec import EffectiveSpec, effective_spec
@@ -24,7 +23,6 @@ from fleet.printers.file_names import place_in
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
 from fleet.spec.environment import Environment
-from fleet.spec.project import open_project
 from fleet.spec.source import KeyPath
 
 VERSION = 1
@@ -40,20 +38,19 @@ def show(
 
     Each key has the file and line that it comes from, and each decision its reason.
     """
-    root = project_root(Path.cwd())
-    project = open_project(root, env, [endpoint])
+    project = current_project(env, endpoint)
     loaded = project.load(endpoint)
-    lock, wrong_lock = read_lock(project, loaded.spec)
+    context, wrong_lock = locked_context(project, loaded)
     spec = effective_spec(loaded)
-    made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong_lock)
+    made = decisions(context, project.place, wrong_lock)
     if format is OutputFormat.JSON:
-        print_json(_document(endpoint, project.environment, spec, made, root))
+        print_json(_document(endpoint, project.environment, spec, made, project.root))
         return
     console = unfolded_console()
     where = project.environment
     title = f"{endpoint} in {where.environment}: account {where.account}, {where.region}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
-    print_lines(console, list(spec_lines(spec, root)))
+    print_lines(console, list(spec_lines(spec, project.root)))
     for group, members in groupby(made, key=lambda each: each.group):
         console.print(Text(f"\n{group.capitalize()}", "bold"))
         print_lines(

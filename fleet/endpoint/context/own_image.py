@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fleet.catalog.images import Image, Release
+from fleet.spec.deployment import repository_of
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import Environment
 from fleet.spec.image import ImageFacts, LockedImage, OwnImage
@@ -32,16 +32,6 @@ class ImageContext:
     triton: str
     mode: Mode
     backends: frozenset[str]
-
-
-def repository_of(environment: str, kms_key: str | None) -> str:
-    """The repository of ECR with the images that an environment builds.
-
-    Its name follows from the key too: the encryption of a repository never changes, so CloudFormation has to
-    make another one, which needs another name.
-    """
-    suffix = "" if kms_key is None else f"-{hashlib.sha256(kms_key.encode()).hexdigest()[:8]}"
-    return f"triton-fleet-{environment}{suffix}"
 
 
 def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:

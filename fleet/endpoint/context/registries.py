@@ -73,12 +73,6 @@ def build_place(name: ImageName) -> str:
     return f"{registry}/{repository}"
 
 
-def allowed_accounts(environment: Environment) -> tuple[str, ...]:
-    """The accounts whose images the builds of an environment may read, in its region: never its own."""
-    accounts = {each for each in environment.allowed_registries if each.isdigit()}
-    return tuple(sorted(accounts - {environment.account}))
-
-
 def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
     """Whether the build of an image may read from another one.
 
@@ -95,7 +89,7 @@ def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
         and account in registry_accounts(environment.region)
     ):
         return True
-    if account in allowed_accounts(environment):
+    if account in environment.allowed_accounts:
         return True
     return place == NVIDIA or any(
         f"{place}/".startswith(f"{each}/") for each in environment.allowed_registries

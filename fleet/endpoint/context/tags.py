@@ -5,18 +5,10 @@ from __future__ import annotations
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 
-ENVIRONMENT_TAG = "triton-fleet:environment"
-"""What holds a statement to the endpoints of one environment; no other may set it."""
-
-
-def environment_tags(environment: Environment) -> dict[str, str]:
-    """What everything of an environment is tagged with."""
-    return {**environment.tags, ENVIRONMENT_TAG: environment.environment}
-
 
 def endpoint_tags(environment: Environment, spec: EndpointSpec) -> dict[str, str]:
     """What everything in an endpoint's stack is tagged with; of one key the spec's value wins."""
-    return {**environment_tags(environment), **spec.tags, **own_tags(spec)}
+    return {**environment.resource_tags, **spec.tags, **own_tags(spec)}
 
 
 def own_tags(spec: EndpointSpec) -> dict[str, str]:

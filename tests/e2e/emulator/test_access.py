@@ -9,6 +9,7 @@ from aws_cdk import App
 from botocore.exceptions import ClientError
 
 from fleet.endpoint.resolve import resolve_foundation
+from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_folder import FleetFolder
 from fleet_stacks.stacks import FoundationStack
@@ -28,7 +29,7 @@ def access(folder: FleetFolder) -> dict[str, Any]:
     text = f'environment: dev\naccount: "{ACCOUNT}"\nregion: us-east-1\n{trusted}'
     folder.write("environments/dev.yaml", text)
     app = App()
-    FoundationStack(app, place=resolve_foundation(folder.root, "dev").place)
+    FoundationStack(app, place=resolve_foundation(open_project(folder.root, "dev")).place)
     resources = app.synth().stacks[0].template["Resources"]
     return {id: each for id, each in resources.items() if id.startswith("Access")}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fleet.aws.deploy.admission import Headroom, Need
 from fleet.aws.preflight.headroom import headroom
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
+from fleet.spec.project import open_project
 from fleet_folder import LOCK, SPEC
 from prepared_account import OF_ALL, OF_TYPE, PreparedAccount
 
@@ -18,7 +19,7 @@ def asked(account: PreparedAccount, **instances: str) -> Headroom:
         base = SPEC.replace("sentences", name).replace("{type: ml.g5.xlarge}", instance)
         account.folder.spec(name=name, base=base)
         account.folder.write(f"locks/dev/{name}.lock.yaml", LOCK.replace("sentences", name))
-    fleet = resolve_fleet(account.folder.root, "dev", list(instances))
+    fleet = resolve_project(open_project(account.folder.root, "dev", list(instances)))
     return headroom(account.watched.access, fleet.endpoints)
 
 

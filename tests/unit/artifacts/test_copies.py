@@ -16,7 +16,8 @@ from fleet.artifacts.sources.copy import CopySource
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 
 COPIES = SPEC.replace("triton:", "mode: multi-model\ntriton:").replace(

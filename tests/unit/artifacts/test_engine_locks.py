@@ -17,8 +17,9 @@ from fleet.check.run import all_findings
 from fleet.engines.lock import archive_digest
 from fleet.findings import Finding, FindingsError
 from fleet.repository.loading.container import ServingContainer
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import LockedArchive
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from s3_repositories import BUCKET, Repositories
 

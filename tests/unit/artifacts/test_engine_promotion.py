@@ -17,7 +17,8 @@ from fleet.artifacts.store import contents_key, store_key
 from fleet.endpoint.resolve import resolve_project
 from fleet.engines.object_keys import MANIFEST, PLAN, built_key
 from fleet.findings import FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from promotion import Promotion
 
 

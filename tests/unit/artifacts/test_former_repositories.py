@@ -9,8 +9,7 @@ import pytest
 
 from fleet.artifacts.images.inventory import former_repositories
 from fleet.cli.images.builds import former_lines
-from fleet.endpoint.resolve import place_of
-from fleet.endpoint.resolved_endpoint import Deployment
+from fleet.spec.deployment import Deployment
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from image_bases import ImageFleet
@@ -27,7 +26,7 @@ def fleet(folder: FleetFolder) -> ImageFleet:
 
 def former(fleet: ImageFleet, **place: Any) -> dict[str, int]:
     s3: Any = fleet.records
-    environment: Deployment = place_of(open_project(fleet.folder.root, "dev").environment)
+    environment: Deployment = open_project(fleet.folder.root, "dev").place
     return dict(former_repositories(s3, replace(environment, **place)))
 
 

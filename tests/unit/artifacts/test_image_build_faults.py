@@ -46,9 +46,7 @@ class ImageBuild:
         with aws_errors_as_findings():
             images = wanted_images(project, image_sources(project))
             builders = lambda: clients  # noqa: E731
-            return build_images(
-                s3, lambda: ecr, project.environment, images, SilentProgress(), builders, PACE
-            )
+            return build_images(s3, lambda: ecr, project, images, SilentProgress(), builders, PACE)
 
     def push(self, id: str) -> None:
         """What the build in CodeBuild does; of a tag that exists only the record is written again."""

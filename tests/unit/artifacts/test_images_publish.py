@@ -25,8 +25,9 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.report.lock_changes import content_changes
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import Project, load_lock, open_project
+from fleet.spec.project import Project, open_project
 from fleet.spec.values import hexadecimal
 from promotion import ENDPOINT, Promotion
 from promotion_images import BASE, DOCKERFILE, LAYERS, PromotedImages

@@ -21,7 +21,8 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.artifacts.sources.source import measure
 from fleet.aws.api.emulator import local_session
 from fleet.findings import FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from live_sets import LIVE, Live
 from running_aws import running_aws

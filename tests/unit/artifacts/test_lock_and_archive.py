@@ -13,7 +13,8 @@ from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.findings import FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
 

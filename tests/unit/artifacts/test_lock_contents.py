@@ -17,8 +17,9 @@ from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
 from fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
 from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import LockedRepository
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
 LIMITED = """

@@ -13,8 +13,9 @@ from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import FindingsError
 from fleet.repository.model_config import MAX_BYTES
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 from s3_repositories import Repositories, digest, on_disk, packed
 

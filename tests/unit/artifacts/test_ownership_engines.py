@@ -11,7 +11,7 @@ from engine_bucket import EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.lock import write_lock
 from fleet.engines.lock import archive_digest
 from fleet.findings import FindingsError
-from fleet.spec.project import load_lock
+from fleet.spec.fleet_files import load_lock
 from fleet_folder import FleetFolder
 
 

@@ -13,8 +13,9 @@ from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.artifacts.releases import record_release
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from promotion import ENDPOINT, Promotion
 from promotion_images import LAYERS, PromotedImages
 

@@ -16,8 +16,9 @@ from fleet.artifacts.promote.lock import require_two
 from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.environment import LOCAL
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import SPEC
 from promotion import ENDPOINT, Promotion
 from tests.e2e.embedded_app.host import RecordingHost

@@ -14,7 +14,8 @@ from fleet.artifacts.rollback import earlier_release, require_stored
 from fleet.aws.api.emulator import local_session
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.findings import CannotRunError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
 from git_repository import GitRepository
 from lasting_faults import FAULTS, first_of_each, from_number, retry_at_once

@@ -12,10 +12,10 @@ from container_images import DOCKER
 from fleet.artifacts.images.inventory import held_images
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
-from fleet.endpoint.resolve import place_of
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import LockedImage
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
 from fleet_folder import SPEC
 from image_bases import ReleaseRegistry
@@ -77,9 +77,7 @@ def test_the_target_knows_the_image_without_a_build(images: PromotedImages) -> N
     images.promotion.promote()
     root, s3 = images.promotion.folder.root, images.promotion.s3("prod")
     project = open_project(root, "prod")
-    (held,) = held_images(
-        s3, images.promotion.ecr("prod"), place_of(project.environment), root / "locks/prod"
-    )
+    (held,) = held_images(s3, images.promotion.ecr("prod"), project.place, root / "locks/prod")
     assert (held.digest, held.exists, held.needed_by) == (digest, True, (ENDPOINT,))
     tested = locked(images.promotion)
     (root / f"locks/prod/{ENDPOINT}.lock.yaml").unlink()
@@ -98,7 +96,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
         ImageStore(
             s3=promotion.s3(name),
             ecr=promotion.ecr(name),
-            place=place_of(open_project(promotion.folder.root, name).environment),
+            place=open_project(promotion.folder.root, name).place,
         )
         for name in ("staging", "prod")
     )

@@ -10,7 +10,8 @@ from fleet.artifacts.promote.adoption import adopted_specs, target_for
 from fleet.check.run import all_findings
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.project import Project, load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import Project, open_project
 from fleet_folder import SPEC
 from promotion import ENDPOINT, PLACES, Promotion
 

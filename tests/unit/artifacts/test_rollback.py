@@ -12,7 +12,8 @@ from fleet.artifacts.rollback import (
     write_release,
 )
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import SPEC
 from git_repository import GitRepository
 from promotion import ENDPOINT, PLACES, Promotion

@@ -18,7 +18,8 @@ from fleet.findings import CannotRunError
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.reading.entry_path import belongs
 from fleet.repository.reading.lfs import BEGIN
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet.spec.source import Mark
 from fleet_folder import SPEC, FleetFolder
 from hostile_tar import END, file

@@ -12,8 +12,8 @@ from threading import Barrier
 import pytest
 
 from fleet.findings import CannotRunError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock
 from fleet.spec.values import hexadecimal
 from fleet_folder import FleetFolder
 from promotion import ENDPOINT, Promotion

@@ -17,9 +17,11 @@ from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.catalog.images import partition_of
 from fleet.cli.aws_access import connect
 from fleet.cli.output import ask_consent
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError, FindingsError
+from fleet.spec.deployment import Deployment
+from fleet.spec.project import Project, open_project
 from fleet_emulator.server import EmbeddedAws
+from fleet_folder import FleetFolder
 from running_aws import running_aws
 
 ACCOUNT = "123456789012"
@@ -55,9 +57,18 @@ def settings(tmp_path: Path, proxy: FaultyS3, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
 
 
+def opened(root: Path, environment: str = "dev", account: str = ACCOUNT) -> Project:
+    """A fleet with one environment."""
+    folder = FleetFolder(root)
+    folder.spec()
+    text = f'environment: {environment}\naccount: "{account}"\nregion: {PLACE.region}\n'
+    folder.write(f"environments/{environment}.yaml", text)
+    return open_project(root, environment)
+
+
 @pytest.mark.usefixtures("settings")
 def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
-    access = connect(tmp_path, PLACE, "deployer")
+    access = connect(opened(tmp_path), "deployer")
     assert access.client("s3").list_buckets()["Buckets"] == []
     assert access.client("s3") is access.client("s3")
 
@@ -65,7 +76,7 @@ def test_a_profile_of_the_environments_account_is_taken(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("settings")
 def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(FindingsError) as refused:
-        connect(tmp_path, replace(PLACE, account="999900001111"), "deployer")
+        connect(opened(tmp_path, account="999900001111"), "deployer")
     (finding,) = refused.value.findings
     assert finding.code == "FL602"
     assert finding.message.startswith(
@@ -78,7 +89,7 @@ def test_another_account_is_refused_with_both_numbers_and_the_way_out(tmp_path: 
 @pytest.mark.parametrize("profile", [None, "nobody"])
 def test_without_credentials_it_is_said_how_to_sign_in(tmp_path: Path, profile: str | None) -> None:
     with pytest.raises(CannotRunError, match="AWS credentials are missing") as told:
-        connect(tmp_path, PLACE, profile)
+        connect(opened(tmp_path), profile)
     assert "aws sso login" in told.value.remedy
 
 
@@ -97,7 +108,7 @@ def test_a_refusal_of_aws_is_told_with_what_helps(
     body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no {code}</Message></Error></ErrorResponse>"
     proxy.change_answers(lambda _: True, lambda _: Answer(403, [("Content-Type", "text/xml")], body.encode()))
     with pytest.raises(CannotRunError, match=f"AWS refuses: .*no {code}") as told:
-        connect(tmp_path, PLACE, "deployer")
+        connect(opened(tmp_path), "deployer")
     assert remedy in told.value.remedy
 
 
@@ -149,7 +160,7 @@ def test_credentials_of_the_environment_that_have_expired_are_named_with_what_he
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_CREDENTIAL_EXPIRATION", "2000-01-01T00:00:00Z")
     with pytest.raises(CannotRunError, match="AWS credentials have expired") as told:
-        connect(tmp_path, PLACE, None)
+        connect(opened(tmp_path), None)
     assert "aws sso login" in told.value.remedy
 
 
@@ -167,11 +178,11 @@ def test_a_deploy_asks_a_throttling_aws_more_often_unless_the_settings_say(
 
 
 def test_the_local_environment_takes_no_profile_and_has_to_run(tmp_path: Path) -> None:
-    local = replace(PLACE, environment="local")
+    local = opened(tmp_path, "local")
     with pytest.raises(FindingsError, match="FL603: --profile deployer: the environment `local`"):
-        connect(tmp_path, local, "deployer")
+        connect(local, "deployer")
     with pytest.raises(CannotRunError, match="no local fleet is running") as told:
-        connect(tmp_path, local, None)
+        connect(local, None)
     assert told.value.remedy == "run `fleet local up` first"
 
 

@@ -15,7 +15,8 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.check.lock_drift import stale_findings
 from fleet.check.run import all_findings
 from fleet.findings import Finding, FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
 ENSEMBLE = """\

@@ -10,7 +10,8 @@ from fleet.artifacts.lock import write_lock, write_locks
 from fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
 from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 
 MODEL, NEW = "embed/1/model.py", "embed/1/new.py"

@@ -10,7 +10,7 @@ from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
 from fleet.findings import Finding, Severity
 from fleet.selection.selector import Selector
-from fleet.spec.project import open_project
+from fleet.spec.project import Fleet, open_project
 from fleet_folder import ALLOWED, SPEC, FleetFolder
 from onnx_graphs import FLOAT, graph_bytes
 
@@ -237,9 +237,9 @@ class TestPaths:
         draft = tmp_path / "bert.yaml"
         draft.write_text(SPEC.replace("endpoint: sentences", "endpoint: bert"))
         monkeypatch.chdir(tmp_path)
-        names = Selector(locked.root, "dev", drafts=True).select(["bert.yaml"]).draft_names()
+        names = Selector(Fleet(locked.root), "dev", drafts=True).select(["bert.yaml"]).draft_names()
         assert names == ["bert"]
-        assert open_project(locked.root, "dev", (), names).findings == ()
+        assert Fleet(locked.root).open("dev", (), names).findings == ()
         assert [each.code for each in open_project(locked.root, "dev").findings] == ["FL120"]
 
     def test_an_endpoint_in_two_of_the_files_is_told_at_the_second(

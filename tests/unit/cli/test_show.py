@@ -20,13 +20,17 @@ from fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import endpoint_names, environment_names, open_project
+from fleet.spec.fleet_files import environment_names
+from fleet.spec.project import open_project
 from fleet.spec.reader import RESERVED, read_source
+from fleet.spec.spec_files import spec_files
 from fleet_folder import ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT) if env != LOCAL]
+SHIPPED = [
+    (name, env) for name in spec_files(ROOT).by_endpoint for env in environment_names(ROOT) if env != LOCAL
+]
 
 
 def shown(root: Path, *arguments: str, width: int | None = None) -> str:

@@ -10,9 +10,10 @@ import pytest
 from fleet.catalog.data_file import data_file
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, Severity
 from fleet.spec.alarms import Alarms
+from fleet.spec.project import open_project
 from fleet_folder import ROOT, SPEC, FleetFolder
 
 MULTI = SPEC.replace('triton: "25.04"', 'mode: multi-model\ntriton: "25.04"')
@@ -26,7 +27,7 @@ def found(folder: FleetFolder, keys: str, base: str = SPEC) -> list[tuple[str, S
     folder.spec(keys, base=base)
     findings: list[Finding] = folder.findings()
     if not findings:
-        findings = list(resolve_fleet(folder.root, "dev").warnings)
+        findings = list(resolve_project(open_project(folder.root, "dev")).warnings)
     return [(each.code, each.severity) for each in findings]
 
 

@@ -9,9 +9,10 @@ import pytest
 from fleet.artifacts.lock import lock_text
 from fleet.endpoint.locks import read_lock_file
 from fleet.findings import FindingsError
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import ImageFacts, LockedImage
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from own_images import BUILT, DIGEST, FOUND, KEY, lock_image
 

@@ -10,12 +10,13 @@ import pytest
 from fleet.catalog.images import image as release_image
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.registries import pulled_repositories
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.engines.endpoint_engines import planned_engines
 from fleet.findings import Severity
 from fleet.rules.apply import rule_findings
 from fleet.spec.engine import Engine
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
 from fleet_folder import LOCK, SPEC, FleetFolder
 from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
 
@@ -185,7 +186,7 @@ class TestRules:
     ) -> None:
         folder.spec(FOUND)
         lock_image(folder)
-        warnings = resolve_fleet(folder.root, "dev").warnings
+        warnings = resolve_project(open_project(folder.root, "dev")).warnings
         assert "FL974" in {each.code for each in warnings}
         (unknown,) = [each for each in warnings if each.code == "FL974"]
         assert (unknown.file, unknown.line) == (folder.root / "model_specs" / "sentences.yaml", 6)

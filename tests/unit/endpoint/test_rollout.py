@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fleet.endpoint.context.rollout import RollbackAlarm
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.rollout import ResolvedRollout
+from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
@@ -59,7 +60,7 @@ class TestTimeOut:
     def test_more_than_sagemaker_lets_it_take_is_told(self, folder: FleetFolder) -> None:
         many = FOUR.replace("count: 4", "count: 20")
         folder.spec("rollout: {strategy: rolling, step: 5%, bake: 10m}\n", base=many)
-        endpoint = resolve_fleet(folder.root, "dev")
+        endpoint = resolve_project(open_project(folder.root, "dev"))
         assert [each.code for each in endpoint.warnings] == ["FL281"]
         assert endpoint.warnings[0].message.startswith("waits and starts may take 72000s")
         (resolved,) = endpoint.endpoints

@@ -14,11 +14,13 @@ from fleet.check.run import all_findings
 from fleet.cli.commands import app
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.engines import resolved_engines
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decisions import decisions
 from fleet.findings import FindingsError, Severity
+from fleet.spec.deployment import place_of
+from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import load_lock, open_project
+from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from onnx_graphs import FLOAT, INT32, graph_bytes
 
@@ -69,10 +71,8 @@ def locked(folder: FleetFolder) -> Lock:
 
 def decided(folder: FleetFolder) -> EndpointContext:
     project = open_project(folder.root, "dev")
-    loaded = project.load("sentences")
-    return EndpointContext(
-        loaded=loaded, environment=project.environment, lock=read_lock(project, loaded.spec)[0]
-    )
+    context, _ = locked_context(project, project.load("sentences"))
+    return context
 
 
 def findings(folder: FleetFolder) -> dict[str, list[str]]:
@@ -143,8 +143,12 @@ class TestShow:
         assert written == ["14000MiB", "8GiB"]
 
     def test_what_is_decided_of_an_engine_has_its_reasons(self, bert: FleetFolder) -> None:
-        lock = locked(bert)
-        shown = {each.what: each for each in decisions(decided(bert)) if each.group == "engines"}
+        lock, context = locked(bert), decided(bert)
+        shown = {
+            each.what: each
+            for each in decisions(context, place_of(context.environment))
+            if each.group == "engines"
+        }
         assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key
         assert shown["built for bert by"].value == "processing on ml.g5.xlarge"
         assert shown["command for bert"].value == COMMAND

@@ -18,7 +18,8 @@ def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     folder.spec(keys)
     project = open_project(folder.root, "dev", ["sentences"])
     made = decisions(
-        EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None)
+        EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None),
+        project.place,
     )
     return {each.what: each for each in made if each.group == "dashboard"}
 

@@ -11,16 +11,20 @@ from typer.testing import CliRunner
 
 from fleet.catalog.data_file import data_file
 from fleet.cli.show.command import show
-from fleet.endpoint.resolve import resolve_fleet
+from fleet.endpoint.resolve import resolve_project
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
-from fleet.spec.project import endpoint_names, environment_names
+from fleet.spec.fleet_files import environment_names
+from fleet.spec.project import open_project
+from fleet.spec.spec_files import spec_files
 from fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 from spec_decisions import decided, made
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT) if env != LOCAL]
+SHIPPED = [
+    (name, env) for name in spec_files(ROOT).by_endpoint for env in environment_names(ROOT) if env != LOCAL
+]
 MULTI = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace(
     "../repository", "../repository, version: 2"
@@ -29,7 +33,7 @@ LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace(
 
 @pytest.mark.parametrize(("name", "env"), SHIPPED)
 def test_what_is_shown_is_what_is_deployed(name: str, env: str) -> None:
-    endpoint = resolve_fleet(ROOT, env, [name]).endpoints[0]
+    endpoint = resolve_project(open_project(ROOT, env, [name])).endpoints[0]
     shown = made(FleetFolder(ROOT), name, env)
     values = {each.what: each.value for each in shown}
     metrics, scaling = endpoint.triton_metrics, endpoint.scaling
@@ -67,7 +71,7 @@ def test_each_decision_has_a_reason_and_each_fact_the_date_of_its_file(name: str
     shown = made(FleetFolder(ROOT), name, env)
     assert [each.what for each in shown if not each.reason or not each.value] == []
     facts = {fact for each in shown for fact in each.facts}
-    is_own = resolve_fleet(ROOT, env, [name]).endpoints[0].image.is_own
+    is_own = resolve_project(open_project(ROOT, env, [name])).endpoints[0].image.is_own
     registries = set() if is_own else {"images.json"}
     assert {"amis.yaml", "instances.yaml", "releases.yaml"} | registries <= {each.file for each in facts}
     for fact in facts:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.locks import read_lock
+from fleet.endpoint.locks import locked_context
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
@@ -14,8 +13,8 @@ def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:
     folder.spec(keys, base=base)
     project = open_project(folder.root, "dev", ["sentences"])
     loaded = project.load("sentences")
-    lock, wrong = read_lock(project, loaded.spec)
-    return list(decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=lock), wrong))
+    context, wrong = locked_context(project, loaded)
+    return list(decisions(context, project.place, wrong))
 
 
 def values(shown: list[Decision], group: str) -> list[tuple[str, str | None]]:

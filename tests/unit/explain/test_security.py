@@ -33,7 +33,9 @@ def decided(
     loaded = project.load("sentences")
     if metrics is not None:
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
-    made = decisions(EndpointContext(loaded=loaded, environment=project.environment, lock=None))
+    made = decisions(
+        EndpointContext(loaded=loaded, environment=project.environment, lock=None), project.place
+    )
     return {each.what: each for each in made}
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from fleet.spec.deployment import place_of
 
 
 def shown(**spec: object) -> Decision:
     context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
-    (found,) = (each for each in decisions(context) if each.what == "missing security fixes")
+    (found,) = (
+        each
+        for each in decisions(context, place_of(context.environment))
+        if each.what == "missing security fixes"
+    )
     return found
 
 

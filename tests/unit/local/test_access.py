@@ -20,10 +20,10 @@ from embedded_keys import KEYS
 from fleet.aws.api.emulator import local_session, local_variables
 from fleet.aws.deploy.failures import deploy_failure
 from fleet.catalog.images import partition_of
-from fleet.endpoint.resolved_endpoint import Deployment
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import ask_status
+from fleet.spec.deployment import Deployment
 
 PLACE = Deployment(
     environment="local",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.endpoint.context.tags import ENVIRONMENT_TAG
 from fleet.local.image_contents import ImageContents, fleet_contents, named_contents
 from fleet.local.triton.runtime import RELEASE
+from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId
 from fleet_folder import FleetFolder
 from own_images import BUILT, DIGEST, FOUND, REGISTRY, lock_image

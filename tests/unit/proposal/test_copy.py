@@ -10,7 +10,7 @@ from fleet.check.run import all_findings
 from fleet.findings import FindingsError
 from fleet.proposal.copy import copied_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
-from fleet.spec.project import open_project
+from fleet.spec.project import Fleet, open_project
 from fleet_folder import FleetFolder
 
 COPIES = """\
@@ -63,7 +63,7 @@ def test_a_name_that_yaml_takes_for_a_number_is_put_in_quotes(folder: FleetFolde
 
 def test_the_copy_passes_the_check(folder: FleetFolder) -> None:
     folder.lock()
-    file, projects = new_file(folder.root, "other"), projects_with(folder.root, "other")
+    file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     write_spec(file, copied_spec(projects[0].load("sentences"), "other"), projects)
     assert [each.code for each in all_findings(open_project(folder.root, "dev", ["other"]))] == ["FL301"]
     assert not list(file.parent.glob(".*"))
@@ -73,7 +73,7 @@ def test_a_copy_that_does_not_hold_in_an_environment_is_not_written(folder: Flee
     folder.lock()
     folder.spec("scaling: {min: 1, max: 2, gpu_utilization: 60}\n")
     folder.environment("overrides: {other: {instance: {type: ml.c5.xlarge}}}\n")
-    file, projects = new_file(folder.root, "other"), projects_with(folder.root, "other")
+    file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     before = set(file.parent.iterdir())
     with pytest.raises(FindingsError, match="FL272: ml.c5.xlarge has no metric for `gpu_utilization`"):
         write_spec(file, copied_spec(projects[0].load("sentences"), "other"), projects)
@@ -98,7 +98,7 @@ def test_a_name_that_is_taken_or_none_is_refused(folder: FleetFolder, name: str,
 
 def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(folder: FleetFolder) -> None:
     folder.lock()
-    file, projects = new_file(folder.root, "other"), projects_with(folder.root, "other")
+    file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     text = copied_spec(projects[0].load("sentences"), "other")
     for wrong in (text + "scalling: {}\n", text + "profile: gpu\n", text.replace("../repo", "../none")):
         with pytest.raises(FindingsError) as refused:
@@ -108,7 +108,7 @@ def test_a_refused_spec_is_not_named_as_the_hidden_file_that_it_was_checked_in(f
 
 def test_a_file_that_appears_meanwhile_is_not_written_over(folder: FleetFolder) -> None:
     folder.lock()
-    file, projects = new_file(folder.root, "other"), projects_with(folder.root, "other")
+    file, projects = new_file(folder.root, "other"), projects_with(Fleet(folder.root), "other")
     text = copied_spec(projects[0].load("sentences"), "other")
     file.write_text("somebody else's")
     with pytest.raises(FindingsError, match=r"FL123: model_specs/other.yaml exists already"):

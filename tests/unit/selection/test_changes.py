@@ -11,12 +11,13 @@ import pytest
 from fleet.findings import CannotRunError, FindingsError
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
+from fleet.spec.project import Fleet
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 
 
 def changed(root: Path, selector: str = "changed:main") -> Selection:
-    return Selector(root, "dev").select([selector])
+    return Selector(Fleet(root), "dev").select([selector])
 
 
 def problem(root: Path, selector: str) -> CannotRunError:
@@ -179,7 +180,7 @@ def test_where_git_refuses_to_answer_nothing_is_guessed(
 def test_a_command_that_takes_no_files_takes_no_changes(fleet: FleetFolder) -> None:
     for argument in ("changed:main", "model_specs/zoo.yaml", "."):
         with pytest.raises(FindingsError):
-            Selector(fleet.root, "dev", files=False).select([argument])
+            Selector(Fleet(fleet.root), "dev", files=False).select([argument])
 
 
 HOOK = f"""\
@@ -188,8 +189,9 @@ import sys
 sys.path[:] = {sys.path!r}
 from pathlib import Path
 from fleet.selection.selector import Selector
+from fleet.spec.project import Fleet
 fleet = Path({{fleet!r}}).resolve()
-print(*Selector(fleet, "dev").select(["changed:HEAD"]).endpoints, file=sys.stderr)
+print(*Selector(Fleet(fleet), "dev").select(["changed:HEAD"]).endpoints, file=sys.stderr)
 sys.exit(1)
 """
 

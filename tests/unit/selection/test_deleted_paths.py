@@ -9,6 +9,7 @@ import pytest
 
 from fleet.findings import CannotRunError, FindingsError
 from fleet.selection.selector import Selector
+from fleet.spec.project import Fleet
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 from selections import refusal, selection
@@ -107,7 +108,7 @@ def test_a_file_that_only_a_fetched_commit_has_is_deleted_too(
     clone = GitRepository(other)
     clone.git("fetch", "--quiet", str(fleet.root), "main")
     (path,) = clone.diff("FETCH_HEAD")
-    assert Selector(other, "dev").select([str(other / path)]).gone == ["late"]
+    assert Selector(Fleet(other), "dev").select([str(other / path)]).gone == ["late"]
 
 
 @pytest.mark.parametrize("path", ["model_specs/zo.yaml", "zoo.yaml", "models/resnt/config.pbtxt"])
@@ -126,9 +127,9 @@ def test_a_shallow_clone_cannot_know_what_never_existed(
     shallow = tmp_path / "shallow"
     repository.git("clone", "--quiet", "--depth=1", f"file://{fleet.root}", str(shallow))
     monkeypatch.chdir(shallow)
-    assert Selector(shallow, "dev").select(["model_specs/zoo.yaml"]).gone == ["zoo"]
+    assert Selector(Fleet(shallow), "dev").select(["model_specs/zoo.yaml"]).gone == ["zoo"]
     with pytest.raises(FindingsError):
-        Selector(shallow, "dev").select(["zo"])
+        Selector(Fleet(shallow), "dev").select(["zo"])
 
 
 def test_without_git_nobody_knows_a_path_that_does_not_exist(

@@ -21,7 +21,7 @@ from fleet.review.fleet_review import fleet_review
 from fleet.selection.history import History
 from fleet.selection.selector import Selector
 from fleet.selection.work_tree import work_tree
-from fleet.spec.project import open_project
+from fleet.spec.project import Fleet, open_project
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 from hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
@@ -42,11 +42,11 @@ def lock(root: Path) -> None:
 
 
 def check_changed(root: Path) -> None:
-    Selector(root, "dev").select(["changed:main"])
+    Selector(Fleet(root), "dev").select(["changed:main"])
 
 
 def check_deleted(root: Path) -> None:
-    Selector(root, "dev").select(["gone.yaml"])
+    Selector(Fleet(root), "dev").select(["gone.yaml"])
 
 
 def report(root: Path) -> None:
@@ -195,16 +195,16 @@ def test_an_entry_that_git_does_not_take_hides_no_clone(fleet: FleetFolder, cont
 
 def test_what_a_submodule_changed_counts_as_the_submodule(fleet: FleetFolder, tmp_path: Path) -> None:
     add_submodule(fleet, tmp_path / "other")
-    assert Selector(fleet.root, "dev").select(["changed:HEAD"]).endpoints == []
+    assert Selector(Fleet(fleet.root), "dev").select(["changed:HEAD"]).endpoints == []
     fleet.write("repository/embed/1/model.py", "class TritonPythonModel: x = 3\n")
-    assert Selector(fleet.root, "dev").select(["changed:HEAD"]).endpoints == ["sentences"]
+    assert Selector(Fleet(fleet.root), "dev").select(["changed:HEAD"]).endpoints == ["sentences"]
 
 
 def test_the_upstream_of_a_branch_is_a_reference(fleet: FleetFolder, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     GitRepository(fleet.root.parent).git("clone", "--quiet", str(fleet.root.parent), str(clone))
     for reference in ("changed:@{upstream}", "changed:origin/main", "changed:HEAD@{0}"):
-        assert Selector(clone / "fleet", "dev").select([reference]).endpoints == []
+        assert Selector(Fleet(clone / "fleet"), "dev").select([reference]).endpoints == []
 
 
 @pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",)])
@@ -224,6 +224,6 @@ def test_clones_of_another_format_are_read(tmp_path: Path, options: tuple[str, .
     for root in (folder.root, linked):
         folder.write("model_specs/sentences.yaml", (root / SPEC).read_text())
         (root / "repository/embed/1/model.py").write_text("class TritonPythonModel: x = 4\n")
-        assert Selector(root, "dev").select(["changed:main"]).endpoints == ["sentences"]
+        assert Selector(Fleet(root), "dev").select(["changed:main"]).endpoints == ["sentences"]
         with base_tree(root, "main") as found:
             assert (found.root / SPEC).is_file()

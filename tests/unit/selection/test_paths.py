@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.selection.selector import Selector
+from fleet.spec.project import Fleet
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 from selections import refusal, selection
@@ -198,6 +199,6 @@ def test_a_folder_of_specs_that_the_environment_takes_otherwise_is_a_note_as_eac
     fleet: FleetFolder,
 ) -> None:
     fleet.environment("promoted_from: dev\n", name="prod")
-    found = Selector(fleet.root, "prod").select(["model_specs/search"])
+    found = Selector(Fleet(fleet.root), "prod").select(["model_specs/search"])
     assert (found.endpoints, len(found.reasons)) == ([], 2)
     assert found.reasons[0] == "model_specs/search/bert-large.yaml: prod gets it by `fleet promote`"

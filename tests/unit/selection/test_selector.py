@@ -8,6 +8,7 @@ import pytest
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.selector import Selector
+from fleet.spec.project import Fleet
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 
@@ -15,7 +16,7 @@ ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 
 
 def selected(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> list[str]:
-    return Selector(fleet.root, environment).select(arguments).endpoints
+    return Selector(Fleet(fleet.root), environment).select(arguments).endpoints
 
 
 def refusal(fleet: FleetFolder, *arguments: str, environment: str = "dev") -> Finding:

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.check.run import all_findings
 from fleet.endpoint.environment import environment_warnings
-from fleet.endpoint.resolve import resolve_fleet, resolve_foundation
+from fleet.endpoint.resolve import resolve_foundation, resolve_project
 from fleet.findings import Finding, Severity
 from fleet.spec.environment import Environment
 from fleet.spec.problems import validate
@@ -128,7 +128,10 @@ class TestSubjectsWithoutIds:
 
     def test_whoever_deploys_foundation_alone_sees_it_too(self, folder: FleetFolder) -> None:
         folder.environment("access: {github: {repository: example/fleet}}\n")
-        for fleet in (resolve_foundation(folder.root, "dev"), resolve_fleet(folder.root, "dev")):
+        for fleet in (
+            resolve_foundation(open_project(folder.root, "dev")),
+            resolve_project(open_project(folder.root, "dev")),
+        ):
             assert [each.code for each in fleet.warnings if each.code == "FL574"] == ["FL574"]
 
     def test_the_shipped_environments_have_none(self) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.spec.expansion import expanded_spec, spec_text
+from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering
 from fleet.spec.project import LoadedSpec, load_spec, open_project
 from fleet.spec.reader import read_source
@@ -20,7 +21,7 @@ ENVIRONMENTS = ["dev", "prod", "staging"]
 def promoted(folder: FleetFolder, file: str = "model_specs/sentences.yaml", to: str = "prod") -> str:
     """What the endpoint's file beside its lock says."""
     root = folder.root
-    return spec_text(expanded_spec(root, root / file, ENVIRONMENTS, root / "locks" / to))
+    return spec_text(expanded_spec(FleetFiles(root), root / file, root / "locks" / to))
 
 
 def written(folder: FleetFolder, to: str = "prod") -> Path:
@@ -127,7 +128,9 @@ def test_what_an_environment_takes_away_is_not_switched_off_there(folder: FleetF
     folder.write("profiles/gpu.yaml", 'alarms: {errors: "1%"}\noverrides: {prod: {alarms: null}}\n')
     folder.spec("profile: gpu\nalarms: {latency_p99: 100ms}\n")
     before = {name: loaded(folder, name).spec.alarms for name in ENVIRONMENTS}
-    layering = Layering(folder.root, read_source(folder.root / "environments/prod.yaml"), ENVIRONMENTS)
+    layering = Layering(
+        FleetFiles(folder.root), read_source(folder.root / "environments/prod.yaml"), ENVIRONMENTS
+    )
     assert before["prod"] != before["dev"]
     assert load_spec(read_source(written(folder)), layering).spec.alarms == before["prod"]
 
@@ -163,7 +166,7 @@ def test_it_means_in_each_environment_what_its_layers_mean(
     folder.write("model_specs/sentences.yaml", spec_text({**own, **spec}))
     before = loaded(folder, environment).spec
     layering = Layering(
-        folder.root,
+        FleetFiles(folder.root),
         read_source(folder.root / f"environments/{environment}.yaml"),
         ENVIRONMENTS,
         expanded=True,

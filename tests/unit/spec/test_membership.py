@@ -8,7 +8,7 @@ import pytest
 
 from fleet.findings import FindingsError
 from fleet.selection.selector import Selector
-from fleet.spec.project import open_project
+from fleet.spec.project import Fleet, open_project
 from fleet_folder import SPEC, FleetFolder
 
 OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
@@ -97,13 +97,13 @@ def test_an_endpoint_that_is_named_and_absent_is_refused_with_the_line_that_leav
 
 def test_a_glob_selects_members_only(fleet: FleetFolder) -> None:
     fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
-    assert Selector(fleet.root, "prod").select(["*"]).endpoints == ["sentences"]
-    assert Selector(fleet.root, "prod").select([]).endpoints == ["sentences"]
+    assert Selector(Fleet(fleet.root), "prod").select(["*"]).endpoints == ["sentences"]
+    assert Selector(Fleet(fleet.root), "prod").select([]).endpoints == ["sentences"]
 
 
 def test_a_file_of_an_absent_endpoint_selects_nothing_and_tells_why(fleet: FleetFolder) -> None:
     fleet.write("model_specs/ranking.yaml", OTHER + "environments: [dev]\n")
-    found = Selector(fleet.root, "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
+    found = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/ranking.yaml")])
     assert (found.endpoints, found.gone) == ([], [])
     assert found.reasons == ["model_specs/ranking.yaml: 'ranking' is not in prod: its `environments` has dev"]
 
@@ -167,12 +167,12 @@ class TestPromoted:
         assert open_project(fleet.root, "prod").unpromoted == ()
 
     def test_a_changed_spec_concerns_it_only_by_a_promotion(self, fleet: FleetFolder) -> None:
-        found = Selector(fleet.root, "prod").select([str(fleet.root / "model_specs/sentences.yaml")])
+        found = Selector(Fleet(fleet.root), "prod").select([str(fleet.root / "model_specs/sentences.yaml")])
         assert found.reasons == ["model_specs/sentences.yaml: prod gets it by `fleet promote`"]
 
     def test_its_own_spec_selects_it(self, fleet: FleetFolder) -> None:
         file = str(fleet.root / "locks/prod/sentences.spec.yaml")
-        assert Selector(fleet.root, "prod").select([file]).endpoints == ["sentences"]
+        assert Selector(Fleet(fleet.root), "prod").select([file]).endpoints == ["sentences"]
 
     def test_a_lock_without_a_spec_is_an_error_that_names_the_command(self, fleet: FleetFolder) -> None:
         fleet.write("locks/prod/ranking.lock.yaml", "endpoint: ranking\narchives: {}\n")

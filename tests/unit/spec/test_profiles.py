@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.spec.expansion import expanded_spec
+from fleet.spec.fleet_files import FleetFiles
 from fleet_folder import SPEC, FleetFolder
 from layered_spec import loaded, origins, spec
 
@@ -34,7 +35,7 @@ def test_a_profile_without_keys_is_one_that_policies_and_selectors_can_name(fold
     folder.write("profiles/confidential.yaml", "{}\n")
     folder.spec("profile: [base, confidential]\n")
     assert loaded(folder).profiles == ("base", "confidential")
-    written = expanded_spec(folder.root, folder.root / "model_specs/sentences.yaml", ["dev"], folder.root)
+    written = expanded_spec(FleetFiles(folder.root), folder.root / "model_specs/sentences.yaml", folder.root)
     assert written["profile"] == ["base", "confidential"]
 
 

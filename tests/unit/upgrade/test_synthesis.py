@@ -8,6 +8,7 @@ import pytest
 
 from fleet.findings import CannotRunError
 from fleet.review.environment_side import base_side
+from fleet.spec.project import Fleet
 from fleet.upgrade.installation import Installation
 from fleet.upgrade.synthesis import THIS, settings
 from fleet_folder import ROOT
@@ -26,4 +27,4 @@ def test_a_version_that_makes_other_stacks_is_refused_by_name(tmp_path: Path) ->
     (tmp_path / "fleet_stacks/app.py").write_text("def run(root):\n    pass\n")
     other = Installation(python=THIS, version="0.0.1", packages={}, context={}, folders=[tmp_path])
     with pytest.raises(CannotRunError, match=r"triton-fleet 0\.0\.1 makes no stack triton-fleet-staging"):
-        base_side(ROOT, "staging").templates(other, ["resnet50"])
+        base_side(Fleet(ROOT), "staging").templates(other, ["resnet50"])
