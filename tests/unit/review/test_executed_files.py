@@ -205,7 +205,9 @@ class TestASpecMakesNoDataOfAProgram:
         assert [*listed(folder.root)] == [file]
 
     def test_by_a_tag_that_is_called_repository(self, repository: GitRepository, folder: FleetFolder) -> None:
-        folder.spec("tags: {repository: ../jobs}\n")
+        folder.write(
+            "model_specs/evil.yaml", SPEC.replace("sentences", "evil") + "tags: {repository: ../jobs}\n"
+        )
         folder.write("jobs/nightly", "evil\n")
         assert [*listed(folder.root)] == ["jobs/nightly"]
 
