@@ -26,7 +26,12 @@ from fleet_folder import ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
 APP.command()(show)
-SHIPPED = [(name, env) for name in endpoint_names(ROOT) for env in environment_names(ROOT) if env != LOCAL]
+SHIPPED = [
+    pytest.param(name, env, marks=() if env == "dev" else pytest.mark.nightly)
+    for name in endpoint_names(ROOT)
+    for env in environment_names(ROOT)
+    if env != LOCAL
+]
 
 
 def shown(root: Path, *arguments: str, width: int | None = None) -> str:
@@ -151,7 +156,7 @@ class TestEffectiveSpec:
         assert line.strip() == "not given"
         assert "disk:\n    warning: 85%" in said
 
-    @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.dictionaries(
             KEYS,
