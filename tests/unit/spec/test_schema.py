@@ -25,7 +25,7 @@ def errors(kind: str, text: str) -> list[str]:
 
 
 @cache
-def validator(folder: str, kind: str) -> Draft202012Validator:
+def validator(folder: str, kind: str) -> Any:
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
