@@ -220,8 +220,10 @@ class TestASpecMakesNoDataOfAProgram:
     def test_and_what_is_left_of_a_repository_is_none(
         self, repository: GitRepository, folder: FleetFolder
     ) -> None:
-        (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        repository.commit()
+        repository.git("branch", "--force", "main")
+        (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "repository/embed/config.pbtxt").unlink()
         folder.write("repository/embed/1/model.py", "evil\n")
         assert listed(folder.root) == {"repository/embed/1/model.py": "edited"}
