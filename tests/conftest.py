@@ -29,9 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no worker is alone with one in the end."""
     ranks: dict[Path, int] = {}
     for item in items:
-        rank = next(
-            (rank for rank, mark in enumerate(LONGEST) if item.get_closest_marker(mark)), len(LONGEST)
-        )
+        marks = {mark.name for mark in item.iter_markers()}
+        rank = next((rank for rank, mark in enumerate(LONGEST) if mark in marks), len(LONGEST))
         ranks[item.path] = min(rank, ranks.get(item.path, rank))
     items.sort(key=lambda item: ranks[item.path])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,9 @@ class _AsWritten(GenerateJsonSchema):
         return {**found, "additionalProperties": False} if "patternProperties" in found else found
 
 
+@cache
 def endpoint_schema() -> dict[str, Any]:
-    """Of `model_specs/NAME.yaml`."""
+    """Of `model_specs/NAME.yaml`; every caller gets the same object."""
     return EndpointSpec.model_json_schema(schema_generator=_AsWritten)
 
 
@@ -56,11 +58,13 @@ def policy_schema() -> dict[str, Any]:
     return Policy.model_json_schema(schema_generator=_AsWritten)
 
 
+@cache
 def policy_schema_text() -> str:
     """What policies/policy.schema.json holds."""
     return _text(policy_schema())
 
 
+@cache
 def _partial_schema() -> dict[str, Any]:
     """The schema of profiles and of folders' files: any part of a spec."""
     schema = _mergeable(endpoint_schema())
@@ -70,6 +74,7 @@ def _partial_schema() -> dict[str, Any]:
     return _with_partial_endpoint(schema)
 
 
+@cache
 def _spec_file_schema() -> dict[str, Any]:
     """The schema of a spec's file: everything but its name may be in a layer below it."""
     schema = _mergeable(endpoint_schema())
@@ -79,6 +84,7 @@ def _spec_file_schema() -> dict[str, Any]:
     return _with_partial_endpoint(schema)
 
 
+@cache
 def _environment_file_schema() -> dict[str, Any]:
     """The schema of an environment's file, with any part of a spec under `defaults` and `overrides`."""
     schema = _with_partial_endpoint(environment_schema())

@@ -51,7 +51,7 @@ def run(store: EngineStore, request: EngineRequest, pause: Callable[[float], obj
     )
 
 
-@pytest.mark.parametrize("kind", list(INSTANCES))
+@pytest.mark.parametrize("kind", ["processing", pytest.param("training", marks=pytest.mark.nightly)])
 def test_a_job_builds_an_engine_and_its_log_is_copied(
     store: EngineStore, kind: JobKind, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,7 +157,7 @@ def hostile(store: EngineStore, kind: JobKind, key: str = "") -> tuple[EngineReq
     return request_of(store, kind, script=script(store, code)), other
 
 
-@pytest.mark.parametrize("kind", list(INSTANCES))
+@pytest.mark.parametrize("kind", ["training", pytest.param("processing", marks=pytest.mark.nightly)])
 def test_a_hostile_image_gets_its_own_inputs_and_leaves_its_own_plan_and_nothing_else(
     store: EngineStore, kind: JobKind, capsys: pytest.CaptureFixture[str]
 ) -> None:

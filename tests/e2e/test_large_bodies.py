@@ -40,7 +40,7 @@ class TritonPythonModel:
 SINGLE = {"SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": "echo"}
 ROUTES = {"default": "echo", "routes": {"echo": {"model": "echo", "versions": ["1"]}}}
 SHARED = {"TRITON_FLEET_ROUTES": json.dumps(ROUTES)}
-SIZES = [6_500_000, 24_000_000]
+SIZES = [24_000_000, pytest.param(6_500_000, marks=pytest.mark.nightly)]
 
 
 class Echo(Zoo):

@@ -7,16 +7,18 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 
 _CODE = re.compile(r"`[^`\n]+`|\{[^{}\n]*\}")
 
 
-def texts(source: str) -> Iterator[tuple[int, str]]:
+@cache
+def texts(source: str) -> tuple[tuple[int, str], ...]:
     """Each text with the line of its beginning; comments of adjoining lines, and strings that Python joins, are one.
 
     Values of f-strings are `{}`, as is inline code.
     """
-    yield from ((line, _CODE.sub("{}", text)) for line, text in (*_comments(source), *_strings(source)))
+    return tuple((line, _CODE.sub("{}", text)) for line, text in (*_comments(source), *_strings(source)))
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:

@@ -38,9 +38,14 @@ class RunElsewhere:
         return [*self.by_a_test.get(test, []), *self.by_a_test.get(test.partition("[")[0], [])]
 
 
+@cache
+def split(command: str) -> list[str]:
+    return shlex.split(command)
+
+
 def is_meant(named: str, command: str) -> bool:
     """Whether they are one, word by word; a word in capitals stands for any other."""
-    pairs = list(zip(words := shlex.split(named), given := shlex.split(command), strict=False))
+    pairs = list(zip(words := split(named), given := split(command), strict=False))
     return len(words) == len(given) and all(
         word == other or re.fullmatch("[A-Z]+", word) for word, other in pairs
     )

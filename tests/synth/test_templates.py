@@ -90,6 +90,7 @@ def test_foundation_alone_is_protected_against_being_deleted(assembly: Assembly)
     assert protected == [assembly.foundation]
 
 
+@pytest.mark.nightly
 def test_synth_twice_gives_the_same_bytes(assembly: Assembly, tmp_path: Path) -> None:
     second = Assembly(assembly.environment, tmp_path / "cdk.out")
     assert synth(second.folder, second.environment, validates=False).returncode == 0

@@ -72,10 +72,17 @@ def promotion_host() -> RecordingHost:
     return RecordingHost()
 
 
+@pytest.fixture(scope="session")
+def second_url() -> Iterator[str]:
+    """A process that takes seconds to start; each test empties what it uses of it."""
+    with second_aws() as second:
+        yield second
+
+
 @pytest.fixture(scope="module")
-def promotion_urls(promotion_host: RecordingHost) -> Iterator[dict[str, str]]:
-    with running_aws(promotion_host) as aws, second_aws() as second:
-        yield {"123456789012": aws.url, ACCOUNT: second}
+def promotion_urls(promotion_host: RecordingHost, second_url: str) -> Iterator[dict[str, str]]:
+    with running_aws(promotion_host) as aws:
+        yield {"123456789012": aws.url, ACCOUNT: second_url}
 
 
 @pytest.fixture

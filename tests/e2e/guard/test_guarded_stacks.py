@@ -44,7 +44,7 @@ def assert_scales(stack: GuardedStack, targets: dict[str, float], *, own: bool =
     assert (stack.are_own(), stack.suspended(), stack.is_saved()) == (own, False, False)
 
 
-@pytest.fixture(params=["moved", "rolled back"])
+@pytest.fixture(params=["rolled back", pytest.param("moved", marks=pytest.mark.nightly)])
 def changed(make: Callable[..., GuardedStack], request: pytest.FixtureRequest) -> tuple[GuardedStack, str]:
     """A stack whose instance type was changed, for good or until its rollback; and its type."""
     stack = make(targets=TWO)

@@ -91,6 +91,8 @@ BROKEN: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     ),
 }
 """Repositories that no container loads: what is asked, and the line that is printed for each."""
+SHORT = {"python", "ensemble", "partly", "forest"}
+"""Of the repositories below, one for each way of loading; the night tries all."""
 HEALTHY: Mapping[str, tuple[Files, RepositoryTarget, str]] = {
     "python": (DOUBLE, RepositoryTarget(), "Triton 24.10 loads it; ready: double"),
     "onnx": (
@@ -200,7 +202,10 @@ def test_a_repository_that_no_container_loads_is_an_error_with_the_sentence_that
     assert ("`--triton`" in finding.hint) is (name == "too-new")
 
 
-@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in SHORT else pytest.mark.nightly, id=name) for name in HEALTHY],
+)
 def test_what_loaded_each_part_of_a_repository_is_named(
     folder: Path, runtime: TritonRuntime, name: str
 ) -> None:

@@ -65,11 +65,16 @@ def test_two_services_at_one_port_are_refused_in_tritons_words(starter: Starter,
 @pytest.mark.parametrize(
     ("environment", "port"),
     [
-        (METRICS | {f"{PREFIX}METRICS_PORT": "23005"}, 23005),
-        (METRICS | flags("--metrics-port=23005"), 23005),
         (METRICS | {f"{PREFIX}METRICS_PORT": "8002"} | flags("--metrics-port", "23005"), 23005),
         (PUBLISHED | {f"{PREFIX}METRICS_PORT": "8002"}, 23000),
-        (PUBLISHED | {f"{PREFIX}METRICS_PORT": "23005"}, 23005),
+        *(
+            pytest.param(environment, 23005, marks=pytest.mark.nightly)
+            for environment in (
+                METRICS | {f"{PREFIX}METRICS_PORT": "23005"},
+                METRICS | flags("--metrics-port=23005"),
+                PUBLISHED | {f"{PREFIX}METRICS_PORT": "23005"},
+            )
+        ),
     ],
 )
 def test_metrics_answer_at_their_port_or_at_a_free_one_for_a_blocked_one_that_is_published(

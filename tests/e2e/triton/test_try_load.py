@@ -28,7 +28,9 @@ from fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 
-MODES = pytest.mark.parametrize("mode", [Mode.SINGLE, Mode.MULTI_MODEL])
+MODES = pytest.mark.parametrize(
+    "mode", [Mode.SINGLE, pytest.param(Mode.MULTI_MODEL, marks=pytest.mark.nightly)]
+)
 GPU = "instance_group { kind: KIND_GPU }\n"
 
 

@@ -76,14 +76,20 @@ def test_two_publishers_at_once_start_one_build(bucket: EngineBucket) -> None:
 @pytest.mark.parametrize(
     ("exit_code", "code"),
     [
-        *((number, "FL375") for number in (10, 11, 12, 13)),
+        (10, "FL375"),
         (14, "FL373"),
-        *((number, "FL376") for number in (15, 18, 19)),
-        (16, "FL377"),
-        (17, "FL378"),
-        (20, "FL379"),
-        (21, "FL380"),
         (99, "FL381"),
+        *(
+            pytest.param(number, code, marks=pytest.mark.nightly)
+            for number, code in (
+                *((number, "FL375") for number in (11, 12, 13)),
+                *((number, "FL376") for number in (15, 18, 19)),
+                (16, "FL377"),
+                (17, "FL378"),
+                (20, "FL379"),
+                (21, "FL380"),
+            )
+        ),
     ],
 )
 def test_each_problem_of_the_build_script_has_a_code(

@@ -44,7 +44,7 @@ def without_records(promotion: Promotion, environment: str) -> None:
         promotion.s3(environment).delete_object(Bucket=promotion.bucket(environment), Key=key)
 
 
-@pytest.mark.parametrize("to", ["prod", "qa"])
+@pytest.mark.parametrize("to", ["prod", pytest.param("qa", marks=pytest.mark.nightly)])
 def test_what_was_promoted_is_published_without_its_repository(promotion: Promotion, to: str) -> None:
     (archive,) = promotion.test().archives
     promotion.promote(to)

@@ -146,7 +146,7 @@ def test_an_interruption_leaves_nothing_half_there_and_the_next_run_goes_on(prom
     assert lock_of(promotion, "prod").promoted_from == "staging"
 
 
-@pytest.mark.parametrize("to", ["prod", "qa"])
+@pytest.mark.parametrize("to", ["prod", pytest.param("qa", marks=pytest.mark.nightly)])
 def test_uncompressed_files_arrive_and_their_marker_is_the_last(promotion: Promotion, to: str) -> None:
     promotion.folder.spec(base=AS_FILES)
     (archive,) = promotion.test().archives

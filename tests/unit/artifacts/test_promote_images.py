@@ -49,7 +49,7 @@ def override(promotion: Promotion, **keys: Any) -> None:
     file.write_text(file.read_text() + yaml.safe_dump({"overrides": {ENDPOINT: keys}}))
 
 
-@pytest.mark.parametrize("to", ["prod", "qa"])
+@pytest.mark.parametrize("to", ["prod", pytest.param("qa", marks=pytest.mark.nightly)])
 def test_the_image_arrives_by_its_digest_with_its_tag_and_its_record(images: PromotedImages, to: str) -> None:
     digest = images.build()
     images.promotion.test()

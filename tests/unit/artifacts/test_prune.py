@@ -78,7 +78,7 @@ def test_of_engines_those_that_no_lock_names_go_with_all_that_is_theirs(
         },
     ],
 )
-@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("several", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_what_a_model_of_the_account_names_stays_with_the_records_of_its_endpoint(
     bucket: ArtifactBucket, container: dict[str, Any], several: bool
 ) -> None:
@@ -136,7 +136,10 @@ def test_what_a_lock_names_stays_also_without_a_spec(bucket: ArtifactBucket) -> 
     assert bucket.held() == held
 
 
-@pytest.mark.parametrize("name", ["sentences", "files", "zoo", "live"])
+@pytest.mark.parametrize(
+    "name",
+    ["zoo", "live", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("sentences", "files"))],
+)
 def test_what_no_lock_names_any_more_goes(bucket: ArtifactBucket, name: str) -> None:
     bucket.single()
     bucket.single("files", keys=", compression: none", code="x = 2\n")
@@ -174,7 +177,7 @@ def released(bucket: ArtifactBucket, *codes: str) -> list[str]:
     return [sorted(keys) for keys in put]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("keep", [0, 1, 2])
+@pytest.mark.parametrize("keep", [1, *(pytest.param(number, marks=pytest.mark.nightly) for number in (0, 2))])
 def test_what_the_last_releases_of_an_endpoint_use_stays(bucket: ArtifactBucket, keep: int) -> None:
     put = released(bucket, "x = 1\n", "x = 2\n", "x = 3\n")
     releases, owners = bucket.held("releases/"), bucket.held("owners/")

@@ -140,7 +140,9 @@ def test_an_endpoint_that_was_removed_comes_back(promotion: Promotion, repositor
     assert open_project(promotion.folder.root, "prod").endpoints == (ENDPOINT,)
 
 
-@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a b"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("", "a b"))]
+)
 def test_a_name_that_is_none_is_refused(promotion: Promotion, repository: GitRepository, name: str) -> None:
     with pytest.raises(FindingsError, match="is not the name of an endpoint"):
         earlier_release(open_project(promotion.folder.root, "prod"), name, None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import botocore.session
 import pytest
+from botocore.model import ServiceModel
 
 import fleet.catalog
 from fleet.catalog.data_file import data_file
@@ -60,8 +62,12 @@ def test_a_limit_is_in_one_file_and_positive() -> None:
 @pytest.mark.parametrize("name", data_file("limits.yaml")["limits"])
 def test_a_limit_of_an_api_is_the_one_of_botocores_model(name: str) -> None:
     service, shape, bound = data_file("limits.yaml")["limits"][name]["source"].split()
-    model = botocore.session.get_session().get_service_model(service)
-    assert limit(name) == model.shape_for(shape).metadata[bound]
+    assert limit(name) == service_model(service).shape_for(shape).metadata[bound]
+
+
+@cache
+def service_model(service: str) -> ServiceModel:
+    return botocore.session.get_session().get_service_model(service)
 
 
 def test_limits_that_no_model_states() -> None:

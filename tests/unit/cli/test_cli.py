@@ -12,6 +12,14 @@ import pytest
 from fleet.cli.main import run
 from fleet.local.state import LocalState
 from fleet_folder import FleetFolder
+from typed_command import Typed
+
+
+@pytest.fixture
+def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """The fleet without findings, as the working directory."""
+    monkeypatch.chdir(folder.root)
+    return folder
 
 
 def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,9 +55,12 @@ def test_a_mistake_exits_with_1_and_names_its_place_as_editors_link_it(folder: F
     ]
 
 
-def test_it_works_from_a_folder_below(folder: FleetFolder) -> None:
+def test_it_works_from_a_folder_below(
+    folder: FleetFolder, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder.lock()
-    assert fleet(folder.root / "model_specs", "check", "--env", "dev").returncode == 0
+    monkeypatch.chdir(folder.root / "model_specs")
+    assert typed("check", "--env", "dev").code == 0
 
 
 def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path) -> None:
@@ -59,8 +70,8 @@ def test_outside_of_a_fleet_it_exits_with_2_and_says_where_to_go(tmp_path: Path)
     assert "remedy: change into the folder of a fleet, or write a new one: fleet init DIR" in done.stderr
 
 
-def test_an_unknown_option_exits_with_2(folder: FleetFolder) -> None:
-    assert fleet(folder.root, "check", "--enw", "dev").returncode == 2
+def test_an_unknown_option_exits_with_2(working_fleet: FleetFolder, typed: Typed) -> None:
+    assert typed("check", "--enw", "dev").code == 2
 
 
 @pytest.mark.nightly
@@ -70,42 +81,44 @@ def test_schema_check_fails_where_a_schema_is_stale_and_schema_mends_it(folder: 
     assert fleet(folder.root, "schema", "--check").returncode == 0
 
 
-def test_invoking_where_nothing_runs_says_how_to_start_it(folder: FleetFolder) -> None:
-    folder.environment(name="local")
-    folder.write("body.json", "{}")
-    done = fleet(folder.root, "invoke", "sentences", "--env", "local", "--body", "body.json")
-    assert done.returncode == 2
-    assert "remedy: run `fleet local up` first" in done.stderr
+def test_invoking_where_nothing_runs_says_how_to_start_it(working_fleet: FleetFolder, typed: Typed) -> None:
+    working_fleet.environment(name="local")
+    working_fleet.write("body.json", "{}")
+    done = typed("invoke", "sentences", "--env", "local", "--body", "body.json")
+    assert done.code == 2
+    assert "remedy: run `fleet local up` first" in done.err
 
 
-def test_where_nothing_runs_locally_status_says_how_to_start_it(folder: FleetFolder) -> None:
-    done = fleet(folder.root, "local", "status")
-    assert (done.returncode, "remedy: run `fleet local up` first" in done.stderr) == (2, True)
+def test_where_nothing_runs_locally_status_says_how_to_start_it(
+    working_fleet: FleetFolder, typed: Typed
+) -> None:
+    done = typed("local", "status")
+    assert (done.code, "remedy: run `fleet local up` first" in done.err) == (2, True)
 
 
-def test_down_where_nothing_runs_is_no_mistake(folder: FleetFolder) -> None:
-    done = fleet(folder.root, "local", "down")
-    assert (done.returncode, done.stdout.strip()) == (0, "nothing was running")
+def test_down_where_nothing_runs_is_no_mistake(working_fleet: FleetFolder, typed: Typed) -> None:
+    done = typed("local", "down")
+    assert (done.code, done.out.strip()) == (0, "nothing was running")
 
 
-def test_an_unknown_log_is_a_mistake_of_the_input(folder: FleetFolder) -> None:
-    done = fleet(folder.root, "local", "logs", "nope")
-    assert (done.returncode, "log 'nope' does not exist" in done.stderr) == (1, True)
+def test_an_unknown_log_is_a_mistake_of_the_input(working_fleet: FleetFolder, typed: Typed) -> None:
+    done = typed("local", "logs", "nope")
+    assert (done.code, "log 'nope' does not exist" in done.err) == (1, True)
 
 
-def test_what_a_user_writes_is_never_taken_for_markup(folder: FleetFolder) -> None:
-    folder.environment(name="local")
-    done = fleet(folder.root, "invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
-    assert done.returncode == 2
-    assert "[/nope] [red]x" in done.stderr
+def test_what_a_user_writes_is_never_taken_for_markup(working_fleet: FleetFolder, typed: Typed) -> None:
+    working_fleet.environment(name="local")
+    done = typed("invoke", "sentences", "--env", "local", "--body", "[/nope] [red]x")
+    assert done.code == 2
+    assert "[/nope] [red]x" in done.err
 
 
-def test_a_package_json_without_the_pin_is_told(folder: FleetFolder) -> None:
-    folder.environment(name="local")
-    folder.write("package.json", "{}")
-    done = fleet(folder.root, "local", "up")
-    assert done.returncode == 2
-    assert "package.json does not pin the CDK CLI" in done.stderr
+def test_a_package_json_without_the_pin_is_told(working_fleet: FleetFolder, typed: Typed) -> None:
+    working_fleet.environment(name="local")
+    working_fleet.write("package.json", "{}")
+    done = typed("local", "up")
+    assert done.code == 2
+    assert "package.json does not pin the CDK CLI" in done.err
 
 
 def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folder: FleetFolder) -> None:
@@ -116,37 +129,43 @@ def test_a_second_up_at_the_same_time_is_told_to_wait_and_disturbs_nothing(folde
     assert "another `fleet local up` is running here" in done.stderr
 
 
-def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(folder: FleetFolder) -> None:
-    folder.environment(name="local")
-    folder.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
-    done = fleet(folder.root, "local", "up")
-    assert done.returncode == 2
-    assert "the CDK CLI 2.1148.1 is not installed" in done.stderr
-    assert "remedy: run `make setup`" in done.stderr
+def test_a_missing_cdk_cli_is_told_with_its_version_and_how_to_get_it(
+    working_fleet: FleetFolder, typed: Typed
+) -> None:
+    working_fleet.environment(name="local")
+    working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
+    done = typed("local", "up")
+    assert done.code == 2
+    assert "the CDK CLI 2.1148.1 is not installed" in done.err
+    assert "remedy: run `make setup`" in done.err
 
 
-def test_an_outdated_cdk_cli_is_told_with_both_versions(folder: FleetFolder) -> None:
-    folder.environment(name="local")
-    folder.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
-    folder.write("node_modules/aws-cdk/package.json", '{"version": "2.100.0"}')
-    done = fleet(folder.root, "local", "up")
-    assert done.returncode == 2
-    assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in done.stderr
+def test_an_outdated_cdk_cli_is_told_with_both_versions(working_fleet: FleetFolder, typed: Typed) -> None:
+    working_fleet.environment(name="local")
+    working_fleet.write("package.json", '{"devDependencies": {"aws-cdk": "2.1148.1"}}')
+    working_fleet.write("node_modules/aws-cdk/package.json", '{"version": "2.100.0"}')
+    done = typed("local", "up")
+    assert done.code == 2
+    assert "the CDK CLI is 2.100.0; package.json pins 2.1148.1" in done.err
 
 
-def test_warnings_alone_are_said_and_fail_only_a_strict_check(folder: FleetFolder) -> None:
-    folder.lock()
-    folder.spec("container: {log_verbose: true}\n")
-    done = fleet(folder.root, "check", "--env", "dev")
-    assert (done.returncode, "warning[verbose-log] FL266" in done.stderr) == (0, True)
-    assert fleet(folder.root, "check", "--env", "dev", "--strict").returncode == 1
+def test_warnings_alone_are_said_and_fail_only_a_strict_check(
+    working_fleet: FleetFolder, typed: Typed
+) -> None:
+    working_fleet.lock()
+    working_fleet.spec("container: {log_verbose: true}\n")
+    done = typed("check", "--env", "dev")
+    assert (done.code, "warning[verbose-log] FL266" in done.err) == (0, True)
+    assert typed("check", "--env", "dev", "--strict").code == 1
 
 
-def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(folder: FleetFolder) -> None:
-    folder.spec("scalling: {}\n")
-    done = fleet(folder.root, "check", "--env", "dev", "--format", "json")
-    (found,) = json.loads(done.stdout)["findings"]
-    assert (done.returncode, done.stderr) == (1, "")
+def test_a_machine_gets_its_document_on_standard_output_and_the_same_exit_code(
+    working_fleet: FleetFolder, typed: Typed
+) -> None:
+    working_fleet.spec("scalling: {}\n")
+    done = typed("check", "--env", "dev", "--format", "json")
+    (found,) = json.loads(done.out)["findings"]
+    assert (done.code, done.err) == (1, "")
     assert (found["file"], found["line"], found["code"]) == ("model_specs/sentences.yaml", 6, "FL110")
 
 

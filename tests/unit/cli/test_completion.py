@@ -65,22 +65,27 @@ def bash(folder: Path, *words: str, **variables: str) -> list[str]:
     ("words", "offered"),
     [
         (("dep",), ["deploy"]),
-        (("images", "pl"), ["plan"]),
         (("deploy", "--en"), ["--env"]),
         (("deploy", "--env", ""), ["dev", "prod"]),
-        (("deploy", "--env", "p"), ["prod"]),
-        (("promote", "--to", ""), ["dev", "prod"]),
-        (("show", ""), ["bert"]),
-        (("deploy", "--env", "dev", "--locked", "b"), ["bert"]),
         (("deploy", "bert", "--env", "dev", ""), ["bert"]),
         (("show", "bert", ""), []),
-        (("check", "--format", ""), ["human", "json", "sarif", "github"]),
         (("check", "--mode", "sh"), ["shared-container"]),
-        (("check", "--instance", "ml.g5.1"), ["ml.g5.12xlarge", "ml.g5.16xlarge"]),
-        (("rules", "missing-driv"), ["missing-driver"]),
-        (("deploy", "--concurrency", "many", "--env", "d"), ["dev"]),
-        (("deploy", "--concurrency", ""), []),
         (("images", "nonsense", ""), []),
+        *(
+            pytest.param(words, offered, marks=pytest.mark.nightly)
+            for words, offered in (
+                (("images", "pl"), ["plan"]),
+                (("deploy", "--env", "p"), ["prod"]),
+                (("promote", "--to", ""), ["dev", "prod"]),
+                (("show", ""), ["bert"]),
+                (("deploy", "--env", "dev", "--locked", "b"), ["bert"]),
+                (("check", "--format", ""), ["human", "json", "sarif", "github"]),
+                (("check", "--instance", "ml.g5.1"), ["ml.g5.12xlarge", "ml.g5.16xlarge"]),
+                (("rules", "missing-driv"), ["missing-driver"]),
+                (("deploy", "--concurrency", "many", "--env", "d"), ["dev"]),
+                (("deploy", "--concurrency", ""), []),
+            )
+        ),
     ],
 )
 def test_bash_completes(fleet: Path, words: tuple[str, ...], offered: list[str]) -> None:

@@ -42,7 +42,17 @@ def test_the_help_of_a_command_begins_with_its_line_of_the_overview(name: str) -
     assert (get_group(app).commands[name].help or "").split("\n")[0] == COMMANDS[name].summary
 
 
-@pytest.mark.parametrize("words", paths(), ids=" ".join)
+LONG = {("check",), ("deploy",), ("images",), ("models", "add"), ("show",)}
+"""Help with each kind of what may be cut: choices, defaults, inner commands, arguments, long options."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, marks=() if words in LONG else pytest.mark.nightly, id=" ".join(words))
+        for words in paths()
+    ],
+)
 def test_help_fits_without_python_types_or_cut_words(words: tuple[str, ...]) -> None:
     shown = help_of(*words)
     assert shown.startswith("\n") or "Usage: fleet" in shown

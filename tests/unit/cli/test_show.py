@@ -29,7 +29,10 @@ from fleet_folder import ROOT, SPEC, FleetFolder
 APP = typer.Typer()
 APP.command()(show)
 SHIPPED = [
-    (name, env) for name in spec_files(ROOT).by_endpoint for env in environment_names(ROOT) if env != LOCAL
+    pytest.param(name, env, marks=() if env == "dev" else pytest.mark.nightly)
+    for name in spec_files(ROOT).by_endpoint
+    for env in environment_names(ROOT)
+    if env != LOCAL
 ]
 
 
@@ -155,7 +158,7 @@ class TestEffectiveSpec:
         assert line.strip() == "not given"
         assert "disk:\n    warning: 85%" in said
 
-    @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.dictionaries(
             KEYS,

@@ -33,7 +33,10 @@ def test_the_version_loads_no_command() -> None:
     assert loaded_by("--version") == "[]"
 
 
-@pytest.mark.parametrize("command", ["check", "show", "lock", "deploy", "ls"])
+@pytest.mark.parametrize(
+    "command",
+    ["deploy", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("check", "show", "lock", "ls"))],
+)
 def test_no_command_loads_the_aws_client_before_it_calls_aws(command: str) -> None:
     assert loaded_by(command, "--help") == "['pydantic']"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 PACKAGES = ("fleet", "fleet_client", "emulator", "stacks", "constructs")
@@ -19,8 +20,13 @@ def section(root: Path) -> str:
     return (root / "docs/security.md").read_text().split(TITLE)[1].split("\n## ")[0]
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text())))
+
+
 def starts_processes(file: Path) -> bool:
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in nodes(file):
         match node:
             case ast.Import() if MODULES & {each.name for each in node.names}:
                 return True
@@ -49,7 +55,5 @@ def test_each_test_of_the_table_exists(root: Path) -> None:
 
 def test_no_command_is_a_shell_text(root: Path) -> None:
     files = [file for package in PACKAGES for file in (root / package).rglob("*.py")]
-    calls = (
-        node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)
-    )
+    calls = (node for file in files for node in nodes(file) if isinstance(node, ast.Call))
     assert not [ast.unparse(call) for call in calls if any(each.arg == "shell" for each in call.keywords)]

@@ -194,9 +194,7 @@ def commented(text: str) -> None:
 
 
 def machine(text: str) -> None:
-    finding = Finding(code="FL110", message=text, hint=text)
-    for format in (Format.JSON, Format.SARIF):
-        print_findings([finding], format, ROOT)
+    print_findings([Finding(code="FL110", message=text, hint=text)], Format.JSON, ROOT)
 
 
 PRINTING: list[Callable[[str], None]] = [
@@ -212,6 +210,14 @@ def test_no_text_of_others_has_power(show: Callable[[str], None], capfd: pytest.
         shown = capfd.readouterr()
         assert shown.out + shown.err
         require_powerless(shown.out + shown.err)
+
+
+def test_no_text_of_others_has_power_in_sarif(capfd: pytest.CaptureFixture[str]) -> None:
+    """All in one document: each has the descriptions of all rules."""
+    print_findings([Finding(code="FL110", message=text, hint=text) for text in HOSTILE], Format.SARIF, ROOT)
+    printed = capfd.readouterr().out
+    require_powerless(printed)
+    assert len(json.loads(printed)["runs"][0]["results"]) == len(HOSTILE)
 
 
 def test_lines_after_the_first_begin_with_a_mark(capfd: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,27 @@ from fleet_folder import SPEC, FleetFolder
 from git_repository import GitRepository
 
 DAY = date(2026, 11, 1)
+PROGRAMS = [
+    "evil.py",
+    "boto3/__init__.py",
+    "requirements-extra.txt",
+    "constraints.txt",
+    ".npmrc",
+    "pip.conf",
+    ".github/workflows/fleet-deploy-dev.yml",
+    ".github/CODEOWNERS",
+    "docs/CODEOWNERS",
+    ".gitlab-ci.yml",
+    "GNUmakefile",
+    "examples/new/make_weights.py",
+    "examples/requirements.txt",
+    "tools/publish.sh",
+    "tools/anything",
+    "model_specs/evil.py",
+    "locks/dev/evil",
+    "unknown.bin",
+]
+"""None of them is known as data."""
 
 
 @pytest.fixture
@@ -104,34 +125,13 @@ def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
     assert (found.executed, found.verdict) == ((), "no endpoint's files differ in dev")
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "evil.py",
-        "boto3/__init__.py",
-        "requirements-extra.txt",
-        "constraints.txt",
-        ".npmrc",
-        "pip.conf",
-        ".github/workflows/fleet-deploy-dev.yml",
-        ".github/CODEOWNERS",
-        "docs/CODEOWNERS",
-        ".gitlab-ci.yml",
-        "GNUmakefile",
-        "examples/new/make_weights.py",
-        "examples/requirements.txt",
-        "tools/publish.sh",
-        "tools/anything",
-        "model_specs/evil.py",
-        "locks/dev/evil",
-        "unknown.bin",
-    ],
-)
 def test_whatever_is_not_known_as_data_is_executed_though_it_is_not_committed(
-    repository: GitRepository, folder: FleetFolder, file: str
+    repository: GitRepository, folder: FleetFolder
 ) -> None:
-    folder.write(file, "evil\n")
-    assert listed(folder.root) == {file: "edited" if file == "tools/publish.sh" else "added"}
+    for file in PROGRAMS:
+        folder.write(file, "evil\n")
+    edited = {"tools/publish.sh": "edited"}
+    assert listed(folder.root) == dict.fromkeys(PROGRAMS, "added") | edited
 
 
 def test_links_modes_and_deleted_files_are_listed(repository: GitRepository, folder: FleetFolder) -> None:
@@ -205,7 +205,9 @@ class TestASpecMakesNoDataOfAProgram:
         assert [*listed(folder.root)] == [file]
 
     def test_by_a_tag_that_is_called_repository(self, repository: GitRepository, folder: FleetFolder) -> None:
-        folder.spec("tags: {repository: ../jobs}\n")
+        folder.write(
+            "model_specs/evil.yaml", SPEC.replace("sentences", "evil") + "tags: {repository: ../jobs}\n"
+        )
         folder.write("jobs/nightly", "evil\n")
         assert [*listed(folder.root)] == ["jobs/nightly"]
 
@@ -218,8 +220,10 @@ class TestASpecMakesNoDataOfAProgram:
     def test_and_what_is_left_of_a_repository_is_none(
         self, repository: GitRepository, folder: FleetFolder
     ) -> None:
-        (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "locks/dev/sentences.lock.yaml").unlink()
+        repository.commit()
+        repository.git("branch", "--force", "main")
+        (folder.root / "model_specs/sentences.yaml").unlink()
         (folder.root / "repository/embed/config.pbtxt").unlink()
         folder.write("repository/embed/1/model.py", "evil\n")
         assert listed(folder.root) == {"repository/embed/1/model.py": "edited"}

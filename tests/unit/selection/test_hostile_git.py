@@ -124,7 +124,7 @@ def run_all(root: Path, marked: Marks) -> Iterator[str]:
         yield from (f"{command.__name__}: {each}" for each in marked.found)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", EACH_SETTING)
 def test_the_settings_and_hooks_of_a_clone_run_nothing(
     fleet: FleetFolder, marked: Marks, setting: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -78,7 +78,11 @@ def test_an_example_is_read_as_part_of_such_a_file(kind: str, path: str, tmp_pat
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_every_example_and_every_further_page_is_of_a_section(kind: str) -> None:
-    schemas = {"endpoint": endpoint_schema, "environment": environment_schema, "policy": policy_schema}
+    schemas: dict[str, Callable[[], dict[str, Any]]] = {
+        "endpoint": endpoint_schema,
+        "environment": environment_schema,
+        "policy": policy_schema,
+    }
     schema = schemas[kind]()
     assert set(beside(kind)) <= {section.path for section in sections(schema)}
 

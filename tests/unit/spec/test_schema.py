@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,15 @@ SHIPPED = [
 
 def errors(kind: str, text: str) -> list[str]:
     folder = {"environment": "environments"}.get(kind, "model_specs")
+    found: list[Any] = list(validator(folder, kind).iter_errors(yaml.safe_load(text)))
+    return [error.message for error in found]
+
+
+@cache
+def validator(folder: str, kind: str) -> Any:
     schema = json.loads((ROOT / folder / f"{kind}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
-    found: list[Any] = list(Draft202012Validator(schema).iter_errors(yaml.safe_load(text)))
-    return [error.message for error in found]
+    return Draft202012Validator(schema)
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)

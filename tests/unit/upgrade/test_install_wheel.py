@@ -13,6 +13,7 @@ from fleet.upgrade.synthesis import install_wheel
 from wheels import empty_wheel, older_wheel
 
 
+@pytest.mark.nightly
 def test_a_wheel_is_installed_in_a_python_of_its_own(tmp_path: Path) -> None:
     python = install_wheel(tmp_path / "venv", older_wheel(tmp_path))
     assert installation(python).version == "0.0.1"
