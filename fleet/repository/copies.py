@@ -77,9 +77,16 @@ def _config_findings(repository: Contents, model: str) -> list[Finding]:
     return [_other_name(config, text, model) for text in names if text.value != model]
 
 
+def name_mismatch(name: str, directory: str) -> tuple[str, str]:
+    """The message and the hint about a model with another name than its directory, in Triton's words."""
+    message = (
+        f"unexpected directory name '{directory}' for model '{name}', directory name must equal model name"
+    )
+    return message, f'write `name: "{directory}"`, or leave it out: Triton takes the directory\'s name'
+
+
 def _other_name(config: Path, text: Text, model: str) -> Finding:
-    message = f"the model is called {text.value!r} in a directory called {model!r}"
-    hint = f'write `name: "{model}"`, or leave it out: Triton takes the directory\'s name'
+    message, hint = name_mismatch(text.value, model)
     return Finding(code="FL411", message=message, file=config, line=text.line, hint=hint)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from fleet.findings import Finding, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.contents import Contents
+from fleet.repository.copies import name_mismatch
 from fleet.repository.loading.completion import graph_path, header_of
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.files import named_files
@@ -131,11 +132,7 @@ def _name(contents: Contents, model: Model) -> Iterator[Finding]:
 def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
     config, folder = model.config, model.directory
     if config.message.name not in ("", folder) and not free_name:
-        message = (
-            f"unexpected directory name '{folder}' for model '{config.message.name}', directory name must"
-            " equal model name"
-        )
-        hint = f'write `name: "{folder}"`, or leave it out: Triton takes the directory\'s name'
+        message, hint = name_mismatch(config.message.name, folder)
         yield config.finding("FL411", message, "name", hint=hint)
     if (
         not model.backend

@@ -70,7 +70,9 @@ def test_a_config_named_otherwise_than_its_directory_is_renamed_by_its_structure
     (repository / "bert").rename(repository / "bert_0")
     findings = refused(folder)
     assert [(f.code, f.file, f.line) for f in findings] == [("FL411", repository / "bert_0/config.pbtxt", 1)]
-    assert findings[0].message == "the model is called 'bert' in a directory called 'bert_0'"
+    assert findings[0].message == (
+        "unexpected directory name 'bert_0' for model 'bert', directory name must equal model name"
+    )
     folder.write("repository/bert_0/config.pbtxt", 'name: "bert_0"\nbackend: "python"\n')
     names = set[str]()
     for copy in range(3):
