@@ -14,11 +14,9 @@ from fleet.artifacts.lock import write_lock
 from fleet.artifacts.ownership import owner_key
 from fleet.artifacts.publish.publish import PublishResult
 from fleet.artifacts.releases import record_release
-from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError, Severity
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 
 DEV = "environment: dev\naccount: '111122223333'\nregion: us-east-1\n"
@@ -166,8 +164,7 @@ def test_another_origin_than_the_environments_own_is_a_warning(folder: FleetFold
     (folder.root / "locks/dev/sentences.spec.yaml").write_text(spec.read_text())
     for origin, said in (("qa", "but dev is promoted from 'staging'"), ("gone", "which is no environment")):
         write_lock(lock, load_lock(lock).model_copy(update={"promoted_from": origin}), folder.root)
-        warnings = resolve_project(open_project(folder.root, "dev")).warnings
-        (finding,) = [each for each in warnings if each.code == "FL848"]
+        (finding,) = [each for each in folder.warnings() if each.code == "FL848"]
         assert (finding.severity, said in finding.message) == (Severity.WARNING, True)
         assert finding.hint == "run `fleet promote --from staging --to dev sentences`"
 
@@ -236,7 +233,7 @@ def test_an_earlier_lock_of_the_endpoint_itself_is_published_again(bucket: Artif
 
 @pytest.mark.parametrize(
     "operation",
-    ["CopyObject", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("PutObject", "UploadPart"))],
+    ["CopyObject", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("PutObject", "UploadPart"))],
 )
 def test_a_publish_that_ends_between_record_and_copy_is_repaired_by_the_next(
     victim: ArtifactBucket, operation: str

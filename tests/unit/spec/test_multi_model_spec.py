@@ -192,7 +192,7 @@ def test_an_ensemble_and_its_models_are_one_archive(zoo: FleetFolder) -> None:
     ("configs", "said"),
     [
         ({"a": PYTHON, "b": PYTHON}, "FL408: the archive contains 2 models and no ensemble, a, b"),
-        ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL408: .*"),
+        ({"a": "platform : 'ensemble'", "b": PYTHON}, "FL468: the container does not see that"),
         ({"a": ENSEMBLE, "b": ENSEMBLE, "c": PYTHON}, "FL409: the archive contains 2 ensembles, a, b"),
     ],
 )
@@ -203,7 +203,8 @@ def test_an_archive_of_which_any_model_might_answer_is_not_locked(
     write_models(zoo, "dogs", dogs=PYTHON)
     with pytest.raises(FindingsError, match=said) as refused:
         write_locks(open_project(zoo.root, "dev"))
-    assert refused.value.findings[0].file == zoo.root / "repository/cats"
+    file = refused.value.findings[0].file
+    assert file is not None and file.is_relative_to(zoo.root / "repository/cats")
 
 
 @pytest.mark.parametrize(
