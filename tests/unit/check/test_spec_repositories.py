@@ -58,6 +58,46 @@ def test_a_mistake_is_told_once_and_where_it_stands(folder: FleetFolder) -> None
     assert [(each.code, each.file, each.line) for each in findings(folder)] == [("FL415", file, 1)]
 
 
+STEP = """\
+platform: "ensemble"
+ensemble_scheduling { step [ { model_name: "gone" input_map { key: "x" value: "x" } } ] }
+"""
+MISTAKES = {
+    "chain/config.pbtxt": STEP,
+    "code/config.pbtxt": 'backend: "python"\n',
+    "code/1/notes.txt": "",
+    "empty/config.pbtxt": 'backend: "onnxruntime"\n',
+    "renamed/config.pbtxt": 'name: "other" backend: "python"\n',
+    "renamed/1/model.py": "class TritonPythonModel: pass\n",
+    "typo/config.pbtxt": "instanc_group [ { count: 1 } ]\n",
+    "typo/1/model.py": "",
+}
+
+
+def test_all_mistakes_of_a_repository_are_shown_at_once_and_each_in_one_finding(folder: FleetFolder) -> None:
+    for path, content in MISTAKES.items():
+        folder.write(f"repository/{path}", content)
+    repository, places = folder.root / "repository", list[tuple[str, str]]()
+    for each in findings(folder):
+        if each.file and each.file.is_relative_to(repository):
+            places.append((each.code, each.file.relative_to(repository).parts[0]))
+    expected = [
+        ("FL404", "empty"),
+        ("FL410", "code"),
+        ("FL411", "renamed"),
+        ("FL415", "typo"),
+        ("FL435", "chain"),
+    ]
+    assert [places.count(each) for each in expected] == [1] * len(expected)
+    assert {"FL255", "FL289", "FL247"}.isdisjoint(each.code for each in findings(folder))
+
+
+def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolder) -> None:
+    locked_with(folder, "backend: python\n")
+    project = open_project(folder.root, "dev")
+    assert [each.code for each in all_findings(project, locked=True)] == ["FL255"]
+
+
 def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: FleetFolder) -> None:
     folder.write("repository/.ipynb_checkpoints/x.py", "")
     folder.write("repository/embed/.cache/a\x01b", "")
