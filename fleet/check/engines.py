@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +14,10 @@ from fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from fleet.engines.model_fit import graph_misfits, profile_misfits
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
-from fleet.repository.loading.models import models_of
+from fleet.repository.loading.models import Model
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.plan_path import CODE as TAKEN
-from fleet.repository.plan_path import plan_place
+from fleet.repository.plan_path import plan_place, taken_path
 from fleet.repository.reading.stream import FileStream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
@@ -27,16 +26,18 @@ from fleet.spec.source import KeyPath, finding_at
 CODE = "FL395"
 
 
-def engine_findings(loaded: LoadedSpec, index: int, contents: Contents) -> Iterator[Finding]:
+def engine_findings(
+    loaded: LoadedSpec, index: int, contents: Contents, models: Mapping[str, Model]
+) -> Iterator[Finding]:
     """What does not fit of the engines of one of the spec's repositories; weights are not read.
 
     Args:
         loaded: The spec.
         index: Which entry of its `models`.
         contents: The repository.
+        models: Its models.
     """
     engines = [(path, engine) for path, of, engine in spec_engines(loaded.spec) if of == index]
-    models = models_of(contents)[0] if engines else {}
     for path, engine in engines:
         graph = None
         try:
@@ -66,9 +67,7 @@ def _in_its_place(loaded: LoadedSpec, contents: Contents, model: str) -> Iterato
         yield from error.findings
         return
     if path in contents.entries:
-        message = f"{path!r} exists already, and the spec has an engine to build for it"
-        hint = "delete the file, or leave the engine out"
-        yield Finding(code=TAKEN, message=message, hint=hint, file=contents.file(path))
+        yield taken_path(contents, path)
 
 
 def _graph(loaded: LoadedSpec, path: KeyPath, engine: Engine) -> OnnxHeader | None:

@@ -77,7 +77,12 @@ def judged_fleet(project: Project, *, compared: bool = False) -> ResolvedFleet:
 
 
 def all_findings(
-    project: Project, drafts: Iterable[Path] = (), *, locked: bool = False, today: date | None = None
+    project: Project,
+    drafts: Iterable[Path] = (),
+    *,
+    locked: bool = False,
+    compared: bool = True,
+    today: date | None = None,
 ) -> list[Finding]:
     """What is wrong or doubtful, for people who write specs; sorted by place, each once.
 
@@ -87,6 +92,7 @@ def all_findings(
         project: An environment and some of its endpoints.
         drafts: Further specs, which may be anywhere and need no lock.
         locked: Take locks as they are, whatever the repositories hold: no weights are read.
+        compared: Whether locks are compared with the repositories, whose weights are read for it.
         today: The day on which policies are checked; None: they are not.
     """
     findings, drafted = [*project.findings, *environment_findings(project)], list[tuple[Path, LoadedSpec]]()
@@ -103,7 +109,7 @@ def all_findings(
     # What depends on an endpoint's own files alone is done on all cores.
     of_endpoints, of_policies = all_in_processes(
         specs,
-        lambda each: _of_loaded(project, each, locked=locked),
+        lambda each: _of_loaded(project, each, locked=locked, compared=compared),
         beside=lambda: policy_findings(project, whole, today) if today else [],
     )
     for each, more in zip(specs, of_endpoints, strict=True):
@@ -139,10 +145,10 @@ def orphan_locks(project: Project) -> list[Finding]:
     ]
 
 
-def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
+def _of_loaded(project: Project, loaded: LoadedSpec, *, locked: bool, compared: bool) -> list[Finding]:
     found = list[Finding]()
     with collect_findings(found):
-        found += _of_endpoint(project, loaded, locked=locked)
+        found += _of_endpoint(project, loaded, locked=locked, compared=compared)
     return found
 
 
@@ -161,7 +167,7 @@ def _folder_errors(project: Project, loaded: LoadedSpec, compared: bool) -> list
     return [each for each in found if each.severity is Severity.ERROR]
 
 
-def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[Finding]:
+def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool, compared: bool) -> list[Finding]:
     reads = not (locked or project.is_promoted)
     decided, wrong = locked_context(project, loaded, reads_folders=reads)
     if decided.lock is None:
@@ -176,7 +182,9 @@ def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool) -> list[
     found = [*wrong, *source_findings(project, loaded), *rule_findings(decided)]
     if reads:
         repositories = SpecRepositories(loaded)
-        found += [*differences(project, repositories, decided.lock), *repository_findings(repositories)]
+        if compared:
+            found += differences(project, repositories, decided.lock)
+        found += repository_findings(repositories)
     return found
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from fleet.endpoint.context.shared_container import default_route, routed_models
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.contents import Contents
-from fleet.repository.loading.models import models_of
+from fleet.repository.loading.load_plan import LoadPlan
 from fleet.spec.datatypes import Datatype
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.problems import did_you_mean
@@ -20,9 +19,7 @@ from fleet.spec.source import KeyPath, finding_at
 CODE = "FL328"
 
 
-def sample_findings(
-    loaded: LoadedSpec, index: int, contents: Contents, main: str | None
-) -> Iterator[Finding]:
+def sample_findings(loaded: LoadedSpec, index: int, plan: LoadPlan) -> Iterator[Finding]:
     """What does not fit of the samples that one of the spec's repositories answers.
 
     A sample that is to be refused may be as wrong as it likes.
@@ -30,8 +27,7 @@ def sample_findings(
     Args:
         loaded: The spec.
         index: Which entry of its `models`.
-        contents: The repository.
-        main: The directory that answers; None where that is not known, or calls name theirs.
+        plan: What the container makes of the repository.
     """
     targets = {each.name for each in loaded.spec.models[index].packed(index)}
     samples = [
@@ -39,9 +35,8 @@ def sample_findings(
         for number, each in enumerate(loaded.spec.samples)
         if each.status == OK and (each.target is None or each.target in targets)
     ]
-    models = models_of(contents)[0] if samples else {}
     for number, sample in samples:
-        model = models.get(_called(loaded.spec, sample, models) or main or "")
+        model = plan.models.get(_called(loaded.spec, sample, plan.models) or plan.main or "")
         if model is not None:
             yield from _of_sample(loaded, ("samples", number), sample, model.config)
 

@@ -13,10 +13,9 @@ from fleet.check.samples import sample_findings
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.rules.names import allowed_codes, code_of
 from fleet.rules.other_codes import allowable_codes
+from fleet.rules.registry import rules
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
-
-NOT_NAMED = "FL460"
 
 
 def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
@@ -27,6 +26,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     loaded = repositories.loaded
     found = [*input_git_findings(loaded), *_of_folders(repositories)]
     allowed = allowed_codes(loaded.spec.allow)
+    allowed |= {rules()[code].in_files for code in allowed if code in rules()}
     yield from (each for each in found if each.code not in allowed)
     codes = {each.code for each in found}
     for word in loaded.spec.allow:
@@ -45,9 +45,7 @@ def _of_folders(repositories: SpecRepositories) -> Iterator[Finding]:
             continue
         with suppress(FindingsError):  # reported where it is packed
             folder = repositories.folder(index)
-            for each in folder.plan.findings:
-                if each.code != NOT_NAMED or loaded.spec.default_model is not None:
-                    yield each
+            yield from folder.plan.findings
             if not folder.plan.refusals:
-                yield from sample_findings(loaded, index, folder.contents, folder.plan.main)
-                yield from engine_findings(loaded, index, folder.contents)
+                yield from sample_findings(loaded, index, folder.plan)
+                yield from engine_findings(loaded, index, folder.contents, folder.plan.models)

@@ -52,7 +52,9 @@ def check_copyable(repository: Contents, models: Sequence[str]) -> None:
         model = path.partition("/")[0]
         if path.endswith(".py") and size is not None and model in others:
             file = repository.file(path)
-            findings += [_in_code(file, line, name) for line, name in model_names_in(file, others[model])]
+            content = repository.texts.get(path)
+            names = model_names_in(file.read_bytes() if content is None else content, others[model])
+            findings += [_in_code(file, line, name) for line, name in names]
     if findings:
         raise FindingsError(findings)
 

@@ -13,6 +13,13 @@ CODE = "FL372"
 PLAN = "model.plan"
 
 
+def taken_path(repository: Contents, path: str) -> Finding:
+    """The error for a file where a plan is to be built."""
+    message = f"{path!r} exists already, and the spec has an engine to build for it"
+    hint = "delete the file, or leave the engine out"
+    return Finding(code=CODE, message=message, hint=hint, file=repository.file(path))
+
+
 def plan_place(repository: Contents, model: str, compute_capability: str) -> str:
     """`VERSION/FILE` below a model's directory, where Triton looks for the plan on such a GPU.
 

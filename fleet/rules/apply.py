@@ -23,7 +23,11 @@ def rule_findings(endpoint: EndpointContext, *, deploying: bool = False) -> list
     """
     found = [each for rule in rules().values() for each in rule.findings(endpoint, deploying=deploying)]
     named = allowed_codes(endpoint.spec.allow)
-    allowed = {code for code in named if code in rules() and not rules()[code].needed}
+    allowed = {
+        code
+        for code, rule in rules().items()
+        if (code in named and not rule.needed) or rule.in_files in named
+    }
     kept = [each for each in found if each.code not in allowed]
     return [*kept, *_about_allow(endpoint, {each.code for each in found}, allowed)]
 
@@ -42,6 +46,8 @@ def _about_allow(endpoint: EndpointContext, broken: Iterable[str], allowed: set[
         elif code not in allowed:
             message = f"{word} cannot be allowed: other checks depend on what it requires"
             yield finding_at(mark, "FL131", message, rules()[code].summary)
+        elif endpoint.reads_folders and rules()[code].in_files:
+            continue  # it may be found where the lock alone is known
         elif code not in broken and mark.file == endpoint.source.file:
             message = f"`allow` names {word}, which finds nothing here"
             unused = finding_at(mark, "FL130", message, "leave it out")

@@ -48,7 +48,8 @@ class Rule:
 
     `needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
     `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
-    `fields`: those of config.pbtxt that it is about, if it is about models.
+    `fields`: those of config.pbtxt that it is about, if it is about models. `in_files`: the code of the same
+    mistake where the files of a repository are read; a spec that allows one of the two allows both.
     """
 
     code: str
@@ -61,6 +62,7 @@ class Rule:
     at_deploy: bool
     scope: Scope[Any]
     fields: tuple[str, ...]
+    in_files: str
     check: Callable[[Any], Iterable[Problem]]
 
     @property
@@ -114,6 +116,7 @@ class Scope(Generic[T]):
         needed: bool = False,
         at_deploy: bool = False,
         fields: tuple[str, ...] = (),
+        in_files: str = "",
     ) -> Callable[[Callable[[T], Iterable[Problem]]], Rule]:
         """Make a rule of a function, whose name is the rule's: a noun for what it finds, read after "allow".
 
@@ -127,6 +130,7 @@ class Scope(Generic[T]):
             at_deploy: Only a warning until the endpoint is deployed.
             fields: The fields of config.pbtxt that a rule about models is about; the first that a model has
                 is the place of a finding in a repository that no spec names.
+            in_files: The code of the same mistake where the files of a repository are read.
         """
 
         def made(check: Callable[[T], Iterable[Problem]]) -> Rule:
@@ -143,6 +147,7 @@ class Scope(Generic[T]):
                 at_deploy=at_deploy,
                 scope=self,
                 fields=fields,
+                in_files=in_files,
                 check=check,
             )
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.core.read_cache import ReadCache
+from fleet.findings import all_of
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
 from fleet.spec.problems import validate
@@ -70,6 +71,15 @@ class FleetFiles:
 def environment_names(root: Path) -> list[str]:
     """The environments that have a file."""
     return yaml_stems(root / ENVIRONMENTS)[0]
+
+
+def load_locks(folder: Path) -> list[Lock]:
+    """Read all locks of an environment, also those of endpoints without a spec.
+
+    Raises:
+        FindingsError: a lock cannot be read.
+    """
+    return all_of(sorted(folder.glob(f"*{LOCK_END}")), load_lock)
 
 
 def load_lock(file: Path) -> Lock:

@@ -16,7 +16,6 @@ from fleet.artifacts.upload.object import ObjectPlace
 from fleet.engines.lock import packed_name
 from fleet.engines.object_keys import MANIFEST, built_key
 from fleet.repository.plan_path import plan_place
-from fleet.spec.project import LoadedSpec
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -28,13 +27,13 @@ class BuiltArchive:
     def __init__(
         self,
         s3: S3Client,
-        loaded: LoadedSpec,
+        repositories: SpecRepositories,
         wanted: ArchiveRequirement,
         plans: Mapping[str, StoredPlan],
         repository: str,
     ) -> None:
         self._s3, self._bucket, self._wanted = s3, wanted.endpoint.place.bucket, wanted
-        self._repositories, self._stored, self._repository = SpecRepositories(loaded), plans, repository
+        self._repositories, self._stored, self._repository = repositories, plans, repository
         self._plans = self._plans_by_path()
         self._tar = ""
 

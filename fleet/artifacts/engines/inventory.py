@@ -14,8 +14,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.engines.object_keys import MANIFEST, PLANS
-from fleet.findings import Finding, FindingsError, all_of
-from fleet.spec.fleet_files import load_lock
+from fleet.findings import Finding, FindingsError
+from fleet.spec.fleet_files import load_locks
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -101,7 +101,7 @@ def held_engines(s3: S3Client, bucket: str, locks: Path) -> list[HeldEngine]:
 
 def _plans_by_key(locks: Path) -> Mapping[str, tuple[str, ...]]:
     needed = defaultdict[str, dict[str, None]](dict)
-    for lock in all_of(sorted(locks.glob("*.lock.yaml")), load_lock):
+    for lock in load_locks(locks):
         for archive in lock.archives.values():
             for model, engine in archive.engines.items():
                 needed[engine.key][f"{lock.endpoint}/{model}"] = None

@@ -15,10 +15,10 @@ from botocore.exceptions import ClientError
 from fleet.artifacts.images.record import build_record, built_image
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
-from fleet.findings import FindingsError, all_of
+from fleet.findings import FindingsError
 from fleet.images.object_keys import BUILT, MANIFEST
 from fleet.spec.deployment import Deployment
-from fleet.spec.fleet_files import load_lock
+from fleet.spec.fleet_files import load_locks
 from fleet.spec.values import hexadecimal
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def endpoints_by_image(locks: Path) -> Mapping[str, tuple[str, ...]]:
         FindingsError: a lock cannot be read.
     """
     needed = defaultdict[str, list[str]](list)
-    for lock in all_of(sorted(locks.glob("*.lock.yaml")), load_lock):
+    for lock in load_locks(locks):
         if lock.image is not None:
             needed[lock.image.reference].append(lock.endpoint)
     return {reference: tuple(names) for reference, names in needed.items()}

@@ -18,9 +18,8 @@ from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.archives import set_digest
 from fleet.endpoint.object_keys import ARCHIVES, prefix_of
 from fleet.engines.object_keys import built_key
-from fleet.findings import all_of
 from fleet.images.object_keys import built_image_key
-from fleet.spec.fleet_files import load_lock
+from fleet.spec.fleet_files import load_locks
 from fleet.spec.lock import Lock
 from fleet.spec.values import hexadecimal
 
@@ -72,7 +71,7 @@ def needed_by_locks(folder: Path) -> Needs:
     Raises:
         FindingsError: a lock cannot be read.
     """
-    locks = all_of(sorted(folder.glob("*.lock.yaml")), load_lock)
+    locks = load_locks(folder)
     return Needs(
         keys=frozenset(prefix for lock in locks for prefix in _prefixes_of(lock)),
         images=frozenset(lock.image.reference for lock in locks if lock.image is not None),

@@ -16,6 +16,7 @@ from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads
 from fleet.artifacts.upload.object import ObjectPlace
 from fleet.core.parallel import all_in_parallel
+from fleet.core.read_cache import ReadCache
 from fleet.findings import Finding, FindingsError, collect_findings
 from fleet.spec.endpoint import Compression
 from fleet.spec.project import LoadedSpec, Project
@@ -57,6 +58,9 @@ class StoreUploads:
         self._s3, self._project, self._progress = s3, project, progress
         self._bucket = project.place.bucket
         self._plans = plans
+        self._repositories = ReadCache[str, SpecRepositories](
+            lambda name: SpecRepositories(project.load(name))
+        )
 
     def upload(self, contents: Sequence[Content]) -> list[Outcome]:
         """Upload them all; a failure does not stop the others."""
@@ -80,18 +84,18 @@ class StoreUploads:
         return Outcome(content, findings=tuple(findings))
 
     def _archive(self, uploads: Uploads, content: Content, wanted: ArchiveRequirement) -> bool:
-        repository, loaded = wanted.artifact.repository, self._project.load(wanted.endpoint.name)
+        repository, repositories = wanted.artifact.repository, self._repositories(wanted.endpoint.name)
         try:
             if repository is None:
-                source = source_of(SpecRepositories(loaded), wanted.artifact.source, lambda: self._s3)
+                source = source_of(repositories, wanted.artifact.source, lambda: self._s3)
                 return self._upload_packed(uploads, content, wanted, source, content.size, None)
-            built = BuiltArchive(self._s3, loaded, wanted, self._plans, repository)
+            built = BuiltArchive(self._s3, repositories, wanted, self._plans, repository)
             uploaded = self._upload_packed(uploads, content, wanted, built.source, built.size, built.check)
             if uploaded:
                 built.write_contents()
             return uploaded
         except ContentChangedError as error:
-            raise FindingsError([self._change_finding(wanted, loaded)]) from error
+            raise FindingsError([self._change_finding(wanted, repositories.loaded)]) from error
 
     def _upload_packed(
         self,

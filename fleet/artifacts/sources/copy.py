@@ -10,7 +10,7 @@ from isal import isal_zlib
 
 from fleet.artifacts.archive import Checksums, Entry, crc_text, write_tar
 from fleet.artifacts.model_facts import renamed_facts
-from fleet.artifacts.sources.folder import FolderSource, changed_while_read, file_entry
+from fleet.artifacts.sources.folder import FolderSource, changed_while_read
 from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
@@ -90,7 +90,7 @@ class CopySource:
         return f"{self._names.get(top, top)}{slash}{below}"
 
     def _entry(self, path: str, size: int | None, own: dict[str, str]) -> Entry:
-        own_entry = file_entry(self._folder.contents.file(path), self._rename(path), size)
+        own_entry = self._folder.entry(path, size, self._rename(path))
         if own_entry.chunks is None or not (path.count("/") == 1 and path.endswith(f"/{CONFIG}")):
             return own_entry
         content = b"".join(own_entry.chunks())

@@ -29,7 +29,7 @@ class FolderSource(RepositorySource):
 
     def __init__(self, contents: Contents, container: ServingContainer = SINGLE) -> None:
         super().__init__(container)
-        self._contents = contents
+        self.contents = contents
 
     @classmethod
     def of(cls, folder: Path, container: ServingContainer = SINGLE) -> FolderSource:
@@ -39,11 +39,6 @@ class FolderSource(RepositorySource):
             FindingsError: it cannot be listed.
         """
         return cls(read_folder(folder, packed=True), container)
-
-    @property
-    def contents(self) -> Contents:
-        """The repository as it is packed."""
-        return self._contents
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream.
@@ -62,9 +57,12 @@ class FolderSource(RepositorySource):
         if errors := [each for each in self.contents.findings if each.severity is Severity.ERROR]:
             raise FindingsError(errors)
         for path, size in self.contents.packed_entries:
-            is_whole = kind_of(path) in TEXTS
-            content = self.contents.texts.get(path) if is_whole else None
-            yield file_entry(self.contents.file(path), path, size, content)
+            yield self.entry(path, size)
+
+    def entry(self, path: str, size: int | None, name: str = "") -> Entry:
+        """A folder or a file, under another name if one is given; a small text is not read again."""
+        content = self.contents.texts.get(path) if kind_of(path) in TEXTS else None
+        return file_entry(self.contents.file(path), name or path, size, content)
 
 
 def file_entry(file: Path, name: str, size: int | None, content: bytes | None = None) -> Entry:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from fleet.artifacts.sources.s3_object import S3Location, compare_digest
 from fleet.artifacts.sources.source import RepositorySource
 from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError
-from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.stream import UnreadableError
@@ -36,7 +34,7 @@ class S3Source(RepositorySource):
     ) -> None:
         super().__init__(container)
         self._s3, self._location, self._expected = s3, location, expected
-        self._written: Collector | None = None
+        self._is_read = False
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream and check its entries.
@@ -48,29 +46,20 @@ class S3Source(RepositorySource):
         gathered, stream = self._collector(), DigestWriter(sink)
         checksums = self._write(stream, gathered)
         compare_digest(self._location, self._expected, stream.digest)
-        self._written = gathered
+        self.contents, self._is_read = replace(gathered.contents(), packed=True), True
         return checksums
 
-    @cached_property
-    def contents(self) -> Contents:
-        """The repository, which is read, unless `write` has read it.
-
-        Raises:
-            FindingsError: as `write` does.
-            CannotRunError: S3 refuses or does not answer.
-        """
-        if self._written is None:
-            self.write(DigestWriter())
-        assert self._written is not None  # noqa: S101 - set by `write`
-        return replace(self._written.contents(), packed=True)
-
     def served_models(self) -> tuple[str, ...]:
-        """The model directories, sorted; findings are at the place of the spec.
+        """The model directories, sorted; the repository is read, unless `write` has read it.
+
+        Findings are at the place of the spec.
 
         Raises:
             FindingsError: as `write` does, or the container could not serve it, or a config is too large.
             CannotRunError: S3 refuses or does not answer.
         """
+        if not self._is_read:
+            self.write(DigestWriter())
         with self._refusals():
             for finding in self.contents.findings:
                 raise UnreadableError(finding.message)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry
+from fleet.artifacts.archive import Checksums, DigestWriter, EntrySource
 from fleet.artifacts.model_facts import model_facts
-from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
@@ -28,25 +25,11 @@ class ArchiveMeasurement:
     checksums: Checksums
 
 
-class ArchiveSource(Protocol):
-    """A model repository somewhere, as a tar stream and as what a container makes of it."""
+class ArchiveSource(EntrySource, Protocol):
+    """A model repository that a container may serve."""
 
     has_fast_layout: bool
     """Whether the layout is known before the files are read."""
-
-    def write(self, sink: Sink) -> Checksums:
-        """Write the whole tar stream; the same bytes each time.
-
-        Raises:
-            FindingsError: it cannot be packed, or changes while it is read.
-        """
-
-    def entries(self) -> Iterator[Entry]:
-        """The entries of the tar stream, in their order; the content of each is read before the next is.
-
-        Raises:
-            FindingsError: as for `write`.
-        """
 
     def served_models(self) -> tuple[str, ...]:
         """The model directories that its container serves, sorted.
@@ -64,21 +47,18 @@ class ArchiveSource(Protocol):
 
 
 class RepositorySource:
-    """What follows for all sources from `contents`, which has what is packed, and from the container."""
+    """Base of the sources: models and their facts, by the repository as it is packed and by its container."""
 
     has_fast_layout = False
 
     def __init__(self, container: ServingContainer) -> None:
         self.container = container
 
-    @property
-    @abstractmethod
-    def contents(self) -> Contents:
-        """The repository as it is packed."""
+    contents: Contents
 
     @cached_property
     def plan(self) -> LoadPlan:
-        """What the container makes of it."""
+        """The verdict of the container."""
         return plan_load(self.contents, self.container)
 
     def served_models(self) -> tuple[str, ...]:

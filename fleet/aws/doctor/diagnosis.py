@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.aws.doctor.calls import Calls
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings
-from fleet.check.spec_repositories import repository_findings
 from fleet.endpoint.context.triton_metrics import container_log_group
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import LoadedSpec, Project
@@ -41,11 +39,7 @@ def check_spec(project: Project, name: str) -> SpecCheck:
         loaded = project.load(name)
     except FindingsError as error:
         return SpecCheck(None, error.findings)
-    found = all_findings(project, locked=True)
-    if project.is_promoted:
-        return SpecCheck(loaded, found)
-    found += repository_findings(SpecRepositories(loaded))
-    return SpecCheck(loaded, list(dict.fromkeys(found)))
+    return SpecCheck(loaded, all_findings(project, compared=False))
 
 
 def is_well(seen: Observation) -> bool:

@@ -12,7 +12,7 @@ from fleet.repository.contents import Contents
 from fleet.repository.file_formats import torchscript_problem, xgboost_json_problem
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
-from fleet.repository.loading.models import Model, models_of
+from fleet.repository.loading.models import Model
 from fleet.repository.loading.steps import steps_of
 from fleet.repository.model_files import expected_files
 from fleet.repository.reading.path import read
@@ -69,7 +69,8 @@ def loaded_parts(prepared: Preparation, container: ServingContainer, root: str) 
         FindingsError: the copy cannot be read.
     """
     contents = read(prepared.repository)
-    plan, (models, _) = plan_load(contents, container), models_of(contents)
+    plan = plan_load(contents, container)
+    models = plan.models
     loaded = {each or root: models[each] for each in plan.loaded or models if each in models}
     untried = {name: prepared.stand_ins[name] for name in loaded if name in prepared.stand_ins}
     stand_ins = tuple(name for name, model in loaded.items() if model.backend == ONNX_RUNTIME)

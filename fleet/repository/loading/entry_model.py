@@ -73,7 +73,7 @@ def _of_single(
             return EntryModel(wanted)
         message = f"Directory with provided SAGEMAKER_TRITON_DEFAULT_MODEL_NAME {wanted} does not exist"
         hint = f"the repository has {', '.join(folders)}"
-        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
+        return _unnamed(contents, message, hint)
     if len(folders) == 1:
         return EntryModel(folders[0])
     models = [name for name in folders if name in configs or _looks_like_a_model(contents, name)]
@@ -85,16 +85,22 @@ def _of_single(
     )
     if strays and len(models) == 1:
         hint = f"remove {', '.join(strays)}: that is not a model, and the container counts it"
-        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
+        return _unnamed(contents, message, hint)
     if not models:
         return EntryModel(None, (_none(contents, folders),))
     tops = _tops(models, configs)
     if len(tops) != 1:
         hint = f"write one of them as the endpoint's `default_model`: {', '.join(models)}"
-        return EntryModel(None, (Finding(code="FL460", message=message, hint=hint, file=contents.place),))
+        return _unnamed(contents, message, hint)
     hint = f"write `default_model: {tops[0]}` into the endpoint's spec"
-    found = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=Severity.WARNING)
-    return EntryModel(tops[0], (found,))
+    return _unnamed(contents, message, hint, tops[0])
+
+
+def _unnamed(contents: Contents, message: str, hint: str, main: str | None = None) -> EntryModel:
+    """The finding for a repository without a default model; rules report it of one that a spec names."""
+    severity = Severity.WARNING if main else Severity.ERROR
+    finding = Finding(code="FL460", message=message, hint=hint, file=contents.place, severity=severity)
+    return EntryModel(main, () if contents.packed else (finding,))
 
 
 def _tops(models: Sequence[str], configs: Mapping[str, ParsedConfig]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from fleet.findings import Finding, Severity
@@ -22,6 +22,7 @@ from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.version_folders import FIRST
 
+NO_MODELS = "FL407"
 UNREADABLE = "FL440"
 """An archive whose rest is unknown cannot be checked further."""
 BY_CHANCE = frozenset({"FL407", "FL408", "FL409", "FL460", "FL468"})
@@ -39,13 +40,15 @@ class LoadPlan:
     """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
 
     The repository would be loaded if none of the findings is an error. `main` is None where none would answer
-    for sure, "" where it is the archive's root; then `loaded` are all models.
+    for sure, "" where it is the archive's root; then `loaded` are all models. `models` are those with a
+    configuration that can be read.
     """
 
     main: str | None
-    loaded: tuple[str, ...]
-    unloaded: tuple[str, ...]
+    loaded: tuple[str, ...] = ()
+    unloaded: tuple[str, ...] = ()
     findings: tuple[Finding, ...]
+    models: Mapping[str, Model] = field(default_factory=dict)
 
     @property
     def chances(self) -> list[Finding]:
@@ -61,13 +64,13 @@ class LoadPlan:
 def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     """Check a repository as the container of the setting would load it."""
     if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
-        return LoadPlan(main=None, loaded=(), unloaded=(), findings=contents.findings)
+        return LoadPlan(main=None, findings=contents.findings)
     contents = _with_built_versions(contents, setting.built)
     models, refused = models_of(contents)
     configs = configs_of(models)
     main = main_of(contents, setting, configs)
     if contents.is_file(CONFIG) and main.model is None:
-        return LoadPlan(main=None, loaded=(), unloaded=(), findings=(*contents.findings, *main.findings))
+        return LoadPlan(main=None, findings=(*contents.findings, *main.findings))
     loaded = _loaded_models(main.model, setting, models)
     loaded_ones = set(loaded)
     unloaded = tuple(name for name in models if name not in loaded_ones)
@@ -79,7 +82,8 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
             else map(_as_warning, of_config)
         )
     findings += _misnamed(contents, setting, main.model)
-    findings += _without_version(contents, setting, models, (*loaded, main.model))
+    if not any(each.code == NO_MODELS for each in main.findings):
+        findings += _without_version(contents, setting, models, (*loaded, main.model))
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
         of_model += ensemble_findings(model, models)
@@ -90,7 +94,11 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     if main.model is not None:
         findings += _unloaded_findings(contents, unloaded, main.model)
     return LoadPlan(
-        main=main.model, loaded=loaded, unloaded=unloaded, findings=tuple(dict.fromkeys(findings))
+        main=main.model,
+        loaded=loaded,
+        unloaded=unloaded,
+        findings=tuple(dict.fromkeys(findings)),
+        models=models,
     )
 
 

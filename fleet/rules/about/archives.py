@@ -10,6 +10,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.models import ModelsContext, PlacedModel
 from fleet.endpoint.context.variables import DEFAULT_MODEL
 from fleet.findings import Severity
+from fleet.repository.copies import name_mismatch
 from fleet.rules.rule import MODELS, Problem, rule
 from fleet.spec.endpoint import ArchiveSet, Mode
 from fleet.spec.problems import did_you_mean
@@ -83,6 +84,7 @@ def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule(
     "FL247",
     source="https://github.com/triton-inference-server/server/blob/main/docs/user_guide/ensemble_models.md",
+    in_files="FL435",
 )
 def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """An ensemble's composing models are in its own archive.
@@ -116,7 +118,9 @@ def shared_model_name(endpoint: EndpointContext) -> Iterator[Problem]:
 
 
 @rule(
-    "FL289", source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager"
+    "FL289",
+    source="https://github.com/triton-inference-server/core/blob/main/src/model_repository_manager",
+    in_files="FL411",
 )
 def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's `name` in config.pbtxt, if given, is the name of its directory.
@@ -131,10 +135,7 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
             and endpoint.knows_by_lock_alone(each)
             and (not multi or (each.archive, each.name) in endpoint.parts)
         ):
-            message = (
-                f'the config.pbtxt in {each.name}/ has `name: "{each.facts.name}"`: the two must be the same'
-            )
-            hint = f'write `name: "{each.name}"`, or leave it out'
+            message, hint = name_mismatch(each.facts.name, each.name)
             yield Problem(each.path, message, hint)
 
 

@@ -64,7 +64,7 @@ def missing_backend(context: ModelContext) -> Iterator[Problem]:
         yield Problem(model.path, message, hint)
 
 
-@rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/")
+@rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/", in_files="FL415")
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
     for each in endpoint.models:
