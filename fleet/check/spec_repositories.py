@@ -26,7 +26,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     loaded = repositories.loaded
     found = [*input_git_findings(loaded), *_of_folders(repositories)]
     allowed = allowed_codes(loaded.spec.allow)
-    allowed |= {rules()[code].in_files for code in allowed if code in rules()}
+    allowed |= {rules()[code].in_files for code in allowed if code in rules()} & allowable_codes()
     yield from (each for each in found if each.code not in allowed)
     codes = {each.code for each in found}
     for word in loaded.spec.allow:

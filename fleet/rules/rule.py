@@ -49,7 +49,7 @@ class Rule:
     `needed`: other checks depend on what it requires, so a spec cannot allow itself to break it.
     `at_deploy`: a warning while a spec is being written, an error where it is to be deployed.
     `fields`: those of config.pbtxt that it is about, if it is about models. `in_files`: the code of the same
-    mistake where the files of a repository are read; a spec that allows one of the two allows both.
+    mistake where the files of a repository are read; if a spec may allow that, it allows both or none.
     """
 
     code: str

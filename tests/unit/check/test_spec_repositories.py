@@ -98,6 +98,29 @@ def test_by_its_lock_alone_a_model_is_still_known_to_be_wrong(folder: FleetFolde
     assert [each.code for each in all_findings(project, locked=True)] == ["FL255"]
 
 
+@pytest.mark.parametrize("code", ["FL247", "FL435"])
+def test_what_a_lock_alone_shows_and_what_the_file_shows_are_allowed_together(
+    folder: FleetFolder, code: str
+) -> None:
+    folder.write("repository/chain/config.pbtxt", STEP)
+    folder.spec("default_model: chain\n")
+    locked_with(folder, 'backend: "python"\n')
+    project = open_project(folder.root, "dev")
+    assert "FL435" in {each.code for each in all_findings(project)}
+    assert [each.code for each in all_findings(project, locked=True)] == ["FL247"]
+    folder.spec(f'default_model: chain\nallow: {{{code}: "our image has it, see PR 12"}}\n')
+    project = open_project(folder.root, "dev")
+    assert {"FL247", "FL435", "FL130"}.isdisjoint(each.code for each in all_findings(project))
+    assert all_findings(project, locked=True) == []
+
+
+def test_without_a_comparison_no_weights_are_read_and_each_mistake_is_shown_once(folder: FleetFolder) -> None:
+    file = locked_with(folder, "backend: python\n")
+    file.with_name("1").joinpath("model.py").write_text("class TritonPythonModel: y = 2\n")
+    shown = all_findings(open_project(folder.root, "dev"), compared=False)
+    assert [(each.code, each.file) for each in shown] == [("FL415", file)]
+
+
 def test_hidden_folders_are_left_out_as_they_are_when_it_is_packed(folder: FleetFolder) -> None:
     folder.write("repository/.ipynb_checkpoints/x.py", "")
     folder.write("repository/embed/.cache/a\x01b", "")
