@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet.repository.backends import FILES, backend_of, platform_of
@@ -41,10 +41,11 @@ def model_facts(
                 if "/" in below:
                     folder = below.partition("/")[0]
                     folders[model][folder] = folders[model].get(folder, 0) + size
-    return {model or ROOT_MODEL: _facts(contents, model, folders[model]) for model in models}
+    plans = [path for path in sorted(contents.texts) if path.endswith(PLAN)]
+    return {model or ROOT_MODEL: _facts(contents, model, folders[model], plans) for model in models}
 
 
-def _facts(contents: Contents, model: str, sizes: Mapping[str, int]) -> LockedModel:
+def _facts(contents: Contents, model: str, sizes: Mapping[str, int], plans: Sequence[str]) -> LockedModel:
     path = contents.path(model, CONFIG)
     content = contents.texts.get(path, b"")
     if contents.is_file(path) and path not in contents.texts:  # too large
@@ -67,7 +68,7 @@ def _facts(contents: Contents, model: str, sizes: Mapping[str, int]) -> LockedMo
         steps=tuple(dict.fromkeys(steps)),
         versions=_served_versions(contents, model, config),
         item_bytes=item_bytes(config),
-        plans=_plans(contents, model, versions),
+        plans=_plans(contents, model, versions, plans),
         by_compute_capability=dict(sorted(config.cc_model_filenames.items())),
     )
 
@@ -78,13 +79,13 @@ def _served_versions(contents: Contents, model: str, config: Any) -> tuple[str, 
     return tuple(reversed(loaded_versions(config, folders))) if folders else FIRST
 
 
-def _plans(contents: Contents, model: str, versions: Iterable[str]) -> dict[str, str]:
+def _plans(contents: Contents, model: str, versions: Iterable[str], plans: Sequence[str]) -> dict[str, str]:
     """The TensorRT of each plan in a version that is loaded, by path in the model."""
     loaded = tuple(f"{contents.path(model, version)}/" for version in versions)
     return {
-        path[len(model) + 1 if model else 0 :]: plan_version(head)
-        for path, head in sorted(contents.texts.items())
-        if path.endswith(PLAN) and path.startswith(loaded)
+        path[len(model) + 1 if model else 0 :]: plan_version(contents.texts[path])
+        for path in plans
+        if path.startswith(loaded)
     }
 
 

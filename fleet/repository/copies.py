@@ -10,7 +10,7 @@ from fleet.repository.contents import Contents
 from fleet.repository.model_config import CONFIG
 from fleet.repository.python.code import model_names_in
 from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.tree import Text, strings
+from fleet.repository.text_format.tree import Text, parse, strings
 
 NAME, STEP = ("name",), ("ensemble_scheduling", "step", "model_name")
 
@@ -71,12 +71,18 @@ def _config_findings(repository: Contents, model: str) -> list[Finding]:
         message = "the file is too large to be read, so its model cannot be copied"
         return [Finding(code="FL413", message=message, file=config)]
     try:
-        names = [text for text in _names(content) if text.path == NAME]
+        tree = parse(content)
+        names = [text.value for text in _names(content) if text.path == NAME]
     except PbtxtError as error:
         message = f"this is not protobuf's text format: {error}"
         hint = "`copies` rewrites the names in it, so it has to be read"
         return [Finding(code="FL413", message=message, file=config, line=error.line, hint=hint)]
-    return [_other_name(config, text, model) for text in names if text.value != model]
+    line, column = tree.line("name"), tree.column("name")
+    mismatches = (name_mismatch(name, model) for name in names if name != model)
+    return [
+        Finding(code="FL411", message=message, file=config, line=line, column=column, hint=hint)
+        for message, hint in mismatches
+    ]
 
 
 def name_mismatch(name: str, directory: str) -> tuple[str, str]:
@@ -85,11 +91,6 @@ def name_mismatch(name: str, directory: str) -> tuple[str, str]:
         f"unexpected directory name '{directory}' for model '{name}', directory name must equal model name"
     )
     return message, f'write `name: "{directory}"`, or leave it out: Triton takes the directory\'s name'
-
-
-def _other_name(config: Path, text: Text, model: str) -> Finding:
-    message, hint = name_mismatch(text.value, model)
-    return Finding(code="FL411", message=message, file=config, line=text.line, hint=hint)
 
 
 def _in_code(file: Path, line: int, name: str) -> Finding:

@@ -50,11 +50,12 @@ def missing_files(
     for version in versions if wanted else ():
         folder = contents.path(model, version)
         found = [each for each in wanted if _path(folder, each.name) in contents.entries]
-        if facts.name == "python" and "/" in wanted[0].name:
+        is_python = facts.name == "python"
+        if is_python and ("/" in wanted[0].name or not contents.is_file(_path(folder, wanted[0].name))):
             found = []  # it is imported as a module of the version directory
         if found:
             yield from _as_it_is(contents, folder, found[0])
-        elif model not in built and not _may_exist(config, contents, folder, wanted):
+        elif model not in built and (is_python or not _may_exist(config, contents, folder, wanted)):
             yield _missing_finding(config, facts, contents, folder, wanted)
         if model not in built:
             yield from _for_capabilities(config, contents, folder)

@@ -14,6 +14,7 @@ from fleet.artifacts.ownership import OF_REPOSITORY, Owners
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement
 from fleet.artifacts.sources.spec_sources import SpecRepositories, built_models, repository_of, source_of
 from fleet.core.parallel import all_in_parallel
+from fleet.core.read_cache import ReadCache
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.engines.endpoint_engines import spec_engines
 from fleet.engines.lock import archive_digest, packed_name
@@ -50,6 +51,9 @@ class Possession:
     def __init__(self, s3: S3Client, project: Project, owners: Owners) -> None:
         self._s3, self._project, self._owners = s3, project, owners
         self._read: dict[Place | Mark, Reading] = {}
+        self._repositories = ReadCache[str, SpecRepositories](
+            lambda name: SpecRepositories(project.load(name))
+        )
         self._proved: set[tuple[str, str]] = set()
         self.findings: list[Finding] = []
 
@@ -123,8 +127,8 @@ class Possession:
         self._read.update(zip(missing, all_in_parallel(missing, read, READS_AT_ONCE), strict=True))
 
     def _repository_here(self, claim: ArchiveRequirement) -> str:
-        stream, loaded = DigestWriter(), self._project.load(claim.endpoint.name)
-        source_of(SpecRepositories(loaded), claim.artifact.source, lambda: self._s3).write(stream)
+        stream, repositories = DigestWriter(), self._repositories(claim.endpoint.name)
+        source_of(repositories, claim.artifact.source, lambda: self._s3).write(stream)
         return stream.digest
 
     def _onnx_here(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:

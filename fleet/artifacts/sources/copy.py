@@ -10,11 +10,12 @@ from isal import isal_zlib
 
 from fleet.artifacts.archive import Checksums, Entry, crc_text, write_tar
 from fleet.artifacts.model_facts import renamed_facts
-from fleet.artifacts.sources.folder import FolderSource, changed_while_read
+from fleet.artifacts.sources.folder import FolderSource
 from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
 from fleet.repository.copies import check_copyable, copied_name, renamed_config
 from fleet.repository.model_config import CONFIG
+from fleet.repository.reading.folder import changed_while_read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.spec.lock import LockedModel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fleet.artifacts.archive import Checksums, Entry, write_tar
@@ -14,8 +15,8 @@ from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.reading.file_store import TEXTS, kind_of
-from fleet.repository.reading.folder import read_folder
+from fleet.repository.reading.file_store import PLAN, TEXTS, kind_of
+from fleet.repository.reading.folder import changed_while_read, read_folder
 from fleet.repository.reading.lfs import lfs_finding, lfs_size
 
 CHUNK = 1 << 20
@@ -61,8 +62,22 @@ class FolderSource(RepositorySource):
 
     def entry(self, path: str, size: int | None, name: str = "") -> Entry:
         """A folder or a file, under another name if one is given; a small text is not read again."""
-        content = self.contents.texts.get(path) if kind_of(path) in TEXTS else None
-        return file_entry(self.contents.file(path), name or path, size, content)
+        kind, head = kind_of(path), self.contents.texts.get(path, b"")
+        file, is_text = self.contents.file(path), kind in TEXTS and path in self.contents.texts
+        entry = file_entry(file, name or path, size, head if is_text else None)
+        chunks = entry.chunks
+        if kind != PLAN or chunks is None:
+            return entry
+        # The lock knows the plan by the head that was read before.
+        return replace(entry, chunks=lambda: _with_head(chunks(), head, file))
+
+
+def _with_head(chunks: Iterator[bytes], head: bytes, file: Path) -> Iterator[bytes]:
+    """The chunks of a file, if they begin as they did before."""
+    for number, chunk in enumerate(chunks):
+        if not number and not chunk.startswith(head):
+            raise FindingsError([changed_while_read(file)])
+        yield chunk
 
 
 def file_entry(file: Path, name: str, size: int | None, content: bytes | None = None) -> Entry:
@@ -134,10 +149,3 @@ def _report_read_errors(file: Path) -> Iterator[None]:
     except OSError as error:
         message = f"the file cannot be read: {error.strerror}"
         raise FindingsError([Finding(code="FL406", message=message, file=file)]) from error
-
-
-def changed_while_read(file: Path) -> Finding:
-    """The error for a file that is being written."""
-    message = "the file changed while it was read"
-    hint = "wait until its writer has finished, then run the command again"
-    return Finding(code="FL305", message=message, hint=hint, file=file)

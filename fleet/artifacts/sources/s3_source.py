@@ -15,6 +15,7 @@ from fleet.artifacts.sources.source import RepositorySource
 from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError
 from fleet.repository.loading.container import ServingContainer
+from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.stream import UnreadableError
 from fleet.spec.source import finding_at
@@ -62,7 +63,8 @@ class S3Source(RepositorySource):
             self.write(DigestWriter())
         with self._refusals():
             for finding in self.contents.findings:
-                raise UnreadableError(finding.message)
+                if finding.file and finding.file.name == CONFIG:
+                    raise UnreadableError(finding.message)
         if refusals := self.plan.refusals:
             raise FindingsError(list(map(self._at_spec, refusals)))
         return tuple(self.contents.folders())

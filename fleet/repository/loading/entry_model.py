@@ -37,7 +37,7 @@ class EntryModel:
 def main_of(contents: Contents, setting: ServingContainer, configs: Mapping[str, ParsedConfig]) -> EntryModel:
     """The directory that answers on an endpoint; "" for the root itself."""
     folders = contents.folders()
-    if contents.is_file(CONFIG):
+    if CONFIG in contents.entries if contents.packed else contents.is_file(CONFIG):
         is_served = setting.multi_model and not contents.packed
         return EntryModel(ROOT) if is_served else EntryModel(None, (_at_root(contents),))
     if not folders:

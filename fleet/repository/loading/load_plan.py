@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -28,7 +28,7 @@ UNREADABLE = "FL440"
 BY_CHANCE = frozenset({"FL407", "FL408", "FL409", "FL460", "FL468"})
 REFUSED = frozenset(
     {
-        *("FL402", "FL403", "FL404", "FL405", "FL406", "FL407", "FL408", "FL409", "FL410", "FL414"),
+        *("FL305", "FL402", "FL403", "FL404", "FL405", "FL406", "FL407", "FL408", "FL409", "FL410", "FL414"),
         *("FL440", "FL441", "FL442", "FL443", "FL468", "FL750"),
     }
 )
@@ -148,34 +148,40 @@ def _without_version(
     contents: Contents, setting: ServingContainer, models: Mapping[str, Model], loaded: Collection[str | None]
 ) -> Iterator[Finding]:
     """Directories without a version; in a repository that this product packs, each is to be a model."""
+    with_files = {path.partition("/")[0] for path in contents.entries if "/model." in path}
+    nested = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
     for folder in ("",) if contents.is_file(CONFIG) else contents.folders():
-        path = contents.path(folder, CONFIG)
-        is_unreadable = path in contents.entries and folder not in models
-        if is_unreadable or folder in setting.built or present_versions(contents, folder):
+        is_unreadable = contents.path(folder, CONFIG) in contents.entries and folder not in models
+        if folder in setting.built or present_versions(contents, folder):
             continue
         if folder in models:
             found = without_version(contents, folder, models[folder].config)
-        elif contents.packed or folder in loaded:
-            found = _no_model(contents, folder)
+        elif contents.packed or (folder in loaded and not is_unreadable):
+            found = _no_model(contents, folder, nested, may_be_none=folder not in with_files)
         else:
             continue
         yield found if contents.packed or folder in loaded else _as_warning(found)
 
 
-def _no_model(contents: Contents, folder: str) -> Finding:
-    within = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
+def _no_model(contents: Contents, folder: str, nested: Sequence[str], *, may_be_none: bool) -> Finding:
+    """A directory without a version, and without a configuration that can be read.
+
+    `nested` are the configurations of models that are deeper than those of a repository.
+    """
+    lack = "it holds no config.pbtxt and no version directory"
+    if contents.path(folder, CONFIG) in contents.entries:
+        lack = "it has no version directory with a file in it"
     hint = "a model is a directory with config.pbtxt and a version, 1/"
-    names = (path.rpartition("/")[2] for path in contents.entries if path.startswith(f"{folder}/"))
-    if contents.packed and not any(name.startswith("model.") for name in names):
+    if contents.packed and may_be_none:
         hint = f"{hint}; if it is not a model, remove the folder"
-    if within:
-        repository = PurePosixPath(within[0]).parent.parent
+    if nested:
+        repository = PurePosixPath(nested[0]).parent.parent
         hint = f"name the model repository itself, {contents.file(str(repository))}"
         if contents.archive:
             hint = f"pack what is in {repository}, and not the folder: `tar -C {repository} -czf ARCHIVE .`"
     return Finding(
         code="FL404",
-        message=f"{NONE_LOADED.format(folder)}: it holds no config.pbtxt and no version directory",
+        message=f"{NONE_LOADED.format(folder)}: {lack}",
         hint=hint,
         file=contents.file(folder),
     )

@@ -17,6 +17,7 @@ from fleet.repository.version_folders import is_version
 
 CONFIGS = "configs"
 PACKED = (".tar.gz", ".tgz", ".tar")
+PLAN = "plan"
 TEXTS = {"config", "code"}
 """Kinds of files of which the whole content is kept."""
 MAX_TEXTS = 16 << 20
@@ -48,7 +49,7 @@ class FileStore:
     def watch(self, path: str, size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Pass a file's chunks on, and keep of a config or a plan what is to be kept."""
         kind = kind_of(path)
-        wanted = self._head_size(path, size, kind) if kind in ("config", "plan") else None
+        wanted = self._head_size(path, size, kind) if kind in ("config", PLAN) else None
         head = bytearray()
         for chunk in chunks:
             yield chunk
@@ -58,7 +59,7 @@ class FileStore:
 
     def _head_size(self, path: str, size: int, kind: str) -> int | None:
         """How many bytes of a file are kept; None of one of which nothing is."""
-        if kind == "plan":
+        if kind == PLAN:
             return HEADER
         if kind not in self._left:
             return None
@@ -87,5 +88,5 @@ def kind_of(path: str) -> str:
     if name.endswith(".onnx"):
         return "onnx"
     if name.endswith(".plan"):
-        return "plan"
+        return PLAN
     return "packed" if depth and name.endswith(PACKED) else ""

@@ -115,25 +115,28 @@ def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
 
 
 def _as_packed(contents: Contents) -> Contents:
-    """The repository with those version folders alone that its archive has."""
-    with_files, entries, findings = set[str](), dict(contents.entries), list(contents.findings)
+    """The repository with the folders that its archive has, and with all of its root."""
+    with_files, findings = set[str](), list(contents.findings)
     for path, entry in contents.entries.items():
         above = "" if entry.kind is EntryKind.FOLDER else path.rpartition("/")[0]
         while above and above not in with_files:
             with_files.add(above)
             above = above.rpartition("/")[0]
+    made = dict[str, Entry]()
     for model in contents.folders():
-        there = {version for version in contents.folders(model) if is_version(version)}
-        filled = {version for version in there if f"{model}/{version}" in with_files}
-        made = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), filled)
-        entries |= {f"{model}/{version}": FOLDER for version in made}
-        for version in sorted(there - filled - set(made)):
-            folder = f"{model}/{version}"
-            entries = {
-                path: each for path, each in entries.items() if not f"{path}/".startswith(f"{folder}/")
-            }
-            if version != FIRST or filled:
-                findings.append(_left_out(contents.file(folder)))
+        versions = {version for version in contents.folders(model) if is_version(version)}
+        filled = {version for version in versions if f"{model}/{version}" in with_files}
+        empty = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), filled)
+        made |= {f"{model}/{version}": FOLDER for version in empty}
+        lost = sorted(versions.difference(filled, empty))
+        findings += (
+            _left_out(contents.file(f"{model}/{version}")) for version in lost if version != FIRST or filled
+        )
+    entries = made | {
+        path: entry
+        for path, entry in contents.entries.items()
+        if entry.kind is not EntryKind.FOLDER or path in with_files or "/" not in path
+    }
     findings.sort(key=lambda finding: finding.sort_key)
     return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), packed=True)
 
@@ -175,9 +178,21 @@ def _read(gathered: Collector) -> None:
             bounds.packed += size
         try:
             with (gathered.place / path).open("rb", buffering=0) as file:
+                before = os.fstat(file.fileno())
                 kept.read(path, size, FileStream(file, size))
+                after = os.fstat(file.fileno())
+            if after.st_size != size or before.st_mtime_ns != after.st_mtime_ns:
+                change = changed_while_read(gathered.place / path)
+                gathered.notes.add(change.code, change.message, path, change.hint)
         except TooLargeError as error:
             gathered.notes.add("FL443", f"{path!r} is not checked: {error}", path)
         except (OSError, UnreadableError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             gathered.notes.add("FL406", f"the file cannot be read: {reason}", path)
+
+
+def changed_while_read(file: Path) -> Finding:
+    """The error for a file that is being written."""
+    message = "the file changed while it was read"
+    hint = "wait until its writer has finished, then run the command again"
+    return Finding(code="FL305", message=message, hint=hint, file=file)

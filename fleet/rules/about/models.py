@@ -67,7 +67,7 @@ def missing_backend(context: ModelContext) -> Iterator[Problem]:
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/", in_files="FL415")
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
-    for each in endpoint.models:
+    for each in endpoint.loaded_models:
         if each.facts.unreadable and endpoint.knows_by_lock_alone(each):
             message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
             hint = "look for a missing brace, bracket or quotation mark, or a value of the wrong type"
