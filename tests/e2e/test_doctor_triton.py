@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +64,11 @@ def test_a_call_that_raises_is_told_with_the_line_of_the_models_code(
     values = {"name": "x", "shape": [1, 2], "datatype": "FP32", "data": [1, 2]}
     answer = server.pool.request("POST", "/invocations", json={"inputs": [values]})
     assert answer.status == 500
-    lines = (tmp_path / "triton.log").read_text().splitlines()
+    pause = threading.Event()
+    for _ in range(200):  # another process than the one that answers writes the line
+        lines = (tmp_path / "triton.log").read_text().splitlines()
+        if reason_of_failures(lines):
+            break
+        pause.wait(0.05)
     assert reason_of_failures(lines) == "ValueError: no such thing (double/1/model.py:8)"
     assert causes([Passage(where=Where.LOG, of="the log", text=line) for line in lines], None, None) == []
