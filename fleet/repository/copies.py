@@ -52,8 +52,7 @@ def check_copyable(repository: Contents, models: Sequence[str]) -> None:
         model = path.partition("/")[0]
         if path.endswith(".py") and size is not None and model in others:
             file = repository.file(path)
-            content = repository.texts.get(path)
-            names = model_names_in(file.read_bytes() if content is None else content, others[model])
+            names = model_names_in(file, others[model], repository.texts.get(path))
             findings += [_in_code(file, line, name) for line, name in names]
     if findings:
         raise FindingsError(findings)

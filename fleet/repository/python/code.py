@@ -7,15 +7,18 @@ import re
 import warnings
 from collections.abc import Iterator, Set
 from functools import lru_cache
+from pathlib import Path
 
 CODE = "model.py"
 
 
-def model_names_in(content: bytes, models: Set[str]) -> Iterator[tuple[int, str]]:
+def model_names_in(file: Path, models: Set[str], content: bytes | None = None) -> Iterator[tuple[int, str]]:
     """Lines of a Python file whose string literals are a model's name, with that name.
 
-    Code that this Python cannot parse, as the container's is another, is searched for quoted names.
+    Code that this Python cannot parse, as the container's is another, is searched for quoted names. `content`
+    is the file's, where it was read before.
     """
+    content = file.read_bytes() if content is None else content
     tree = syntax_tree(content)
     if tree is None:
         quoted = re.compile("|".join(rf"([\"']){re.escape(model)}\1" for model in sorted(models)) or r"(?!)")
