@@ -1,4 +1,4 @@
-"""What was read already, with why it could not be read."""
+"""Results of a read by name, errors included, each computed once."""
 
 from __future__ import annotations
 

@@ -92,9 +92,9 @@ def unpack_tar(archive: Path, folder: Path, budget: Budget) -> None:
     later one is kept.
 
     Raises:
-        TooLargeError: it holds more than the budget; nothing was written. UnpackingError: it is not a
-        .tar.gz, is damaged, or holds anything but folders and files below its root;
-            nothing was written.
+        TooLargeError: it holds more than the budget; nothing was written.
+        UnpackingError: it is not a .tar.gz, is damaged, or holds anything but folders and files below its
+            root; nothing was written.
         OSError: it cannot be read, or the disk is full.
     """
     try:
@@ -112,9 +112,9 @@ def unpack_zip(opened: BinaryIO, folder: Path, budget: Budget) -> None:
     """Unpack a zip file into `folder`, which is made if it is missing.
 
     Raises:
-        TooLargeError: it holds more than the budget; nothing was written. UnpackingError: it is not a zip
-        file, or holds anything but folders and files below its root; nothing was
-            written.
+        TooLargeError: it holds more than the budget; nothing was written.
+        UnpackingError: it is not a zip file, or holds anything but folders and files below its root; nothing
+            was written.
         OSError: the disk is full.
     """
     entries = _Entries(budget)

@@ -1,4 +1,4 @@
-"""What a rule is: a function that takes an endpoint, a model or an image and yields what is wrong with it."""
+"""Rules: functions that take an endpoint, a model or an image and yield what is wrong with it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Rule:
         return theme_of(self.code)
 
     def problems(self, endpoint: EndpointContext) -> Iterator[Problem]:
-        """What the rule finds in an endpoint, on each of its instance types that it looks at."""
+        """The problems of an endpoint, on each of its instance types that the rule looks at."""
         for machine in self.scope.machines(endpoint.machines):
             for subject in self.scope.of_endpoint(endpoint.on(machine)):
                 for problem in self.check(subject):
@@ -93,7 +93,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Scope(Generic[T]):
-    """What a rule takes.
+    """The type of thing that a rule takes.
 
     Attributes:
         words: As docs/rules.md names it.

@@ -51,7 +51,7 @@ class FleetFiles:
 
     @cached_property
     def given_buckets(self) -> frozenset[str]:
-        """What the files of all environments name as `artifact_bucket`, whatever else is wrong with them."""
+        """The buckets that the files of all environments name, whatever else is wrong with them."""
         sources = (self.source.readable(self.environment_file(name)) for name in self.environments)
         buckets = (source.data.get("artifact_bucket") for source in sources if source is not None)
         return frozenset(each for each in buckets if isinstance(each, str))

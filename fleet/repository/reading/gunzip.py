@@ -98,7 +98,7 @@ class Gunzip(Stream):
 
 
 def gunzip(stream: Stream, bounds: Bounds, *, required: bool = False) -> Stream:
-    """What a stream holds if it is gzip, else the stream itself.
+    """The content of a gzip stream; any other stream itself.
 
     Raises:
         UnreadableError: it is not gzip, which is `required`.
