@@ -56,10 +56,7 @@ def measured_lock(
     to_read = [each for each in packed if each.name not in known]
     is_small = held is not None and sum(each.size for each in held.archives.values()) < WORTH_THREADS
     in_turn = all_of if is_small else all_in_parallel
-    read = in_turn(
-        to_read,
-        lambda each: measure(source_of(repositories, each, s3)),
-    )
+    read = in_turn(to_read, lambda each: measure(source_of(repositories, each, s3)))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
     own = image or (held.image if held else None)
     engines = measured_engines(repositories, environment, s3, held, image=own, offline=offline)

@@ -11,12 +11,12 @@ from fleet.repository.contents import Contents, EntryKind
 from fleet.repository.copies import copied_name
 from fleet.repository.model_config import CONFIG, item_bytes, loaded_versions, model_config, within_bounds
 from fleet.repository.plan_header import plan_version
+from fleet.repository.reading.file_store import PLAN, kind_of
 from fleet.repository.version_folders import is_version
 from fleet.spec.lock import InstanceGroup, LockedModel
 
 FIRST = ("1",)
 """The version of a plan that is not built yet."""
-PLAN = ".plan"
 ROOT_MODEL = "model"
 """The name of a model whose files are at the root of its archive: SageMaker's name for its folder."""
 
@@ -41,7 +41,7 @@ def model_facts(
                 if "/" in below:
                     folder = below.partition("/")[0]
                     folders[model][folder] = folders[model].get(folder, 0) + size
-    plans = [path for path in sorted(contents.texts) if path.endswith(PLAN)]
+    plans = [path for path in sorted(contents.texts) if kind_of(path) == PLAN]
     return {model or ROOT_MODEL: _facts(contents, model, folders[model], plans) for model in models}
 
 

@@ -19,6 +19,8 @@ def _not_the_invocations(port: int) -> int:
 
 
 INVOCATIONS_PORT = 8080
+LOAD_MODEL = "--load-model"
+"""The flag of tritonserver that loads a model."""
 Flag = Annotated[str, StringConstraints(pattern=r"^--[a-z][a-z0-9-]*(=[^\s\x00]+)?$")]
 Port = Annotated[int, Field(ge=1024, le=65535), AfterValidator(_not_the_invocations)]
 Variables = dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")], Text]
@@ -52,6 +54,12 @@ class Container(Document):
     """Port of Triton's own metrics, 23000 to 23999: SageMaker blocks all others; default: 23000."""
     additional_args: tuple[Flag, ...] = Field(default=(), strict=False)
     """Further flags of tritonserver, one per item, without white space."""
+
+    @property
+    def further_models(self) -> tuple[str, ...]:
+        """The models that its flags load, beside the default one."""
+        flags = (flag.partition("=") for flag in self.additional_args)
+        return tuple(model for name, _, model in flags if name == LOAD_MODEL)
 
     @property
     def streams(self) -> bool:

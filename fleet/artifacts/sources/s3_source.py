@@ -65,9 +65,10 @@ class S3Source(RepositorySource):
             for finding in self.contents.findings:
                 if finding.file and finding.file.name == CONFIG:
                     raise UnreadableError(finding.message)
-        if refusals := self.plan.refusals:
-            raise FindingsError(list(map(self._at_spec, refusals)))
-        return tuple(self.contents.folders())
+        try:
+            return super().served_models()
+        except FindingsError as error:
+            raise FindingsError(list(map(self._at_spec, error.findings))) from error
 
     @abstractmethod
     def _write(self, stream: DigestWriter, gathered: Collector) -> Checksums:

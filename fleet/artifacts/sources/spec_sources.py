@@ -26,7 +26,6 @@ from fleet.spec.source import cannot_run_at, finding_at
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-LOAD = "--load-model"
 Connect: TypeAlias = "Callable[[], S3Client]"
 """Creates the client of S3; called only if a repository is in S3."""
 
@@ -91,13 +90,12 @@ class SpecRepositories:
 def serving_container(loaded: LoadedSpec, archive: Archive) -> ServingContainer:
     """The container that a spec puts one of its repositories into."""
     spec = loaded.spec
-    flags = (flag.partition("=") for flag in spec.container.additional_args)
     return ServingContainer(
         multi_model=spec.mode is Mode.MULTI_MODEL,
         loads_all=spec.mode is Mode.SHARED_CONTAINER,
         release=spec.triton,
         default_model=spec.default_model if spec.mode is Mode.SINGLE else None,
-        further=frozenset(model for flag, _, model in flags if flag == LOAD),
+        further=frozenset(spec.container.further_models),
         built=built_models(archive),
         own_image=spec.own_image is not None,
     )

@@ -255,8 +255,7 @@ class EndpointContext:
         """The models that the container loads: the default one, those of flags, their parts; else all."""
         if self.spec.mode is Mode.SHARED_CONTAINER:
             return self.models
-        flags = (flag.partition("=") for flag in self.spec.container.additional_args)
-        return self._with_parts([model for flag, _, model in flags if flag == "--load-model"])
+        return self._with_parts([*self.spec.container.further_models])
 
     def called_models(self) -> tuple[PlacedModel, ...]:
         """The models that callers reach: the default one, the targets without their parts, or the routes'."""

@@ -18,13 +18,12 @@ from fleet.endpoint.context.listeners import ADDITIONAL_ARGS
 from fleet.endpoint.context.variables import DEFAULT_MODEL, PREFIX, set_by_spec
 from fleet.findings import Severity
 from fleet.rules.rule import Problem, rule
-from fleet.spec.container import Container
+from fleet.spec.container import LOAD_MODEL, Container
 from fleet.spec.endpoint import Mode
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath
 
 SERVE = "https://github.com/triton-inference-server/server/blob/main/docker/sagemaker/serve"
-LOAD = "--load-model"
 BODY_FLAG = "--http-max-input-size"
 
 
@@ -53,7 +52,7 @@ def start_script_flag(endpoint: EndpointContext) -> Iterator[Problem]:
         name, _, value = flag.partition("=")
         if (shared and name in own) or (name in own and (single or name not in flags_of_single_mode())):
             yield Problem(path, f"`additional_args` has {flag}: {own[name]}", "leave it out")
-        elif single and name == LOAD and "*" in value:
+        elif single and name == LOAD_MODEL and "*" in value:
             message = (
                 f"`additional_args` has {flag}, but the start script already loads the default model by name"
             )
@@ -101,7 +100,7 @@ def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
     there = [each.name for each in endpoint.models]
     for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
         name, _, model = flag.partition("=")
-        if name == LOAD and model not in (*there, "*"):
+        if name == LOAD_MODEL and model not in (*there, "*"):
             message = f"`additional_args` loads {model!r}, which is not in the repository"
             yield Problem(path, message, did_you_mean(model, there))
 

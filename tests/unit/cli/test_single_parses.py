@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +12,25 @@ from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings, checked_fleet
 from fleet.endpoint.environment import environment_findings
 from fleet.findings import FindingsError
+from fleet.spec import reader
 from fleet.spec.project import open_project
+from fleet.spec.source import Source
 from fleet_folder import SPEC, FleetFolder
-from parse_counts import parse_counts
 from typed_command import Typed
 
 TODAY = date(2026, 6, 1)
+
+
+def parse_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
+    """A counter of the files whose text the reader parses from now on."""
+    counts, parse = Counter[Path](), reader.parse_source
+
+    def counted(file: Path, text: str, max_bytes: int = reader.MAX_BYTES) -> Source:
+        counts[file] += 1
+        return parse(file, text, max_bytes)
+
+    monkeypatch.setattr(reader, "parse_source", counted)
+    return counts
 
 
 @pytest.fixture
