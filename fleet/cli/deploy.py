@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
+from fleet.artifacts.releases import release_source
+from fleet.aws.actor import actor
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
 from fleet.aws.deploy.deploy_folder import DeployFolder
@@ -22,6 +26,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
+from fleet.cli.uncommitted import committed_checkout
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.local.limitations import with_servable_images
@@ -65,6 +70,10 @@ def deploy(
         bool,
         typer.Option("--yes", "-y", help="Continue a stopped rollback without asking."),
     ] = False,
+    allow_dirty: Annotated[
+        bool,
+        typer.Option("--allow-dirty", help="Deploy files that are not committed; the release records that."),
+    ] = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
     fail_fast: FailFast = False,
     profile: Profile = None,
@@ -74,6 +83,10 @@ def deploy(
     Also bootstraps the account if needed and deploys Foundation. Endpoints are deployed in parallel; one that
     fails does not stop the others, and all failures are shown at the end. You can interrupt a deploy and run
     it again at any point.
+
+    If files of the endpoints are not committed, you are asked before; in CI and without a terminal, that is
+    an error. Outside of Git, nobody is asked. Each release is recorded with its commit, the caller and the
+    time: see `fleet history`.
 
     Permission changes need no confirmation: they were reviewed with the lock. If SageMaker rolled an update
     back by itself and the stack's own rollback stopped because of that, the rollback is continued; on a
@@ -97,9 +110,12 @@ def deploy(
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
+    deployed = replace(project, endpoints=()) if foundation else project
+    made_from = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+    who = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
         show_findings(findings)
@@ -131,6 +147,7 @@ def deploy(
                 headroom=lambda endpoints: headroom(access, endpoints),
             ),
             imports=import_existing,
+            sources=lambda name: release_source(project, name, who, made_from),
         )
         try:
             work.run()
