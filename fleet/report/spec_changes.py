@@ -88,9 +88,13 @@ def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
 def recorded_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[KeyChange]:
     """The keys in which two recorded specs differ, with the defaults of this version filled in.
 
-    Where a record does not fit the contract of this version any more, a key at its default is `none`.
+    Where a record does not fit the contract of this version, a key at its default is `none`.
     """
-    return list(_changes(_by_archive(_with_defaults(before)), _by_archive(_with_defaults(after)), ()))
+    try:
+        old, new = _with_defaults(before), _with_defaults(after)
+    except ValidationError:
+        old, new = before, after
+    return list(_changes(_by_archive(old), _by_archive(new), ()))
 
 
 def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = False) -> dict[str, Any]:
@@ -99,10 +103,7 @@ def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = Fals
 
 
 def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
-    except ValidationError:
-        return record
+    spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
     return spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
 
 
