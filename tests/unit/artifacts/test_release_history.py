@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.release_history import (
-    HistoryEntry,
-    commit_of,
-    history,
-    release_of,
-    require_lock_of,
-    short_id,
-)
+from fleet.artifacts.release_history import HistoryEntry, history, short_id
+from fleet.artifacts.release_reference import commit_of, release_of, require_lock_of
 from fleet.artifacts.releases import Release, ReleasedArchive, ReleaseSource
 from fleet.artifacts.rollback import EarlierRelease
 from fleet.aws.actor import Actor, actor
