@@ -18,7 +18,7 @@ from fleet.endpoint.object_keys import RELEASES
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.report.spec_changes import recorded_spec
-from fleet.selection.uncommitted import Checkout
+from fleet.selection.checkout import Checkout
 from fleet.spec.endpoint import Compression
 from fleet.spec.project import Project
 from fleet.spec.values import Digest, Document

@@ -20,7 +20,7 @@ from fleet.artifacts.releases import (
 from fleet.aws.actor import Actor
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
-from fleet.selection.uncommitted import Checkout
+from fleet.selection.checkout import Checkout
 from fleet.spec.lock import Lock
 from fleet_folder import FleetFolder
 

@@ -18,7 +18,7 @@ from fleet.artifacts.rollback import (
 from fleet.aws.actor import Actor
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import CannotRunError, FindingsError
-from fleet.selection.uncommitted import Checkout
+from fleet.selection.checkout import Checkout
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import SPEC

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.selection.uncommitted import Checkout, checkout
+from fleet.selection.checkout import Checkout, checkout
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from git_repository import GitRepository

@@ -8,9 +8,9 @@ import sys
 import pytest
 import typer
 
-from fleet.cli.uncommitted import committed_checkout
+from fleet.cli.commit_question import committed_checkout
 from fleet.findings import CannotRunError, FindingsError
-from fleet.selection.uncommitted import Checkout
+from fleet.selection.checkout import Checkout
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from git_repository import GitRepository

@@ -13,7 +13,7 @@ from fleet.core.sizes import count_of
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.printers.file_names import place_in
 from fleet.printers.lines import print_error
-from fleet.selection.uncommitted import Checkout, checkout
+from fleet.selection.checkout import Checkout, checkout
 from fleet.spec.project import Project
 
 SHOWN = 5
