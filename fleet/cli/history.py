@@ -102,7 +102,7 @@ def entry_record(entry: HistoryEntry) -> dict[str, object]:
     """A release as an object of the JSON; what is unknown is null."""
     source = entry.release.source
     return {
-        "release": entry.release.id,
+        "release": entry.id,
         "time": entry.release.time.isoformat().replace("+00:00", "Z"),
         "state": entry.state,
         "actor": source.actor.model_dump(mode="json") if source else None,

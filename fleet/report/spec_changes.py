@@ -79,10 +79,11 @@ def spec_changes(
 def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
     """A spec as it holds, for a record: plain data without secrets, and without keys at their defaults.
 
-    A version with more keys makes the same record of the same spec. Paths are relative to `root`.
+    A version with more keys makes the same record of the same spec. Paths are relative to `root`. `allow`,
+    which decides nothing that runs, is left out.
     """
     data = _comparable(loaded, root, exclude_defaults=True)
-    return {key: hide_secrets(value, (key,)) for key, value in data.items()}
+    return {key: hide_secrets(value, (key,)) for key, value in data.items() if key != "allow"}
 
 
 def recorded_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[KeyChange]:
