@@ -34,7 +34,7 @@ class HistoryEntry:
         state: Whether it runs, was replaced, or was rolled back.
         same_as: The id of the last release before it with the same content; a rollback to that one.
         changes: What it changed, in words.
-        lost: Its archives that the store no longer has.
+        lost: The keys of its archives that the store no longer has, without their ends.
     """
 
     id: str

@@ -16,9 +16,11 @@ from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
+from fleet.endpoint.object_keys import ARCHIVES
 from fleet.printers.lines import print_json
 from fleet.spec.environment import deploy_command
 from fleet.spec.project import require_known
+from fleet.spec.values import hexadecimal
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
@@ -71,7 +73,7 @@ def history_command(
 
 
 def _lost(release: Release, lost: frozenset[str]) -> tuple[str, ...]:
-    return tuple(each.key for each in release.archives if each.digest in lost)
+    return tuple(f"{ARCHIVES}{hexadecimal(each.digest)}" for each in release.archives if each.digest in lost)
 
 
 def entry_lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:

@@ -259,9 +259,9 @@ class TestOutput:
 
     def test_an_entry_whose_archives_were_pruned_shows_that(self, spec: dict[str, Any]) -> None:
         (entry,) = listed(release(0, spec))
-        assert entry_lines(replace(entry, lost=("endpoints/sentences/a.tar.gz",)), is_oldest=True)[-2:] == [
+        assert entry_lines(replace(entry, lost=("archives/aaa",)), is_oldest=True)[-2:] == [
             "  the oldest that is recorded",
-            "  cannot be restored: the bucket no longer has endpoints/sentences/a.tar.gz",
+            "  cannot be restored: the bucket no longer has archives/aaa",
         ]
 
     def test_what_an_old_record_lacks_is_unknown_and_null_in_json(self) -> None:

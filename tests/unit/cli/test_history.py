@@ -50,7 +50,7 @@ def test_the_releases_are_listed_newest_first_with_what_cannot_be_restored(
     assert title == "2 releases of sentences in dev, the newest first:"
     assert newest.split()[1:] == ["deleted"]
     assert lines == ["  by: user/anna", "  commit: cccccccccccc", "  `instance.count`: 1 → 2"]
-    assert lost.startswith("  cannot be restored: the bucket no longer has endpoints/sentences/")
+    assert lost.startswith("  cannot be restored: the bucket no longer has archives/")
     assert rest == "and 1 more: `--limit 2` lists all"
 
 
