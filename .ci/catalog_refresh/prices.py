@@ -14,40 +14,39 @@ from catalog_refresh.instance_types import CLASSIFIED, classified, type_names
 from catalog_refresh.package import AbsentSourceError
 from catalog_refresh.proposal import Facts, Proposal, Remark, read_facts
 
-FILE, COMPUTED = "prices.yaml", "other_prices.yaml"
+FILE = "prices.yaml"
 SERVICE = "AmazonSageMaker"
 
 
 def prices(saved: Path, folder: Path) -> Proposal:
-    """The prices of one hour on demand in the catalog's region; what the list lacks keeps its price.
+    """The prices of one hour on demand in the list's region; what the list lacks keeps its price.
 
     Raises:
-        AbsentSourceError: The file is not SageMaker's price list, or has no hosting prices of the region.
+        AbsentSourceError: The file is not SageMaker's price list, or has no hosting prices of one region.
     """
-    held, known = read_facts(folder, FILE), type_names(classified(folder))
-    document, region = _document(saved), held["region"]
+    held, known = read_facts(folder, FILE)["stated"], type_names(classified(folder))
+    document = _document(saved)
     listed, remarks = defaultdict[str, set[Decimal]](set), list[Remark]()
-    for name, price in _hosting_prices(document, region):
+    regions = set[str]()
+    for region, name, price in _hosting_prices(document):
         listed[name].add(price)
-    if not listed:
-        raise AbsentSourceError(f"{saved} has no hosting prices of {region}")
+        regions.add(region)
+    if len(regions) != 1:
+        raise AbsentSourceError(f"{saved} has hosting prices of {len(regions)} regions, and not of one")
+    (region,) = regions
     origin = f"AWS price list {SERVICE} {document.get('version', 'without a version')}"
-    stated = dict[str, float]()
-    for name in [*known, *sorted({*held["stated"], *listed} - {*known})]:
+    stated, before = dict[str, float](), held.get(region, {})
+    for name in [*known, *sorted({*before, *listed} - {*known})]:
         found = listed.get(name, set())
         if len(found) == 1 and name in known:
             stated[name] = float(*found)
             continue
-        if name in held["stated"]:
-            stated[name] = held["stated"][name]
+        if name in before:
+            stated[name] = before[name]
         elif not found:
             continue
-        remarks += _unsettled(name, found, held["stated"].get(name), origin)
-    computed = read_facts(folder, COMPUTED)["computed"]
-    for name in sorted(stated.keys() & computed):
-        text = f"{name} is computed as {computed[name]}, and {origin} states {stated[name]}: delete it here"
-        remarks.append(Remark(file=COMPUTED, text=text))
-    content = {"region": region, "stated": stated}
+        remarks += _unsettled(name, found, before.get(name), origin)
+    content = {"stated": {**held, region: stated}}
     return Proposal(
         file=FILE,
         origin=origin,
@@ -60,7 +59,11 @@ def prices(saved: Path, folder: Path) -> Proposal:
 
 
 def _facts(content: Mapping[str, Any]) -> Facts:
-    return {name: {"": f"{price} USD"} for name, price in content["stated"].items()}
+    facts = defaultdict[str, dict[str, str]](dict)
+    for region, prices in content["stated"].items():
+        for name, price in prices.items():
+            facts[name][region] = f"{price} USD"
+    return facts
 
 
 def _document(saved: Path) -> dict[str, Any]:
@@ -75,18 +78,18 @@ def _document(saved: Path) -> dict[str, Any]:
     return document
 
 
-def _hosting_prices(document: Mapping[str, Any], region: str) -> Iterator[tuple[str, Decimal]]:
-    """Instance types with the price of each of their terms on demand; free tiers are left out."""
+def _hosting_prices(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Decimal]]:
+    """Regions and instance types with the price of each term on demand; free tiers are left out."""
     terms = document["terms"].get("OnDemand", {})
     for sku, product in document["products"].items():
         about = product.get("attributes", {})
-        if (about.get("component"), about.get("regionCode")) != ("Hosting", region):
+        if about.get("component") != "Hosting":
             continue
         for term in terms.get(sku, {}).values():
             for dimension in term.get("priceDimensions", {}).values():
                 price = _dollars(dimension)
                 if price:
-                    yield about.get("instanceName", ""), price
+                    yield about.get("regionCode", ""), about.get("instanceName", ""), price
 
 
 def _dollars(dimension: Mapping[str, Any]) -> Decimal | None:

@@ -42,4 +42,5 @@ def quota_remarks(saved: Path, folder: Path) -> Iterator[Remark]:
 
 def _priced(folder: Path) -> list[str]:
     """Types with a stated price: those that many fleets have."""
-    return list(read_facts(folder, PRICES)["stated"])
+    stated = read_facts(folder, PRICES)["stated"].values()
+    return list(dict.fromkeys(name for prices in stated for name in prices))

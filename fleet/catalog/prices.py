@@ -4,49 +4,79 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 from fleet.catalog.data_file import data_file
+from fleet.catalog.instances import Processor, instance
 
-STATED, OTHER = "prices.yaml", "other_prices.yaml"
-"""The file of prices that a public source states, and the file of all others."""
+STATED, EC2, OTHER = "prices.yaml", "ec2_prices.json", "other_prices.yaml"
+"""Prices that public sources state, EC2's prices, and what hosting's are computed by from them."""
+CURRENCY = "USD"
+COMPUTED = "computed from EC2's price in that region"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """US dollars for one hour of one instance, in the region of the price list.
+    """The price of one instance for one hour.
 
     Attributes:
-        stated: A public source states it; otherwise it is computed from EC2's price of the same size.
+        hourly: In the catalog US dollars; in a fleet's prices, the fleet's currency.
+        origin: Who states it, or how it is computed.
+        certain: Somebody states it for the region.
     """
 
-    usd_per_hour: Decimal
-    stated: bool
+    hourly: Decimal
+    origin: str
+    certain: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceList:
-    """Where prices come from: the one region that they are of, and the newest source's date as YYYY-MM-DD."""
+    """Where prices come from, and the day on which the sources were last compared as YYYY-MM-DD.
 
-    region: str
+    Attributes:
+        stated: The sources of stated prices.
+        computed: The formula of the others, and its sources.
+        dashboards: The source of a dashboard's price.
+    """
+
     date: str
-    source: str
+    stated: str
+    computed: str
+    dashboards: str
 
 
-def hosting_price(instance_type: str) -> Price | None:
-    """The price of an instance type in the price list's region; None if the catalog has none."""
-    for file, key in ((STATED, "stated"), (OTHER, "computed")):
-        price = data_file(file)[key].get(instance_type)
-        if price is not None:
-            return Price(usd_per_hour=_parse_decimal(price), stated=file == STATED)
-    return None
+@cache
+def hosting_price(instance_type: str, region: str) -> Price | None:
+    """The price of an instance type in a region, in US dollars; None if the catalog has none."""
+    stated = data_file(STATED)["stated"].get(region, {}).get(instance_type)
+    if stated is not None:
+        return Price(hourly=_parse_decimal(stated), origin="a public source states it", certain=True)
+    return computed_price(instance_type, region)
+
+
+def computed_price(instance_type: str, region: str) -> Price | None:
+    """EC2's price times the factor of its kind, to four decimals as AWS's; None where EC2's is unknown."""
+    family, _, size = instance_type.removeprefix("ml.").partition(".")
+    ec2 = data_file(EC2)["regions"].get(region, {}).get(family, {}).get(size)
+    if ec2 is None:
+        return None
+    factors, letter = data_file(OTHER)["factors"], family[0]
+    is_cpu = instance(instance_type).kind is Processor.CPU
+    factor = factors["cpu"] if is_cpu else factors.get(f"{letter}.{size}", factors[letter])
+    hourly = (_parse_decimal(ec2) * _parse_decimal(factor)).quantize(Decimal("0.0001"))
+    return Price(hourly=hourly, origin=COMPUTED, certain=False)
 
 
 def price_list() -> PriceList:
     """What the catalog's prices are of."""
-    stated, other = data_file(STATED), data_file(OTHER)
-    source = f"stated: {stated['source']}; {other['source']}"
+    stated, ec2, other = (data_file(each) for each in (STATED, EC2, OTHER))
+    factors = ", ".join(f"{factor} ({name})" for name, factor in other["factors"].items())
     return PriceList(
-        region=stated["region"], date=max(stated["date"], other["date"]).isoformat(), source=source
+        date=stated["date"].isoformat(),
+        stated=stated["source"],
+        computed=f"EC2's price of the same size and region times {factors}; {ec2['source']}",
+        dashboards=other["source"],
     )
 
 

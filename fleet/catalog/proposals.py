@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
 from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import Instance, Processor, instance, instance_types
-from fleet.catalog.prices import hosting_price
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +51,15 @@ def proposed_families(kind: Processor) -> tuple[str, ...]:
     return tuple(data_file("proposals.yaml")["families"][kind.value])
 
 
-@cache
-def proposed_instances(kind: Processor) -> tuple[Instance, ...]:
-    """Their sizes, the cheapest first; without a price the one with the fewest vCPUs and the least memory."""
+def proposed_instances(kind: Processor, price: Callable[[str], Decimal | None]) -> tuple[Instance, ...]:
+    """Their sizes, the cheapest first; without a price the one with the fewest vCPUs and the least memory.
+
+    `price` is that of an instance type.
+    """
+
+    def cost(machine: Instance) -> tuple[Decimal, int, float]:
+        hourly = price(machine.type)
+        return (Decimal("Infinity") if hourly is None else hourly, machine.vcpus, machine.memory_gib)
+
     found = map(instance, instance_types())
-    return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=_cost))
-
-
-def _cost(machine: Instance) -> tuple[Decimal, int, float]:
-    price = hosting_price(machine.type)
-    return (Decimal("Infinity") if price is None else price.usd_per_hour, machine.vcpus, machine.memory_gib)
+    return tuple(sorted((each for each in found if each.family in proposed_families(kind)), key=cost))

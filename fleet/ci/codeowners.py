@@ -15,13 +15,16 @@ from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.owner import EndpointOwner, Owner
+from fleet.spec.prices import PRICES
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import policy_files
+from fleet.spec.spec_files import POLICIES, policy_files
 from fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
+PLATFORM = "platform.yaml"
+"""The policy whose owner is the platform's; `fleet init` writes it."""
 _NAME = TypeAdapter[str](Name)
 
 
@@ -51,10 +54,10 @@ class _Owned:
 
 
 def codeowners(root: Path, top: Path) -> list[str]:
-    """The lines for policies, specs, locks and model repositories: of several lines the last one wins.
+    """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
 
-    A policy whose owner has no contact for such a file has no line. Policies are the last, so no line of a
-    spec overrides theirs.
+    A policy whose owner has no contact for such a file has no line. prices.yaml belongs to the owner of
+    policies/platform.yaml. Policies and prices are the last, so no line of a spec overrides theirs.
 
     Args:
         root: The fleet.
@@ -82,9 +85,10 @@ def codeowners(root: Path, top: Path) -> list[str]:
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
-    for file in policy_files(root)[0]:
-        if reviewer := policy_reviewer(file):
-            yield f"{pattern_of(file, top)} {reviewer}"
+    """The lines of policies, and of the prices at which they compare costs."""
+    owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
+    prices = {root / PRICES: platform_reviewer(root)} if (root / PRICES).is_file() else {}
+    yield from (f"{pattern_of(file, top)} {name}" for file, name in {**owners, **prices}.items() if name)
 
 
 def policy_reviewer(file: Path) -> str | None:
@@ -95,6 +99,16 @@ def policy_reviewer(file: Path) -> str | None:
     """
     owner = validate(_Policy, read_source(file)).owner
     return owner.reviewer if owner else None
+
+
+def platform_reviewer(root: Path) -> str | None:
+    """That of the owner of policies/platform.yaml; None where there is none.
+
+    Raises:
+        FindingsError: likewise.
+    """
+    policy = root / POLICIES / PLATFORM
+    return policy_reviewer(policy) if policy.is_file() else None
 
 
 def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fleet.ci.codeowners import pattern_of, policy_reviewer
+from fleet.ci.codeowners import PLATFORM, pattern_of, platform_reviewer
 from fleet.findings import Finding, Severity
 from fleet.spec.spec_files import POLICIES
 
-PLATFORM = "platform.yaml"
-"""The policy whose owner is the platform's; `fleet init` writes it."""
 _ALL = ("*", "**", "/**")
 
 
@@ -28,8 +26,7 @@ def fallback_lines(root: Path, top: Path, above: str) -> list[str]:
     Raises:
         FindingsError: the policy cannot be read.
     """
-    policy, real = root / POLICIES / PLATFORM, root.resolve()
-    reviewer = policy_reviewer(policy) if policy.is_file() else None
+    real, reviewer = root.resolve(), platform_reviewer(root)
     if reviewer is None or (real == top and [*_patterns(above)]):
         return []
     return [f"{'*' if real == top else f'{pattern_of(real, top)}/'} {reviewer}"]

@@ -17,7 +17,7 @@ from fleet.rules.docs import rules_page
 from fleet.rules.example import examples
 from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
-from fleet.spec.reference.page import environment_page, policy_page, spec_page
+from fleet.spec.reference.page import environment_page, policy_page, prices_page, spec_page
 from fleet.spec.schema import schemas
 from fleet_emulator.fidelity import PAGE, fidelity_page
 
@@ -29,7 +29,7 @@ def schema(
 ) -> None:
     """Write the JSON Schemas and the generated docs.
 
-    The schemas are those of specs, environments, profiles and policies, for editors.
+    The schemas are those of specs, environments, profiles, policies and prices, for editors.
     """
     root = project_root(Path.cwd())
     stale = {file: text for file, text in generated_files(root).items() if not is_up_to_date(file, text)}
@@ -49,6 +49,7 @@ def generated_files(root: Path) -> dict[Path, str]:
         docs / "spec.md": spec_page(),
         docs / "environment.md": environment_page(),
         docs / "policy.md": policy_page(),
+        docs / "prices.md": prices_page(),
         root / PAGE: fidelity_page(),
     }
     completion = root / "fleet" / "cli" / SIGNATURES.name  # of this repository, never of an installed package

@@ -23,6 +23,7 @@ from fleet.findings import Finding
 from fleet.spec.deployment import Deployment
 from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import Archive, ArchiveSet, Mode
+from fleet.spec.prices import PriceBook
 from fleet.spec.reference.keys import default_text
 
 _EXPLAINED = ("triton", "triton_dimensions")
@@ -30,7 +31,10 @@ _EXPLAINED = ("triton", "triton_dimensions")
 
 
 def decisions(
-    endpoint: EndpointContext, place: Deployment, wrong_lock: Sequence[Finding] = ()
+    endpoint: EndpointContext,
+    place: Deployment,
+    wrong_lock: Sequence[Finding] = (),
+    prices: PriceBook = PriceBook(),  # noqa: B008 - it is frozen
 ) -> tuple[Decision, ...]:
     """What follows from the spec in its environment, group by group.
 
@@ -38,9 +42,10 @@ def decisions(
         endpoint: What could be decided.
         place: Where the environment's fleet is deployed.
         wrong_lock: Why there is no lock, or what it lacks; the first is shown.
+        prices: The fleet's; without them, the catalog's.
     """
     return (
-        *reasons(endpoint),
+        *reasons(endpoint, prices),
         _model_data(endpoint, place, wrong_lock),
         *_archives(endpoint),
         *_routes(endpoint),
@@ -52,7 +57,7 @@ def decisions(
         *alarm_decisions(endpoint),
         *_metrics(endpoint),
         *_plain_metrics(endpoint),
-        *dashboard_decisions(endpoint),
+        *dashboard_decisions(endpoint, prices),
         *security_decisions(endpoint, place),
         *_places(endpoint, place),
     )

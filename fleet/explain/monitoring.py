@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.catalog.prices import OTHER, dashboard_price
+from fleet.catalog.prices import OTHER
 from fleet.endpoint.alarms import alarms_with_thresholds, condition
 from fleet.endpoint.context.alarm_thresholds import Threshold
 from fleet.endpoint.context.alarms import Alarm
@@ -12,6 +12,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.triton_metrics import triton_metrics
 from fleet.explain.decision import Decision, dated_facts
 from fleet.spec.endpoint import Mode
+from fleet.spec.prices import PriceBook
 
 
 def alarm_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
@@ -57,17 +58,19 @@ def _reason(threshold: Threshold, alarm: Alarm) -> str:
     return "; ".join(notes)
 
 
-def dashboard_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
+def dashboard_decisions(endpoint: EndpointContext, prices: PriceBook) -> Iterator[Decision]:
     """Whether there is one, what it costs, and how it finds Triton's metrics."""
     if not endpoint.environment.dashboards:
         reason = "the environment's `dashboards` is off"
         yield Decision(group="dashboard", what="dashboard", value="none", reason=reason)
         return
+    price = prices.dashboards(1)
+    monthly = "an unknown price" if price is None else f"{price} {prices.currency}"
     yield Decision(
         group="dashboard",
         what="dashboard",
         value="one of its own",
-        reason=f"`dashboards` of the environment; in an account {dashboard_price():.2f} USD a month,"
+        reason=f"`dashboards` of the environment; in an account {monthly} a month,"
         " which `dashboards: false` saves",
         facts=(dated_facts(OTHER),),
     )

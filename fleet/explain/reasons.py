@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import Release, releases
 from fleet.catalog.instances import Instance
-from fleet.catalog.prices import OTHER, STATED, hosting_price, price_list
+from fleet.catalog.prices import EC2, STATED
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.security_fixes import fix_names, security_gap
@@ -15,14 +15,15 @@ from fleet.endpoint.context.shared_container import default_route
 from fleet.explain.decision import DatedFacts, Decision, dated_facts
 from fleet.explain.host_image import host_image
 from fleet.spec.endpoint import Mode
+from fleet.spec.prices import PriceBook
 
 
-def reasons(endpoint: EndpointContext) -> Iterator[Decision]:
+def reasons(endpoint: EndpointContext, prices: PriceBook) -> Iterator[Decision]:
     """What the spec, the lock's models and the catalog decide, without any place in the account."""
     yield from _image(endpoint)
     yield from _instance(endpoint)
     yield host_image(endpoint)
-    yield _price(endpoint)
+    yield _price(endpoint, prices)
     yield _default_model(endpoint)
 
 
@@ -153,28 +154,23 @@ def _gpu(machine: Instance) -> str:
     return f"{machine.gpus} x {machine.gpu} of {memory} MiB, compute capability {capability}"
 
 
-def _price(endpoint: EndpointContext) -> Decision:
-    spec = endpoint.spec
-    price = hosting_price(spec.instance.type)
-    facts = (dated_facts(STATED if price is None or price.stated else OTHER),)
+def _price(endpoint: EndpointContext, prices: PriceBook) -> Decision:
+    spec, region = endpoint.spec, endpoint.region
+    price = prices.price(spec.instance.type, region)
     if price is None:
-        reason = f"the catalog has no price of {spec.instance.type}"
-        return Decision(
-            group="instance", what="price per hour", value="not known", reason=reason, facts=facts
-        )
+        reason = "; ".join(prices.absence(spec.instance.type, region))
+        return Decision(group="instance", what="price per hour", value="unknown", reason=reason)
     counts = tuple(dict.fromkeys((least_instances(spec), most_instances(spec)[0])))
-    value = " to ".join(f"{count * price.usd_per_hour:.2f}" for count in counts)
-    origin = "a public source states it" if price.stated else "computed from EC2's price"
-    region = price_list().region
-    elsewhere = "" if region == endpoint.region else f", {endpoint.region} may differ"
+    value = " to ".join(f"{count * price.hourly:.2f}" for count in counts)
+    is_own = prices.states(spec.instance.type, region)
     return Decision(
         group="instance",
         what="price per hour",
-        value=f"{value} USD",
-        reason=f"{' to '.join(map(str, counts))} x {price.usd_per_hour} USD"
-        f" on demand in {region}{elsewhere}; {origin}",
-        facts=facts,
-        certain=price.stated,
+        value=f"{'' if price.certain else '~'}{value} {prices.currency}",
+        reason=f"{' to '.join(map(str, counts))} x {price.hourly} {prices.currency}"
+        f" on demand in {region}; {price.origin}",
+        facts=() if is_own else (dated_facts(STATED if price.certain else EC2),),
+        certain=price.certain,
     )
 
 

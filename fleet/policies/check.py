@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 
 from fleet.findings import Finding, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
-from fleet.policies.limits import computed_costs, exact, limit_breaches, money, undecided
+from fleet.policies.limits import computed_costs, cost_text, exact, limit_breaches, money, unpriced
 from fleet.policies.requirements import requirement_breaches
 from fleet.policies.scope import is_about, is_of_environment
 from fleet.policies.security_fixes import security_breaches
@@ -26,7 +26,7 @@ MAX_SHARES = 3
 
 
 def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
-    """What policies refuse of endpoints, what they will refuse soon, and what is wrong with the policies.
+    """What policies refuse of endpoints, or will soon, and what is wrong with policies and prices.
 
     A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
     the cost of a team.
@@ -37,6 +37,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
         today: The day on which exceptions and releases are compared.
     """
     files, findings = read_policies(project)
+    findings += project.fleet.prices.findings
     check = PolicyCheck(project, [Subject(each, project) for each in checked], today)
     for file in files:
         findings += check.findings(file)
@@ -109,6 +110,7 @@ class PolicyCheck:
         """
         assert statement.monthly_cost and statement.monthly_cost.owner is not None  # noqa: S101 - asked before
         limit, key = exact(statement.monthly_cost.owner), "monthly_cost.owner"
+        excuses = partial(exceptions.excuses, statement.name, key)
         teams = defaultdict[str, list[Subject]](list)
         for subject in (*self.subjects, *self.others):
             if subject.team and is_about(statement.when, subject):
@@ -119,16 +121,22 @@ class PolicyCheck:
                 continue
             counted = members
             if _monthly(members) > limit:
-                name = statement.name
-                counted = [each for each in members if not exceptions.excuses(name, key, each.name)]
-            if _monthly(counted) > limit and any(each.name in checked for each in counted):
+                counted = [each for each in members if not excuses(each.name)]
+            known = [each for each in counted if each.name in checked]
+            rule = f"allows {money(limit, self._currency)} a month"
+            if known and _monthly(counted) > limit:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
                 yield breach_finding(breach, file, index, mark, more)
-            for subject in counted:
-                for breach in _unknown_shares(subject, team, limit) if subject.name in checked else ():
-                    if not exceptions.excuses(statement.name, key, subject.name):
+            elif known:
+                priceless = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
+                if priceless:
+                    breach, at = _unknown_budget(team, counted, priceless, known, rule)
+                    yield breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
+            for subject in known:
+                for breach in computed_costs(subject, key, "FL955", rule):
+                    if not excuses(subject.name):
                         yield breach_finding(breach, file, index, subject.loaded.source.mark(breach.path))
 
     def _over_budget(
@@ -136,20 +144,26 @@ class PolicyCheck:
     ) -> tuple[Breach, Subject]:
         by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
         at = next(each for each in by_cost if each.name in checked)
-        shares = [f"{each.name} {money(each.spending.cost.monthly)}" for each in by_cost[:MAX_SHARES]]
+        shares = [
+            f"{each.name} {money(each.spending.cost.monthly, self._currency)}"
+            for each in by_cost[:MAX_SHARES]
+        ]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment
-        total = money(_monthly(counted))
         breach = Breach(
             key="monthly_cost.owner",
             code="FL955",
             path=at.spending.path,
-            found=f"at their maximum, the endpoints of {team} in {environment!r} cost {total} a month"
-            f" ({', '.join([*shares, *more])})",
-            rule=f"allows {money(limit)}",
+            found=f"at their maximum, the endpoints of {team} in {environment!r} cost"
+            f" {cost_text(counted)} ({', '.join([*shares, *more])})",
+            rule=f"allows {money(limit, self._currency)}",
             remedy="lower the maximum instances of one of them",
         )
         return breach, at
+
+    @property
+    def _currency(self) -> str:
+        return self.project.fleet.prices.currency
 
     @cached_property
     def others(self) -> tuple[Subject, ...]:
@@ -177,15 +191,20 @@ class PolicyCheck:
                 )
 
 
-def _unknown_shares(subject: Subject, team: str, limit: Decimal) -> Iterator[Breach]:
-    """What an endpoint adds to the cost of its team that is not known."""
-    key, rule = "monthly_cost.owner", f"allows {money(limit)} a month"
-    for machine in subject.spending.unpriced:
-        found = f"the catalog has no price of {machine.type}, so the cost of {team} is unknown"
-        yield undecided(key, machine.path, found, rule)
-    yield from computed_costs(subject, key, "FL955", rule)
+def _unknown_budget(
+    team: str, counted: Sequence[Subject], priceless: Sequence[Subject], checked: Sequence[Subject], rule: str
+) -> tuple[Breach, Subject]:
+    """A warning where the cost of a team cannot be compared, and the checked endpoint at which it stands."""
+    names = {each.name for each in checked}
+    first, *others = sorted(priceless, key=lambda each: each.name not in names)
+    also = f", as are the costs of {', '.join(each.name for each in others[:MAX_SHARES])}" if others else ""
+    effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(counted)}"
+    breach = unpriced(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
+    return (
+        (breach, first) if first.name in names else (replace(breach, path=checked[0].most.path), checked[0])
+    )
 
 
 def _monthly(subjects: Collection[Subject]) -> Decimal:
-    """US dollars a month of all of them at the most."""
+    """What all of them cost a month at the most, as far as it is known."""
     return sum((each.spending.cost.monthly for each in subjects), Decimal(0))

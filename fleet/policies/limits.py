@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 
 from fleet.catalog.instances import instance, instance_types
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.machines import Machine
 from fleet.endpoint.context.raw import RawProperty
 from fleet.findings import Severity
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed, matches
 from fleet.policies.subject import Subject
-from fleet.report.cost import MONTH
+from fleet.report.cost import MONTH, with_unknown
 from fleet.rules.about.raw_policy import IMAGES
 from fleet.spec.policy import Statement
 from fleet.spec.problems import dotted_path
@@ -144,7 +145,8 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
     limit = statement.monthly_cost.endpoint if statement.monthly_cost else None
     if limit is None:
         return
-    key, spending, rule = "monthly_cost.endpoint", subject.spending, f"allows {money(limit)}"
+    spending, currency = subject.spending, subject.project.fleet.prices.currency
+    key, rule = "monthly_cost.endpoint", f"allows {money(limit, currency)}"
     if spending.cost.monthly > exact(limit):
         fit = int(exact(limit) / MONTH / spending.price) if spending.price and len(spending.parts) == 1 else 0
         fewer = f"write {fit} or fewer, or" if fit else "write"
@@ -152,16 +154,32 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
             key=key,
             code="FL954",
             path=spending.path,
-            found=f"at its maximum, {listed(spending.parts)}, the endpoint costs"
-            f" {money(spending.cost.monthly)} a month",
+            found=f"at its maximum, {listed(spending.parts)}, the endpoint costs {cost_text([subject])}",
             rule=rule,
             remedy=f"{fewer} another instance type",
         )
         return
     for machine in spending.unpriced:
-        found = f"the catalog has no price of {machine.type}, so the cost is unknown"
-        yield undecided(key, machine.path, found, f"{rule} a month")
+        yield unpriced(subject, machine, key, "the cost is unknown", f"{rule} a month")
     yield from computed_costs(subject, key, "FL954", f"{rule} a month")
+
+
+def unpriced(subject: Subject, machine: Machine, key: str, effect: str, rule: str) -> Breach:
+    """A warning: the price of an instance type is unknown, by which a key could be checked."""
+    environment = subject.project.environment
+    reason, remedy = subject.project.fleet.prices.absence(machine.type, environment.region)
+    return undecided(key, machine.path, f"{reason}, so {effect}", rule, remedy)
+
+
+def cost_text(subjects: Collection[Subject]) -> str:
+    """What endpoints cost a month at the most: `8,110.08 USD a month, and 1 unknown`."""
+    spendings, project = [each.spending for each in subjects], next(iter(subjects)).project
+    total = sum((each.cost.monthly for each in spendings), Decimal(0))
+    unknown = sum(bool(each.unpriced) for each in spendings)
+    is_computed = any(each.computed for each in spendings)
+    text = with_unknown(f"{'~' * is_computed}{money(total, project.fleet.prices.currency)} a month", unknown)
+    basis = f" (~: prices computed from EC2's in {project.environment.region})" if is_computed else ""
+    return f"{text}{basis}"
 
 
 def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
@@ -238,12 +256,12 @@ def days_left(last: date, today: date) -> str:
     return "1 day is left" if days == 1 else f"{days} days are left"
 
 
-def money(dollars: float | Decimal) -> str:
-    """US dollars as a message names them: `4,557,600 USD`."""
-    amount = exact(dollars)
-    return f"{amount:,.0f} USD" if amount == amount.to_integral_value() else f"{amount:,.2f} USD"
+def money(number: float | Decimal, currency: str) -> str:
+    """An amount as a message names it: `4,557,312 USD`."""
+    amount = exact(number)
+    return f"{amount:,.{0 if amount == amount.to_integral_value() else 2}f} {currency}"
 
 
-def exact(dollars: float | Decimal) -> Decimal:
+def exact(number: float | Decimal) -> Decimal:
     """The number as the file has it."""
-    return Decimal(str(dollars))
+    return Decimal(str(number))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 
-from fleet.catalog.prices import hosting_price
+from fleet.catalog.prices import Price
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
 from fleet.endpoint.context.raw import RawProperty, computes, properties_at
@@ -36,11 +36,12 @@ class Spending:
     """The cost of the most instances of an endpoint.
 
     Attributes:
-        cost: Of the instances whose price the catalog has.
+        cost: Of the instances whose price is known.
         parts: The instances, such as `20 × ml.g5.xlarge`.
-        price: US dollars an hour of one instance of the spec's own variant.
+        price: An hour of one instance of the spec's own variant; 0 if it is unknown.
         path: The key that leads to the largest part of it.
-        unpriced: The instance types without a price.
+        unpriced: The instance types whose price is unknown.
+        computed: A part of the cost is of a price that is computed.
     """
 
     cost: Cost
@@ -48,6 +49,7 @@ class Spending:
     price: Decimal
     path: KeyPath
     unpriced: tuple[Machine, ...]
+    computed: bool
 
 
 @dataclass(frozen=True)
@@ -153,28 +155,31 @@ class Subject:
         variants = dict[str, list[Machine]]()
         for machine in self.machines:
             variants.setdefault(machine.variant, []).append(machine)
-        hourly, parts, own = dict[KeyPath, Decimal](), list[str](), Decimal(0)
+        hourly, parts, types, own = dict[KeyPath, Decimal](), list[str](), list[str](), Decimal(0)
         for variant, machines in variants.items():
             number = max((each.number for each in self.counts if each.variant == variant), default=1)
-            dearest = max(machines, key=lambda each: _price(each.type) or Decimal(0))
-            price = _price(dearest.type) or Decimal(0)
+            dearest = max(machines, key=lambda each: self._hourly(each.type))
+            price = self._hourly(dearest.type)
             is_own_type = dearest.path == ("instance", "type")
             hourly[self.most.path if is_own_type else dearest.path] = number * price
             parts.append(f"{number} × {dearest.type}")
+            types.append(dearest.type)
             own = price if variant == OWN_VARIANT else own
         return Spending(
             cost=Cost(hourly=sum(hourly.values(), Decimal(0))),
             parts=tuple(parts),
             price=own,
             path=max(hourly, key=lambda path: hourly[path]),
-            unpriced=tuple(each for each in self.machines if _price(each.type) is None),
+            unpriced=tuple(each for each in self.machines if self._price(each.type) is None),
+            computed=any(price and not price.certain for price in map(self._price, types)),
         )
 
+    def _price(self, instance_type: str) -> Price | None:
+        return self.project.fleet.prices.price(instance_type, self.project.environment.region)
 
-@cache
-def _price(instance_type: str) -> Decimal | None:
-    found = hosting_price(instance_type)
-    return None if found is None else found.usd_per_hour
+    def _hourly(self, instance_type: str) -> Decimal:
+        price = self._price(instance_type)
+        return Decimal(0) if price is None else price.hourly
 
 
 def _is_readable(raw: RawProperty) -> bool:

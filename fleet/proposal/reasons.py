@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from fleet.catalog.images import releases
 from fleet.catalog.instances import Instance, Processor
-from fleet.catalog.prices import hosting_price, price_list
 from fleet.catalog.proposals import proposals, proposed_families
 from fleet.findings import Finding
 from fleet.proposal.choice import Choice
@@ -15,32 +16,57 @@ from fleet.proposal.machine import MIB, Room, size_text
 from fleet.rules.names import display_name
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import Project
 
 MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
 
 
-def priced_regions(projects: Iterable[Project]) -> list[str]:
-    """The regions in which the endpoint costs something; that of this machine where there is no other."""
+@dataclass(frozen=True)
+class RegionPrices:
+    """The prices in the regions of an endpoint; an instance is chosen by those of the first one."""
+
+    book: PriceBook
+    regions: tuple[str, ...]
+
+    def hourly(self, instance_type: str) -> Decimal | None:
+        """What decides which of two instances is cheaper; None if it is unknown."""
+        price = self.book.price(instance_type, self.regions[0])
+        return None if price is None else price.hourly
+
+    def text(self, instance_type: str) -> str:
+        """An instance type with its price in each of the regions."""
+        prices = {region: self.book.price(instance_type, region) for region in self.regions}
+        known = [
+            f"{'' if price.certain else '~'}{price.hourly.normalize():f} {self.book.currency} in {region}"
+            for region, price in prices.items()
+            if price is not None
+        ]
+        unknown = [region for region, price in prices.items() if price is None]
+        known += [f"unknown in {', '.join(unknown)}"] * bool(unknown)
+        return f"{instance_type} (an hour: {', '.join(known)}; {self.book.words})"
+
+
+def region_prices(projects: Sequence[Project]) -> RegionPrices:
+    """Those of the regions in which the endpoint costs something; of this machine's if there is no other."""
     regions = {each.environment.environment: each.environment.region for each in projects}
     accounts = [region for environment, region in regions.items() if environment != LOCAL]
-    return sorted({*(accounts or regions.values())})
+    return RegionPrices(projects[0].fleet.prices, tuple(dict.fromkeys(accounts or regions.values())))
 
 
-def triton_key(choice: Choice, regions: Collection[str]) -> Key:
-    """The release; there are prices where the endpoint is in a region that the catalog has them of."""
+def triton_key(choice: Choice, prices: RegionPrices) -> Key:
+    """The release, with the price of the instance that a newer one would take."""
     why = ["The newest release for which SageMaker has an image."]
     if choice.newer is not None:
         newer, refusal = choice.newer
         why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
         if choice.newest_on is not None:
-            why.append(
-                f"Triton {releases()[-1]}, the newest, would take {_price_text(choice.newest_on, regions)}."
-            )
+            newest_on = prices.text(choice.newest_on.type)
+            why.append(f"Triton {releases()[-1]}, the newest, would take {newest_on}.")
     return Key(name="triton", value=choice.release, why=tuple(why))
 
 
-def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, regions: Collection[str]) -> Key:
+def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices: RegionPrices) -> Key:
     """The instance type, and how many begin."""
     machine = choice.machine
     why = [gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."]
@@ -58,7 +84,7 @@ def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, region
         )
     else:
         why.append(
-            f"{_price_text(machine, regions)}: the {_least(machine, regions)} of"
+            f"{prices.text(machine.type)}: the {_least(machine, prices)} of"
             f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
             " only a load test shows what inference needs on top."
         )
@@ -105,18 +131,8 @@ def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 
-def _least(machine: Instance, regions: Collection[str]) -> str:
+def _least(machine: Instance, prices: RegionPrices) -> str:
     """By what an instance was chosen from its families."""
-    region = price_list().region
-    if machine.kind is not Processor.GPU:
+    if prices.hourly(machine.type) is None:
         return "smallest"
-    return "cheapest" if region in regions else f"cheapest by {region}'s prices"
-
-
-def _price_text(machine: Instance, regions: Collection[str]) -> str:
-    price, prices = hosting_price(machine.type), price_list()
-    if price is None:
-        return machine.type
-    if prices.region not in regions:
-        return f"{machine.type} (the catalog has no prices of {', '.join(regions)})"
-    return f"{machine.type} (${price.usd_per_hour} an hour in {prices.region}, as of {prices.date})"
+    return "cheapest" if len(prices.regions) == 1 else f"cheapest in {prices.regions[0]}"

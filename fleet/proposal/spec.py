@@ -17,7 +17,7 @@ from fleet.proposal.default_model import DefaultModel, propose_default_model, pr
 from fleet.proposal.draft import Draft
 from fleet.proposal.key import Key
 from fleet.proposal.machine import Room, gpu_reason
-from fleet.proposal.reasons import count_keys, foot, instance_key, priced_regions, scaling_key, triton_key
+from fleet.proposal.reasons import count_keys, foot, instance_key, region_prices, scaling_key, triton_key
 from fleet.proposal.repositories import repositories_in
 from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
@@ -75,7 +75,8 @@ def proposed_spec(
     head = [Key(name="endpoint", value=name), *_profile_keys(profiles)]
     head += own([_mode_key(mode, archives, is_wanted=wanted is not None)])
     known = [*head, *answer.keys(), *routes]
-    some = proposed_instances(Processor.GPU)[0]
+    prices = region_prices(projects)
+    some = proposed_instances(Processor.GPU, prices.hourly)[0]
     anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
     endpoint = draft.context(_data([*known, *own(anywhere), archives.key()]))
     settings = container_key(endpoint, answer.further)
@@ -92,14 +93,13 @@ def proposed_spec(
         return draft.findings(_data([*known, *own(keys), *counts, *further]))
 
     wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
-    machines = proposed_instances(Processor.GPU if wish else Processor.CPU)
+    machines = proposed_instances(Processor.GPU if wish else Processor.CPU, prices.hourly)
     if "instance" in below and endpoint.machine is not None:
         machines = (endpoint.machine,)
     choice = choose(machines, room.lacks, findings_of)
     if any(each.severity is Severity.ERROR for each in choice.findings):
         raise FindingsError(list(choice.findings))
-    regions = priced_regions(projects)
-    placed = [triton_key(choice, regions), instance_key(choice, wish, room, mode, regions)]
+    placed = [triton_key(choice, prices), instance_key(choice, wish, room, mode, prices)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
     keys = [*head, *own(placed), *counts, *known[len(head) :], *own(rest)]
     up = "../" * len(file.parent.relative_to(projects[0].root / SPECS).parts)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from html import escape
 
-from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.endpoint_change import EndpointChange
+from fleet.report.money_change import CostChange
 from fleet.report.traffic import Traffic, shown_seconds
 
 WIDTH, BAR, GAP = 640, 14, 10
@@ -23,21 +24,26 @@ FAINTEST = 0.25
 
 
 def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
-    """Two bars for each endpoint with a price: at min in full colour, up to max in a lighter one."""
-    bars = list[tuple[str, str, Decimal, Decimal]]()
-    for each in endpoints:
-        label = each.endpoint
-        for kind in ("before", "after"):
-            least, most = _monthly(each.least, kind), _monthly(each.most, kind)
-            if least is not None and most is not None:
-                bars.append((label, kind, least, most))
-                label = ""
-    longest = max((most for *_, most in bars), default=Decimal(0)) or Decimal(1)
+    """Two rows for each endpoint: a bar at min in full colour, up to max in a lighter one, or "unknown"."""
+    rows = [
+        (
+            each.endpoint if kind == "before" else "",
+            kind,
+            _monthly(each.least, kind),
+            _monthly(each.most, kind),
+        )
+        for each in endpoints
+        for kind in ("before", "after")
+    ]
+    longest = max((most for *_, most in rows if most is not None), default=Decimal(0)) or Decimal(1)
     y, drawn = 0, list[str]()
-    for label, kind, least, most in bars:
+    for label, kind, least, most in rows:
         y += BAR + (GAP if label else 2)
-        low, high = (f"{ROOM * length / longest:.2f}" for length in (least, most))
         drawn += [_label(label, y)] * bool(label)
+        if least is None or most is None:
+            drawn.append(_value(0, y, f"unknown {kind}"))
+            continue
+        low, high = (f"{ROOM * length / longest:.2f}" for length in (least, most))
         drawn += [_bar(f"{kind} more", LABEL, y, high), _bar(kind, LABEL, y, low)]
         drawn.append(_value(float(high), y, f"{least:,} to {most:,}"))
     return _drawing(drawn, y)

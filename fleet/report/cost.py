@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from fleet.catalog.prices import Price, dashboard_price, hosting_price, price_list
+from fleet.catalog.prices import Price
 from fleet.endpoint.context.capacity import least_instances, most_instances
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
+from fleet.spec.prices import PriceBook
 
 MONTH, YEAR = 24 * 30, 24 * 365
 """Hours. Source of a month: AWS's post "Serve multiple models with Amazon SageMaker and Triton Inference
@@ -18,7 +19,7 @@ Server", 0.94 * 24 * 30 = 676.8 USD."""
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """US dollars an hour, exact; a month's and a year's to the cent."""
+    """Money an hour in a fleet's currency, exact; a month's and a year's to the cent."""
 
     hourly: Decimal
 
@@ -71,7 +72,7 @@ class EndpointCost:
         scheduled: Schedules change the range.
         archives: How many a multi-model endpoint has by its spec; None in other modes.
         routes: How many a shared container has by its spec; None in other modes, and where they are left out.
-        price: None where the catalog has none.
+        price: None where it is unknown.
     """
 
     endpoint: str
@@ -84,6 +85,16 @@ class EndpointCost:
     archives: int | None
     routes: int | None
     price: Price | None
+
+    @property
+    def machines(self) -> tuple[str, int, int]:
+        """The instance type, and how many instances there are at the fewest and at the most."""
+        return self.instance_type, self.least, self.most
+
+    @property
+    def certain(self) -> bool:
+        """Whether somebody states the price for the region."""
+        return self.price is not None and self.price.certain
 
     @property
     def at_least(self) -> Cost | None:
@@ -110,7 +121,9 @@ class EndpointCost:
         return Saving(apart=apart, together=together) if apart is not None else None
 
     def _cost(self, instances: int) -> Cost | None:
-        return None if self.price is None else Cost(hourly=instances * self.price.usd_per_hour)
+        if not instances:
+            return Cost(hourly=Decimal(0))
+        return None if self.price is None else Cost(hourly=instances * self.price.hourly)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +134,7 @@ class EndpointCosts:
 
     @property
     def unpriced(self) -> tuple[EndpointCost, ...]:
-        """What no sum has in it, as the catalog has no price."""
+        """What no sum has in it, as its price is unknown."""
         return tuple(each for each in self.endpoints if each.price is None)
 
     @property
@@ -140,34 +153,33 @@ class FleetCost(EndpointCosts):
     """The endpoints of one environment; `dashboards` is how many they have, which no sum has in it."""
 
     environment: Environment
+    prices: PriceBook
     dashboards: int
 
     @property
-    def elsewhere(self) -> bool:
-        """Whether the catalog has prices of another region only."""
-        return self.environment.region != price_list().region
-
-    @property
-    def dashboards_monthly(self) -> Decimal:
-        """US dollars for all dashboards."""
-        return _cents(self.dashboards * dashboard_price())
-
-    def certain(self, endpoint: EndpointCost) -> bool:
-        """Whether a source states the price for this region."""
-        return endpoint.price is not None and endpoint.price.stated and not self.elsewhere
+    def dashboards_monthly(self) -> Decimal | None:
+        """Money for all dashboards; None if it is unknown."""
+        return self.prices.dashboards(self.dashboards)
 
 
-def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec]) -> FleetCost:
+def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec], prices: PriceBook) -> FleetCost:
     """What specs, as they hold in an environment, cost there; neither locks nor rules are asked."""
-    endpoints = tuple(_endpoint_cost(environment.environment, each) for each in specs)
+    endpoints = tuple(_endpoint_cost(environment, each, prices) for each in specs)
     dashboards = len(endpoints) if environment.dashboards else 0
-    return FleetCost(environment=environment, endpoints=endpoints, dashboards=dashboards)
+    return FleetCost(environment=environment, prices=prices, endpoints=endpoints, dashboards=dashboards)
 
 
-def _endpoint_cost(environment: str, spec: EndpointSpec) -> EndpointCost:
+def with_unknown(known: str | None, unknown: int) -> str:
+    """A sum in words, with the number of its parts that are unknown: `1,760.40, and 2 unknown`."""
+    if known is None:
+        return "unknown" if unknown else "0.00"
+    return f"{known}, and {unknown} unknown" if unknown else known
+
+
+def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBook) -> EndpointCost:
     return EndpointCost(
         endpoint=spec.endpoint,
-        environment=environment,
+        environment=environment.environment,
         owner=spec.owner.team if spec.owner else None,
         instance_type=spec.instance.type,
         least=least_instances(spec),
@@ -175,7 +187,7 @@ def _endpoint_cost(environment: str, spec: EndpointSpec) -> EndpointCost:
         scheduled=spec.scaling is not None and bool(spec.scaling.schedules),
         archives=len(spec.packed) if spec.mode is Mode.MULTI_MODEL else None,
         routes=len(spec.routes) or None,
-        price=hosting_price(spec.instance.type),
+        price=prices.price(spec.instance.type, environment.region),
     )
 
 

@@ -7,13 +7,14 @@ from dataclasses import asdict
 from fleet.catalog.prices import price_list
 from fleet.findings import Finding
 from fleet.report.cost import Cost
-from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
+from fleet.report.money_change import CostChange, MoneyChange
 from fleet.report.product_change import ProductChange
 from fleet.upgrade.comparison import Change
 
-VERSION = 1
+VERSION = 2
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
 
 
@@ -26,8 +27,9 @@ def report_document(found: FleetChange) -> dict[str, object]:
         "executed": [asdict(each) for each in found.executed],
         "notes": list(found.notes),
         "product": _product(found.product),
-        "currency": "USD",
+        "currency": found.prices.currency,
         "prices": asdict(price_list()),
+        "own_prices": found.prices.own.model_dump(mode="json") if found.prices.own else None,
         "environments": [_environment(each, found.phrase) for each in found.environments],
     }
 
@@ -52,11 +54,9 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         "region": each.region,
         "verdict": phrase if each.is_empty else each.verdict,
         "notes": list(each.notes),
-        "difference": {"min": _monthly(each.least), "max": _monthly(each.most)},
-        "by_owner": {
-            owner: {"min": _monthly(least), "max": _monthly(most)}
-            for owner, (least, most) in each.by_owner.items()
-        },
+        "difference": _difference(each.money),
+        "not_in_difference": list(each.unpriced),
+        "by_owner": {owner: _difference(change) for owner, change in each.by_owner.items()},
         "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
@@ -88,6 +88,10 @@ def _endpoint(each: EndpointChange) -> dict[str, object]:
         "rollback": each.rollback,
         "resources": [_resource(one) for one in each.resources],
     }
+
+
+def _difference(change: MoneyChange) -> dict[str, str | int | None]:
+    return {"min": _monthly(change.least), "max": _monthly(change.most), "unknown": change.unknown}
 
 
 def _cost(change: CostChange) -> dict[str, str | None]:

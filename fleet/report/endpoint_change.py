@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 from fleet.catalog.instances import instance
@@ -12,6 +12,7 @@ from fleet.core.sizes import count_of
 from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
 from fleet.report.cost import Cost, EndpointCost, fleet_cost
 from fleet.report.lock_changes import builds, content_changes
+from fleet.report.money_change import FREE, CostChange
 from fleet.report.permission_changes import permission_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.report.traffic import InstanceNeed, Traffic, instance_need, update_traffic
@@ -19,6 +20,7 @@ from fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_chan
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import LoadedSpec
 from fleet.upgrade.areas import differing_areas
 from fleet.upgrade.comparison import Change, Template, compare
@@ -48,44 +50,14 @@ class Revision:
         """The spec as it holds in the environment."""
         return self.loaded.spec if self.loaded else None
 
-    @property
-    def cost(self) -> EndpointCost | None:
+    def cost(self, prices: PriceBook) -> EndpointCost | None:
         """What it costs; None where its spec cannot be read."""
-        return fleet_cost(self.environment, [self.loaded.spec]).endpoints[0] if self.loaded else None
+        return fleet_cost(self.environment, [self.loaded.spec], prices).endpoints[0] if self.loaded else None
 
-    @property
-    def has_certain_price(self) -> bool:
-        """Whether a source states the price for the environment's region."""
-        return self.loaded is None or all(
-            found.certain(each)
-            for found in [fleet_cost(self.environment, [self.loaded.spec])]
-            for each in found.endpoints
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CostChange:
-    """US dollars before and after; None where the catalog has no price, zero where nothing runs."""
-
-    before: Cost | None
-    after: Cost | None
-
-    @property
-    def difference(self) -> Cost | None:
-        """After less before."""
-        if self.before is None or self.after is None:
-            return None
-        return Cost(hourly=self.after.hourly - self.before.hourly)
-
-    @property
-    def percent(self) -> int | None:
-        """The difference in percent of before; None where there was nothing, or a price is unknown."""
-        if self.difference is None or self.before is None or not self.before.hourly:
-            return None
-        return int((100 * self.difference.hourly / self.before.hourly).quantize(Decimal(1), ROUND_HALF_UP))
-
-
-FREE = Cost(hourly=Decimal(0))
+    def has_certain_price(self, prices: PriceBook) -> bool:
+        """Whether its price is stated, or unknown and so in no sum."""
+        cost = self.cost(prices)
+        return cost is None or cost.price is None or cost.certain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +77,7 @@ class EndpointChange:
         is_scaled: Whether it scales when the update begins.
         limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
-        certain_price: Whether a source states all prices for the region.
+        certain_price: Whether all prices that are known are stated by somebody.
         permissions: Who gains and who loses which permission.
         warnings: What a reviewer has to know before the merge.
         resources: What CloudFormation does.
@@ -136,6 +108,11 @@ class EndpointChange:
     problem: str = ""
 
     @property
+    def has_known_cost(self) -> bool:
+        """Whether sums have it in them."""
+        return self.least.difference is not None and self.most.difference is not None
+
+    @property
     def rank(self) -> tuple[int, bool, Decimal, str]:
         """The place by risk: what interrupts first, then what costs most."""
         difference = self.most.difference
@@ -154,8 +131,10 @@ class EndpointChange:
         return f"fleet rollback {self.endpoint} --env {self.environment}"
 
 
-def endpoint_change(name: str, before: Revision | None, after: Revision | None) -> EndpointChange:
-    """The change of an endpoint that at least one of two commits has."""
+def endpoint_change(
+    name: str, before: Revision | None, after: Revision | None, prices: PriceBook
+) -> EndpointChange:
+    """The change of an endpoint that at least one of two commits has, both at the same prices."""
     known = after or before
     if known is None:
         raise ValueError(f"neither commit has {name}")
@@ -181,9 +160,9 @@ def endpoint_change(name: str, before: Revision | None, after: Revision | None) 
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
         is_scaled=old_spec is not None and old_spec.scaling is not None,
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
-        least=CostChange(before=_cost(before, least=True), after=_cost(after, least=True)),
-        most=CostChange(before=_cost(before, least=False), after=_cost(after, least=False)),
-        certain_price=all(each.has_certain_price for each in (before, after) if each),
+        least=_cost_change((before, after), prices, lambda cost: cost.at_least),
+        most=_cost_change((before, after), prices, lambda cost: cost.at_most),
+        certain_price=all(each.has_certain_price(prices) for each in (before, after) if each),
         permissions=permission_changes(old, new) if not problem else (),
         warnings=tuple(_warnings(name, known.environment.environment, effect, resources, before, after)),
         resources=resources,
@@ -244,11 +223,21 @@ def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
         yield from content_changes(Lock(endpoint=after.lock.endpoint, archives={}), after.lock)
 
 
-def _cost(revision: Revision | None, *, least: bool) -> Cost | None:
-    if revision is None:
-        return FREE
-    found = revision.cost
-    return None if found is None else found.at_least if least else found.at_most
+def _cost_change(
+    sides: Sequence[Revision | None], prices: PriceBook, end: Callable[[EndpointCost], Cost | None]
+) -> CostChange:
+    """What one end of the range costs before and after."""
+    found = [each.cost(prices) if each else None for each in sides]
+    machines = {
+        (cost.machines, side.environment.region)
+        for side, cost in zip(sides, found, strict=True)
+        if side and cost
+    }
+    before, after = (
+        FREE if side is None else None if cost is None else end(cost)
+        for side, cost in zip(sides, found, strict=True)
+    )
+    return CostChange(before=before, after=after, same=None not in found and len(machines) == 1)
 
 
 def _warnings(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
+from fleet.catalog.prices import CURRENCY
 from fleet.core.sizes import count_of
 from fleet.findings import Finding, Severity
-from fleet.report.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.money_change import MoneyChange, money_change
 from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.lock import Lock
@@ -28,6 +28,7 @@ class EnvironmentChange:
         permissions: Who gains and who loses which permission by that stack.
         new: Findings that the base does not have. `fixed` are those that it has alone.
         notes: What is particular, such as an environment that the base does not have.
+        currency: Of all costs.
     """
 
     name: str
@@ -38,6 +39,7 @@ class EnvironmentChange:
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    currency: str = CURRENCY
 
     @property
     def is_empty(self) -> bool:
@@ -45,19 +47,14 @@ class EnvironmentChange:
         return not (self.endpoints or self.shared or self.new or self.fixed or self.notes)
 
     @property
-    def least(self) -> Cost:
-        """The sum of the differences at the fewest instances, of those with a price."""
-        return _sum(each.least.difference for each in self.endpoints)
-
-    @property
-    def most(self) -> Cost:
-        """The sum of the differences at the most instances, of those with a price."""
-        return _sum(each.most.difference for each in self.endpoints)
+    def money(self) -> MoneyChange:
+        """The sums of the differences of its endpoints."""
+        return _money_of(self.endpoints)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """The endpoints that no sum has in it."""
-        return tuple(each.endpoint for each in self.endpoints if each.least.difference is None)
+        return tuple(each.endpoint for each in self.endpoints if not each.has_known_cost)
 
     @property
     def has_certain_prices(self) -> bool:
@@ -65,13 +62,12 @@ class EnvironmentChange:
         return all(each.certain_price for each in self.endpoints)
 
     @property
-    def by_owner(self) -> Mapping[str, tuple[Cost, Cost]]:
-        """The same sums, min and max, by team; "" for endpoints without one."""
+    def by_owner(self) -> Mapping[str, MoneyChange]:
+        """The same sums by team; "" for endpoints without one."""
         owners = sorted({each.owner or "" for each in self.endpoints})
-        mine = {owner: [each for each in self.endpoints if (each.owner or "") == owner] for owner in owners}
         return {
-            owner: (_sum(one.least.difference for one in found), _sum(one.most.difference for one in found))
-            for owner, found in mine.items()
+            owner: _money_of([each for each in self.endpoints if (each.owner or "") == owner])
+            for owner in owners
         }
 
     @property
@@ -87,7 +83,7 @@ class EnvironmentChange:
     @property
     def verdict(self) -> str:
         """One line: what happens, what it costs, whether calls fail."""
-        parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._money()])]
+        parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._costs()])]
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
         hit = [each for each in self.endpoints if each.effect.interrupts]
@@ -99,17 +95,12 @@ class EnvironmentChange:
             parts.append("no interruption")
         return " · ".join(parts)
 
+    def _costs(self) -> str:
+        return self.money.words(self.currency, certain=self.has_certain_prices)
+
     def _shared(self) -> Iterator[str]:
         if self.shared:
             yield "shared stack changes"
-
-    def _money(self) -> str:
-        sign = "" if self.has_certain_prices else "~"
-        if self.least.hourly:
-            return f"{sign}{signed(self.least)} USD a month at min"
-        if self.most.hourly:
-            return f"{sign}{signed(self.most)} USD a month at max, the same at min"
-        return "cost unknown" if self.unpriced else "the same cost"
 
 
 VERBS = {
@@ -133,13 +124,8 @@ def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
         yield "0 endpoints change"
 
 
-def signed(cost: Cost) -> str:
-    """A month's difference with its sign, as in `−405.07`."""
-    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
-
-
-def _sum(costs: Iterator[Cost | None] | Sequence[Cost | None]) -> Cost:
-    return Cost(hourly=sum((each.hourly for each in costs if each is not None), Decimal(0)))
+def _money_of(endpoints: Iterable[EndpointChange]) -> MoneyChange:
+    return money_change([(each.least.difference, each.most.difference) for each in endpoints])
 
 
 def with_renames(

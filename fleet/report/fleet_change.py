@@ -9,6 +9,7 @@ from fleet.core.sizes import count_of
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.product_change import ProductChange
 from fleet.selection.executed_files import ExecutedFile
+from fleet.spec.prices import PriceBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class FleetChange:
         executed: The files that differ and that a deploy may execute: no template shows what they do.
         product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
+        prices: Those of the change, of which the costs before are as well.
     """
 
     reference: str
@@ -29,6 +31,7 @@ class FleetChange:
     executed: tuple[ExecutedFile, ...] = ()
     product: ProductChange | None = None
     notes: tuple[str, ...] = ()
+    prices: PriceBook = PriceBook()  # noqa: RUF009 - it is frozen
 
     @cached_property
     def differing(self) -> tuple[EnvironmentChange, ...]:

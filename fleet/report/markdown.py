@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from fleet.catalog.prices import price_list
 from fleet.core.sizes import count_of
 from fleet.report.endpoint_change import EndpointChange
-from fleet.report.environment_change import EnvironmentChange, signed
+from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
 from fleet.report.update_effect import UpdateEffect
@@ -30,10 +29,8 @@ from fleet.report.wording import (
 
 MARKER = "<!-- triton-fleet-report -->"
 """What a workflow finds the comment by that it updates."""
-HEADINGS = (
-    "| endpoint | change | AWS does | traffic | USD a month, min | max |",
-    "| --- | --- | --- | --- | ---: | ---: |",
-)
+HEADINGS = "| endpoint | change | AWS does | traffic | {} a month, min | max |"
+ALIGNMENTS = "| --- | --- | --- | --- | ---: | ---: |"
 
 
 def markdown(found: FleetChange, limit: int) -> str:
@@ -104,7 +101,8 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
     if found.differing:
         others = f"; {found.rest}" if found.rest else ""
-        lines += ["", f"<sub>compared with `{found.commit[:12]}`{inline(others)}; {_prices()}</sub>"]
+        prices = f"a month is 720 hours; {found.prices.words}"
+        lines += ["", f"<sub>compared with `{found.commit[:12]}`{inline(others)}; {prices}</sub>"]
     return "\n".join(lines) + "\n"
 
 
@@ -121,11 +119,6 @@ def _plural(noun: str) -> str:
     return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
 
 
-def _prices() -> str:
-    prices = price_list()
-    return f"a month is 720 hours; on-demand prices of {prices.region}, {prices.date}"
-
-
 def _environment(
     place: EnvironmentChange, shown: set[tuple[str, str]], told: set[tuple[str, str]], *, lists: bool
 ) -> Iterator[str]:
@@ -133,7 +126,8 @@ def _environment(
     yield from (f"\n{inline(each)}" for each in place.notes)
     endpoints = [each for each in place.endpoints if (place.name, each.endpoint) in shown]
     if endpoints:
-        yield from ("", *HEADINGS) if place.notes else HEADINGS
+        yield from [""] * bool(place.notes)
+        yield from (HEADINGS.format(place.currency), ALIGNMENTS)
         yield from map(_row, endpoints)
         yield ""
     warnings = [text for each in endpoints for text in _warnings(each)]
@@ -190,11 +184,8 @@ def _details(each: EndpointChange) -> Iterator[str]:
 def _shared(place: EnvironmentChange) -> Iterator[str]:
     owners = place.by_owner
     if [*owners] not in ([], [""]):
-        sums = (
-            f"{owner or 'none'} {signed(least)} min, {signed(most)} max"
-            for owner, (least, most) in owners.items()
-        )
-        yield from (f"USD a month by owner: {inline('; '.join(sums))}", "")
+        sums = (f"{owner or 'none'}: {change.words(place.currency)}" for owner, change in owners.items())
+        yield from (f"by owner: {inline('; '.join(sums))}", "")
     if place.quotas:
         yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")
     if place.permissions:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from fleet.catalog.prices import price_list
 from fleet.report.charts import cost_chart, rollout_chart
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
@@ -44,7 +43,6 @@ svg{width:100%;height:auto;max-width:52rem;display:block}svg text{font-size:12px
 
 def page(found: FleetChange) -> str:
     """The whole report; every text is escaped, and no address is loaded."""
-    prices = price_list()
     has_one_heading = len(found.differing) == 1 and not found.executed
     parts = [f"<h1>{'⚠ ' * bool(found.executed)}{escape(found.verdict)}</h1>"] * (not has_one_heading)
     if found.executed:
@@ -58,9 +56,7 @@ def page(found: FleetChange) -> str:
     if found.product and found.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = (
-        f"compared with {found.commit[:12]}; a month is 720 hours; prices of {prices.region}, {prices.date}"
-    )
+    foot = f"compared with {found.commit[:12]}; a month is 720 hours; {found.prices.words}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -80,11 +76,11 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     for text in (*place.notes, *(text for each in place.endpoints for text in _warnings(each))):
         yield f'<p class="w">⚠ {_with_code(text)}</p>'
     if place.endpoints:
-        heads = ("endpoint", "change", "AWS does", "traffic", "USD a month, min", "max")
+        heads = ("endpoint", "change", "AWS does", "traffic", f"{place.currency} a month, min", "max")
         yield f'<div class="scroll"><table><tr>{"".join(f"<th>{each}</th>" for each in heads)}</tr>'
         yield from map(_row, place.endpoints)
         yield "</table></div>"
-        yield "<h3>USD a month before (grey) and after (blue): min, and up to max</h3>"
+        yield f"<h3>{place.currency} a month before (grey) and after (blue): min, and up to max</h3>"
         yield cost_chart(place.endpoints)
         if timed := {
             each.endpoint: each.traffic for each in place.endpoints if each.traffic and each.traffic.phases

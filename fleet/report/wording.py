@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from fleet.core.sizes import count_of
 from fleet.findings import Finding
-from fleet.report.endpoint_change import CostChange, EndpointChange
-from fleet.report.environment_change import signed
+from fleet.report.endpoint_change import EndpointChange
+from fleet.report.money_change import CostChange, signed
 from fleet.report.traffic import shown_seconds
 from fleet.report.update_effect import UpdateEffect
 from fleet.selection.executed_files import ExecutedFile
@@ -75,7 +75,9 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
         return "unknown"
     sign = "" if certain else "~"
     text = f"{sign}{cost.after.monthly:,}"
-    if cost.difference is None or not cost.difference.hourly:
+    if cost.difference is None:
+        return f"{text} (before: unknown)"
+    if not cost.difference.hourly:
         return text
     share = (
         f", {'−' if cost.percent < 0 else '+'}{abs(cost.percent)} %"

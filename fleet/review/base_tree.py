@@ -14,8 +14,18 @@ from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError
 from fleet.selection.git import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
 from fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
+from fleet.spec.prices import PRICES
 
-PARTS = ("model_specs", "locks", "environments", "profiles", "policies", "cdk.json", "requirements.txt")
+PARTS = (
+    "model_specs",
+    "locks",
+    "environments",
+    "profiles",
+    "policies",
+    PRICES,
+    "cdk.json",
+    "requirements.txt",
+)
 """What a synthesis reads; model repositories, with their weights, are not among it."""
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""

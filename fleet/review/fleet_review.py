@@ -14,6 +14,7 @@ from fleet.report.endpoint_change import EndpointChange, Revision, endpoint_chan
 from fleet.report.environment_change import EnvironmentChange, with_renames
 from fleet.report.fleet_change import FleetChange
 from fleet.report.permission_changes import permission_changes
+from fleet.report.price_changes import price_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
@@ -21,6 +22,7 @@ from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
 from fleet.spec.environment import LOCAL
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import Fleet
 from fleet.upgrade.comparison import Template, compare
 from fleet.upgrade.installation import installation
@@ -85,7 +87,10 @@ def fleet_review(
         files = [each for each in changed if each.parts[0] in PARTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
-        found = tuple(_environment(pair, *templates[number], today) for number, pair in enumerate(pairs))
+        prices = head.prices
+        found = tuple(
+            _environment(pair, *templates[number], today, prices) for number, pair in enumerate(pairs)
+        )
         product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
         return FleetChange(
             reference=reference,
@@ -93,7 +98,11 @@ def fleet_review(
             environments=found,
             executed=executed_files(root, base.tree, base.commit, base.root),
             product=product,
-            notes=tuple(_fleet_notes(base.root, root, compared=product is not None)),
+            notes=(
+                *price_changes(fork.prices, prices),
+                *_fleet_notes(base.root, root, compared=product is not None),
+            ),
+            prices=prices,
         )
 
 
@@ -135,14 +144,12 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
     return list(found)
 
 
-def _environment(pair: _Pair, before: Templates, after: Templates, today: date) -> EnvironmentChange:
+def _environment(
+    pair: _Pair, before: Templates, after: Templates, today: date, prices: PriceBook
+) -> EnvironmentChange:
+    sides = ((name, _with(pair.old, before, name), _with(pair.new, after, name)) for name in pair.differing)
     changes = with_renames(
-        [
-            change
-            for name in pair.differing
-            for change in [endpoint_change(name, _with(pair.old, before, name), _with(pair.new, after, name))]
-            if not _is_void(change)
-        ],
+        [change for side in sides if not _is_void(change := endpoint_change(*side, prices))],
         *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
     )
     old, new = before.get("", {}), after.get("", {})
@@ -158,6 +165,7 @@ def _environment(pair: _Pair, before: Templates, after: Templates, today: date) 
         new=appeared,
         fixed=fixed,
         notes=_notes(pair),
+        currency=prices.currency,
     )
 
 

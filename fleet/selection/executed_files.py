@@ -16,6 +16,7 @@ from fleet.findings import FindingsError
 from fleet.selection.git import LINK_MODE, SUBMODULE_MODE, changed_modes
 from fleet.selection.paths import YAML
 from fleet.selection.work_tree import WorkTree
+from fleet.spec.prices import PRICES, PRICES_SCHEMA
 from fleet.spec.reader import read_source
 from fleet.spec.spec_files import LOCKS, OWN_FOLDERS
 
@@ -64,9 +65,9 @@ class ExecutedFile:
 def executed_files(root: Path, tree: WorkTree, commit: str, base: Path) -> tuple[ExecutedFile, ...]:
     """The files of a change that are not data of the fleet, sorted by path.
 
-    Data are specs, locks, environments, profiles and policies; documents; and what a spec names: model
-    repositories, ONNX models, folders of images. A spec makes no data of a file that the base has for another
-    purpose. A context in cdk.json is data, too.
+    Data are specs, locks, environments, profiles, policies and prices; documents; and what a spec names:
+    model repositories, ONNX models, folders of images. A spec makes no data of a file that the base has for
+    another purpose. A context in cdk.json is data, too.
 
     Args:
         root: The fleet, without links.
@@ -121,7 +122,7 @@ class _ChangeScope:
         if path.suffix != YAML and not path.name.endswith(".schema.json"):
             return False
         return any(
-            path.relative_to(folder).parts[0] in OWN_FOLDERS
+            path.relative_to(folder).parts[0] in (*OWN_FOLDERS, PRICES, PRICES_SCHEMA)
             and (folder == self._fleet or is_project_root(self.tree.top / folder))
             for folder in path.parents
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
+from fleet.spec.prices import PRICES
 from fleet.spec.project import Fleet, Project
 from fleet.spec.reader import read_source
 from fleet.spec.spec_files import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
@@ -146,6 +147,8 @@ class FleetPaths:
                 reason = f"it is not the environment {self._environment!r}; pass `--env {other}` for it"
                 return self._nothing(file, reason)
             case ["policies", *_, name] if name.endswith(YAML):
+                return self._all()
+            case [name] if name == PRICES:  # policies compare costs at these prices
                 return self._all()
             case _:
                 return self._of_other(file)

@@ -9,6 +9,7 @@ from fleet.core.read_cache import ReadCache
 from fleet.findings import all_of
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
+from fleet.spec.prices import PriceBook, read_prices
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.spec_files import ENVIRONMENTS, LOCK_END, LOCKS, PROFILES, SpecFiles, spec_files, yaml_stems
@@ -48,6 +49,11 @@ class FleetFiles:
     def profiles(self) -> list[str]:
         """The profiles that have a file."""
         return yaml_stems(self.root / PROFILES)[0]
+
+    @cached_property
+    def prices(self) -> PriceBook:
+        """What instances cost the fleet."""
+        return read_prices(self.root)
 
     @cached_property
     def given_buckets(self) -> frozenset[str]:

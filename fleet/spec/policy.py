@@ -89,7 +89,7 @@ class Gpus(Document):
 
 
 class MonthlyCost(Document):
-    """US dollars for 720 hours of the maximum number of instances, at the catalog's list prices."""
+    """Cost of the maximum number of instances for 720 hours, as `fleet cost` shows it."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 

@@ -16,6 +16,7 @@ from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.policy import Policy
+from fleet.spec.prices import PRICES, PRICES_SCHEMA, FleetPrices
 from fleet.spec.spec_files import POLICIES, SPEC_SCHEMA, SPECS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -56,6 +57,11 @@ def environment_schema() -> dict[str, Any]:
 def policy_schema() -> dict[str, Any]:
     """Of `policies/NAME.yaml`."""
     return Policy.model_json_schema(schema_generator=_AsWritten)
+
+
+def prices_schema() -> dict[str, Any]:
+    """Of `prices.yaml`."""
+    return FleetPrices.model_json_schema(schema_generator=_AsWritten)
 
 
 @cache
@@ -105,13 +111,15 @@ def _with_partial_endpoint(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def schemas(root: Path) -> dict[Path, str]:
-    """Each schema file and the text that it must hold; that of policies where there is a folder for them."""
+    """Each schema file and the text that it must hold; of policies and prices where a fleet has some."""
     of_policies = {root / POLICIES / "policy.schema.json": policy_schema_text()}
+    of_prices = {root / PRICES_SCHEMA: _text(prices_schema())}
     return {
         root / SPECS / SPEC_SCHEMA: _text(_spec_file_schema()),
         root / SPECS / "partial.schema.json": _text(_partial_schema()),
         root / "environments" / "environment.schema.json": _text(_environment_file_schema()),
         **(of_policies if (root / POLICIES).is_dir() else {}),
+        **(of_prices if (root / PRICES).is_file() else {}),
     }
 
 

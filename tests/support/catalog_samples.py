@@ -40,8 +40,8 @@ FILES = {
     ),
     "registries.yaml": "source: people\ndate: 2026-08-21\nsame_as: {'25.12': '25.04'}\nclassic: {releases: []}\n",
     "releases.yaml": "source: people\ndate: 2026-08-21\nreleases: {'25.04': {}, '25.12': {}}\n",
-    "prices.yaml": "source: captures\ndate: 2026-08-21\nregion: us-east-1\nstated: {ml.g5.xlarge: 1.408}\n",
-    "other_prices.yaml": "source: EC2\ndate: 2026-08-21\ncomputed: {ml.g5.2xlarge: 1.5}\n",
+    "prices.yaml": "source: captures\ndate: 2026-08-21\nstated: {us-east-1: {ml.g5.xlarge: 1.408}}\n",
+    "other_prices.yaml": "source: EC2\ndate: 2026-08-21\nfactors: {cpu: 1.2}\n",
     "quotas.yaml": "source: people\ndate: 2026-08-21\nservice: sagemaker\nof_type: '{type} for endpoint usage'\n"
     "of_all: Number of instances across active endpoints\n",
     "properties.json": '{"source": "cfn-lint 1.0.0, schemas", "date": "2026-10-20", "resources": {"Model": {}}}',
@@ -133,13 +133,17 @@ class CatalogSamples:
         self._package("sagemaker-core", version, files, module="sagemaker/core")
 
     def price_list(
-        self, prices: Mapping[str, Sequence[str]], day: str = "2026-11-20", **changes: Any
+        self,
+        prices: Mapping[str, Sequence[str]],
+        day: str = "2026-11-20",
+        region: str = "us-east-1",
+        **changes: Any,
     ) -> Path:
-        """A price list of us-east-1 with the prices of each hosting type; one of training is always among them."""
+        """A price list of a region with the prices of each hosting type; one of training is always among them."""
         offers = [("Hosting", name, price) for name, each in prices.items() for price in each]
         products, terms = dict[str, Any](), dict[str, Any]()
         for number, (component, name, price) in enumerate([*offers, ("Training", "ml.g5.xlarge", "9.99")]):
-            about = {"component": component, "instanceName": name, "regionCode": "us-east-1"}
+            about = {"component": component, "instanceName": name, "regionCode": region}
             products[f"S{number}"] = {
                 "sku": f"S{number}",
                 "productFamily": "ML Instance",

@@ -6,9 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from fleet.report.cost import Cost
-from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
+from fleet.report.money_change import CostChange
 from fleet.report.update_effect import UpdateEffect
 
 

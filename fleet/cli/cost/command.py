@@ -32,9 +32,9 @@ def cost(
 ) -> None:
     """Show what endpoints cost per hour and month.
 
-    Costs are given for the minimum and maximum number of instances, at the catalog's dated list prices. For a
-    multi-model endpoint, the saving over one endpoint per model is shown. A price that the catalog lacks is
-    reported and does not change the exit code.
+    Costs are given for the minimum and maximum number of instances, at the prices of prices.yaml, else at the
+    catalog's dated list prices. For a multi-model endpoint, the saving over one endpoint per model is shown.
+    An unknown price is reported and does not change the exit code.
     """
     labels = labels_by(by) if by is not None else None
     is_table = format is TableFormat.TABLE and labels is None
@@ -64,5 +64,6 @@ def _fleet(
     if env == LOCAL:
         problem = f"the endpoints of {LOCAL} run on this machine, where instances cost nothing"
         raise CannotRunError(problem, "pass an environment that is deployed to an account")
-    loaded = all_of(project.endpoints, project.load, project.findings)
-    return fleet_cost(project.environment, [each.spec for each in loaded]), loaded
+    prices = project.fleet.prices
+    loaded = all_of(project.endpoints, project.load, [*project.findings, *prices.findings])
+    return fleet_cost(project.environment, [each.spec for each in loaded], prices), loaded

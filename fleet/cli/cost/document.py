@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from decimal import Decimal
 
-from fleet.catalog.prices import price_list
+from fleet.catalog.prices import CURRENCY, price_list
 from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 from fleet.report.cost_groups import CostGroup
+from fleet.spec.prices import PriceBook
 
-VERSION = 1
+VERSION = 2
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
 
 
@@ -20,14 +22,18 @@ def cost_document(found: FleetCost) -> dict[str, object]:
         "environment": found.environment.environment,
         "account": found.environment.account,
         "region": found.environment.region,
-        "currency": "USD",
-        "prices": asdict(price_list()),
+        **_prices(found.prices),
         "hours": {"month": MONTH, "year": YEAR},
         "endpoints": [_endpoint(found, each) for each in found.endpoints],
         "total": {"min": _money(found.at_least), "max": _money(found.at_most)},
         "not_in_total": [each.endpoint for each in found.unpriced],
-        "dashboards": {"count": found.dashboards, "monthly": str(found.dashboards_monthly)},
+        "dashboards": {"count": found.dashboards, "monthly": _text(found.dashboards_monthly)},
     }
+
+
+def _prices(prices: PriceBook) -> dict[str, object]:
+    own = prices.own.model_dump(mode="json") if prices.own else None
+    return {"currency": prices.currency, "prices": asdict(price_list()), "own_prices": own}
 
 
 def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> dict[str, object]:
@@ -36,8 +42,7 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
         "version": VERSION,
         "by": by,
         "environments": [each.environment.environment for each in fleets],
-        "currency": "USD",
-        "prices": asdict(price_list()),
+        **_prices(fleets[0].prices),
         "hours": {"month": MONTH, "year": YEAR},
         "groups": [
             {
@@ -58,18 +63,25 @@ def _named(each: EndpointCost) -> dict[str, str]:
 
 
 def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
+    hourly = _text(each.price.hourly if each.price else None)
     return {
         "endpoint": each.endpoint,
         "owner": each.owner,
         "instance_type": each.instance_type,
-        "usd_per_hour": None if each.price is None else str(each.price.usd_per_hour),
-        "certain": found.certain(each),
+        "usd_per_hour": hourly if found.prices.currency == CURRENCY else None,
+        "price_per_hour": hourly,
+        "price_origin": each.price.origin if each.price else None,
+        "certain": each.certain,
         "min": {"instances": each.least, **_money(each.at_least)},
         "max": {"instances": each.most, **_money(each.at_most)},
         "archives": each.archives,
         "routes": each.routes,
         "saving": None if each.saving is None else _saving_document(each.saving),
     }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
 
 
 def _money(cost: Cost | None) -> dict[str, str | None]:

@@ -11,7 +11,16 @@ from fleet.catalog.prices import price_list
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
 from fleet.printers.console import unfolded_console
-from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, EndpointCosts, FleetCost, Saving
+from fleet.report.cost import (
+    MONTH,
+    YEAR,
+    Cost,
+    EndpointCost,
+    EndpointCosts,
+    FleetCost,
+    Saving,
+    with_unknown,
+)
 from fleet.report.cost_groups import CostGroup
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
@@ -24,7 +33,7 @@ NOT_COUNTED = (
 def print_cost(found: FleetCost) -> None:
     """Print a table, then what the numbers mean, what they leave out, and their source."""
     console, place = unfolded_console(), found.environment
-    title = f"{place.environment}: account {place.account}, {place.region}; US dollars\n"
+    title = f"{place.environment}: account {place.account}, {place.region}; {found.prices.currency}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
     has_owners = any(each.owner for each in found.endpoints)
     console.print_fitting(
@@ -41,16 +50,15 @@ def print_cost(found: FleetCost) -> None:
 
 def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> None:
     """Print a table of the groups, the most expensive first, then what the numbers mean."""
-    console, prices = unfolded_console(), price_list()
+    console, prices = unfolded_console(), fleets[0].prices
     names = ", ".join(each.environment.environment for each in fleets)
-    console.print(Text(f"{names}: by {by}; US dollars\n", "bold"), soft_wrap=True)
+    console.print(Text(f"{names}: by {by}; {prices.currency}\n", "bold"), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column(by, overflow="fold")
     for heading in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
         table.add_column(heading, justify="right", no_wrap=True)
-    certain = all(fleet.certain(each) or not each.price for fleet in fleets for each in fleet.endpoints)
-    sign = "" if certain else "~"
     total = EndpointCosts(endpoints=tuple(each for fleet in fleets for each in fleet.endpoints))
+    sign = max(map(_sign, total.endpoints), default="")
     for group in groups:
         table.add_row(*_row(group.name, group, sign))
     if len(groups) > 1:
@@ -60,19 +68,23 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say("")
     if total.unpriced:
         names = ", ".join(f"{each.endpoint} ({each.environment})" for each in total.unpriced)
-        say(f"* without {names}: the catalog has no price")
+        say(f"unknown, and in no sum: {names}; run without --by to see why")
     if sum(len(each.endpoints) for each in groups) > len(total.endpoints):
         say("an endpoint of several profiles is in several rows, and once in the total")
-    if not certain:
-        say(f"~ some prices are of {prices.region} or computed from EC2's; run without --by to see which")
-    say(f"a month is {MONTH} hours (24 x 30); on-demand prices of {prices.date}, as `fleet cost` lists them")
+    if sign:
+        say("~ some prices are computed from EC2's; run without --by to see which")
+    say(f"a month is {MONTH} hours (24 x 30); {prices.words}")
 
 
 def _row(name: str, costs: EndpointCosts, sign: str) -> tuple[Text | str, ...]:
-    """The cells of a row, which is marked if some of its endpoints are not in the sums."""
-    is_partial = costs.unpriced and costs.at_least is not None
+    """The cells of a row, with the number of its endpoints that are not in the sums."""
     cells = *_cells(costs.at_least, sign), *_cells(costs.at_most, sign)
-    return Text(f"{name}{' *' if is_partial else ''}", "bold"), str(len(costs.endpoints)), *cells
+    return Text(_sum_name(name, costs), "bold"), str(len(costs.endpoints)), *cells
+
+
+def _sum_name(name: str, costs: EndpointCosts) -> str:
+    """The name of a row of sums."""
+    return name if costs.at_most is None else with_unknown(name, len(costs.unpriced))
 
 
 def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
@@ -84,7 +96,7 @@ def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
     for heading in (each for each in _HEADINGS if hourly or each != "an hour"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in found.endpoints:
-        sign = _sign(found, each)
+        sign = _sign(each)
         table.add_row(
             Text(each.endpoint, "bold"),
             *([each.owner or "-"] if owners else []),
@@ -95,16 +107,16 @@ def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
             *_cells(each.at_most, sign, hourly=hourly),
         )
     if len(found.endpoints) > 1:
-        sign = max(_sign(found, each) for each in found.endpoints)
+        sign = max(map(_sign, found.endpoints))
         least, most = (_cells(each, sign, hourly=hourly) for each in (found.at_least, found.at_most))
         sums = ["", *least, "", *most]
         table.add_section()
-        table.add_row(Text("total", "bold"), *([""] if owners else []), "", *sums)
+        table.add_row(Text(_sum_name("total", found), "bold"), *([""] if owners else []), "", *sums)
     return table
 
 
-def _sign(found: FleetCost, each: EndpointCost) -> str:
-    return "" if each.price is None or found.certain(each) else "~"
+def _sign(each: EndpointCost) -> str:
+    return "" if each.price is None or each.certain else "~"
 
 
 def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, ...]:
@@ -114,23 +126,36 @@ def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, .
 
 
 def _lines(found: FleetCost) -> Iterator[str]:
-    prices = price_list()
+    prices, region = found.prices, found.environment.region
     for each in found.endpoints:
         if each.scheduled:
             yield f"{each.endpoint}: schedules change the range: min is its lowest end, max its highest"
         if each.saving is not None:
-            yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(found, each))}"
+            yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(each))}"
     for each in found.unpriced:
-        yield f"{each.endpoint}: the catalog has no price for {each.instance_type}; the totals leave it out"
-    if found.elsewhere:
-        yield f"~ prices of {prices.region}: the catalog has none for {found.environment.region}"
-    computed = {each.instance_type for each in found.endpoints if each.price and not each.price.stated}
+        reason, remedy = prices.absence(each.instance_type, region)
+        yield f"{each.endpoint}: unknown, and in no sum: {reason}; {remedy}"
+    computed = sorted({each.instance_type for each in found.endpoints if each.price and not each.certain})
     if computed:
-        yield f"~ {', '.join(sorted(computed))}: computed from EC2's price; no source states SageMaker's"
-    dashboards = f"{count_of(found.dashboards, 'dashboard')} ({found.dashboards_monthly} a month), "
+        yield f"~ {', '.join(computed)}: computed from EC2's price in {region}; no source states SageMaker's"
+    monthly = "unknown" if found.dashboards_monthly is None else found.dashboards_monthly
+    dashboards = f"{count_of(found.dashboards, 'dashboard')} ({monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
     yield f"not counted: {dashboards if found.dashboards else ''}{NOT_COUNTED}"
-    yield f"on-demand prices in {prices.region}, {prices.date}; {prices.source}"
+    yield prices.words
+    yield from _sources(found)
+
+
+def _sources(found: FleetCost) -> Iterator[str]:
+    """Of what the table has from the catalog."""
+    sources, region = price_list(), found.environment.region
+    listed = [each for each in found.endpoints if not found.prices.states(each.instance_type, region)]
+    if any(each.certain for each in listed):
+        yield f"stated: {sources.stated}"
+    if any(each.price and not each.certain for each in listed):
+        yield f"~: {sources.computed}"
+    if found.dashboards:
+        yield f"dashboards: {sources.dashboards}"
 
 
 def _saving_line(each: EndpointCost, saving: Saving, sign: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/spec.md, docs/environment.md and docs/policy.md: every key of these kinds of files."""
+"""docs/spec.md, docs/environment.md, docs/policy.md and docs/prices.md: every key of these kinds of files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 
 from fleet.spec.reference.keys import Key, Section, anchor, sections
 from fleet.spec.reference.words import KINDS, Schema, TextForm
-from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema
+from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema, prices_schema
 
 NOTICE = "<!-- Made by `fleet schema` from fleet/spec: change it there. -->\n"
 SPEC = """\
@@ -38,6 +38,12 @@ POLICY = """\
 `policies/NAME.yaml` states what platform engineers allow, with exceptions. How policies are checked, with
 examples: [policies.md](policies.md).
 """
+PRICES = """\
+# Keys of prices.yaml
+
+`prices.yaml`, at the top of a fleet, states what instances cost it where that is not the catalog's list
+price. What uses the prices: [cost.md](cost.md#your-own-prices).
+"""
 WORDS = """\
 Values are YAML 1.2. **Default** is what applies if the key is left out. The tables use these words:
 
@@ -60,6 +66,11 @@ def policy_page() -> str:
     return reference_page(POLICY, policy_schema(), beside("policy"))
 
 
+def prices_page() -> str:
+    """docs/prices.md."""
+    return reference_page(PRICES, prices_schema(), beside("prices"))
+
+
 @dataclass(frozen=True)
 class Beside:
     """What a section has beside its table: YAML that is part of such a file, and the page with more."""
@@ -79,7 +90,7 @@ def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> 
 
 @cache
 def beside(kind: str) -> Mapping[str, Beside]:
-    """What the sections of `endpoint`, `environment` or `policy` have beside their tables, by their paths."""
+    """What the sections of a kind of file, such as `endpoint`, have beside their tables, by their paths."""
     text = (files("fleet.spec.reference") / "sections.yaml").read_text(encoding="utf-8")
     return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
 

@@ -104,7 +104,7 @@ def _plural(schema: Schema, root: Schema) -> str:
     if len(forms) > 1:
         return "elements"
     kind = _kind(forms[0], root)
-    return kind if "enum" in forms[0] or kind.startswith("list") else f"{kind}s"
+    return kind if "enum" in forms[0] or kind.startswith(("list", "mapping to")) else f"{kind}s"
 
 
 def _limits(schema: Schema) -> str:

@@ -13,10 +13,10 @@ from botocore.model import ServiceModel
 
 import fleet.catalog
 from fleet.catalog.data_file import data_file
-from fleet.catalog.instances import hosting_regions, instance_types
+from fleet.catalog.instances import Processor, hosted_in, instance
 from fleet.catalog.limits import limit, limits
 from fleet.catalog.metrics import endpoint_metric, triton_metric, triton_series
-from fleet.catalog.prices import hosting_price, price_list
+from fleet.catalog.prices import computed_price, hosting_price
 
 FILES = sorted(path.name for path in (Path(fleet.catalog.__path__[0]) / "data").iterdir())
 
@@ -30,26 +30,71 @@ def test_every_data_file_says_its_source_and_its_date(name: str) -> None:
 
 
 def test_a_stated_price_is_told_from_a_computed_one() -> None:
-    stated, computed = hosting_price("ml.g5.xlarge"), hosting_price("ml.p4d.24xlarge")
+    stated, computed = hosting_price("ml.c5.large", "us-east-1"), hosting_price("ml.c5.large", "eu-west-1")
     assert stated is not None
     assert computed is not None
-    assert (stated.usd_per_hour, stated.stated) == (Decimal("1.408"), True)
-    assert (computed.usd_per_hour, computed.stated) == (Decimal("25.25"), False)
-    assert (price_list().region, price_list().date) == ("us-east-1", "2026-08-21")
+    assert (stated.hourly, stated.certain) == (Decimal("0.102"), True)
+    assert (computed.hourly, computed.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
+    assert computed.origin == "computed from EC2's price in that region"
 
 
-@pytest.mark.parametrize("name", ["ml.c5.xlarge", "ml.p3.2xlarge", "ml.nothing"])
-def test_without_a_source_there_is_no_price(name: str) -> None:
-    assert hosting_price(name) is None
+@pytest.mark.parametrize(
+    ("name", "region"),
+    [
+        ("ml.p3.2xlarge", "us-east-1"),
+        ("ml.nothing", "us-east-1"),
+        ("ml.inf2.xlarge", "eu-west-1"),  # no stated price fits a factor of its family
+        ("ml.c5.large", "cn-north-1"),
+    ],
+)
+def test_without_a_source_there_is_no_price(name: str, region: str) -> None:
+    assert hosting_price(name, region) is None
 
 
 def test_every_price_is_of_a_type_that_its_region_hosts() -> None:
-    region = price_list().region
-    priced = [*data_file("prices.yaml")["stated"], *data_file("other_prices.yaml")["computed"]]
-    assert len(priced) == len(set(priced))
-    assert [
-        name for name in priced if name not in instance_types() or region not in hosting_regions(name)
-    ] == []
+    computed = {
+        region: {f"ml.{family}.{size}" for family, sizes in families.items() for size in sizes}
+        for region, families in data_file("ec2_prices.json")["regions"].items()
+    }
+    for region, names in [*data_file("prices.yaml")["stated"].items(), *computed.items()]:
+        assert set(names) <= set(hosted_in(region)), region
+
+
+def test_every_factor_fits_the_stated_prices() -> None:
+    fits = {"cpu": 0, "g": 0, "p": 0}
+    for region, stated in data_file("prices.yaml")["stated"].items():
+        for name, price in stated.items():
+            if (computed := computed_price(name, region)) is not None:
+                assert abs(computed.hourly - Decimal(str(price))) / computed.hourly < Decimal("0.006"), name
+                fits["cpu" if instance(name).kind is Processor.CPU else instance(name).family[0]] += 1
+    assert fits == {"cpu": 6, "g": 37, "p": 1}
+
+
+def test_the_page_counts_the_prices(root: Path) -> None:
+    prices = [
+        hosting_price(name, region)
+        for region in data_file("availability.yaml")["regions"]
+        for name in hosted_in(region)
+    ]
+    stated = sum(each is not None and each.certain for each in prices)
+    unknown = sum(each is None for each in prices)
+    words = (
+        f"There are {len(prices):,} pairs of an instance type and a region that hosts it: sources state the price"
+        f" of {stated}, {len(prices) - stated - unknown:,} are computed, and {unknown} are unknown."
+    )
+    assert words in " ".join((root / "docs/catalog.md").read_text().split())
+
+
+def test_every_cpu_type_has_a_price_where_ec2s_prices_are_known() -> None:
+    regions = data_file("ec2_prices.json")["regions"]
+    assert len(regions) == 34
+    unknown = [
+        (name, region)
+        for region in regions
+        for name in hosted_in(region)
+        if instance(name).kind is Processor.CPU and hosting_price(name, region) is None
+    ]
+    assert unknown == []
 
 
 def test_a_limit_is_in_one_file_and_positive() -> None:

@@ -24,20 +24,21 @@ def test_the_price_of_hosting_is_that_of_the_list_on_the_day_of_its_publication(
     catalog: CatalogSamples,
 ) -> None:
     run = catalog.refresh("--prices", catalog.price_list({"ml.g5.xlarge": ["1.4200000000"]}))
-    assert run.lines == [f"prices.yaml: ml.g5.xlarge: 1.408 USD is now 1.42 USD ({ORIGIN}, 2026-11-20)"]
+    assert run.lines == [
+        f"prices.yaml: ml.g5.xlarge: 1.408 USD is now 1.42 USD in us-east-1 ({ORIGIN}, 2026-11-20)"
+    ]
     assert catalog.read("prices.yaml") == {
         "source": f"{ORIGIN}, on demand, hosting, us-east-1",
         "date": catalog.read("prices.yaml")["date"],
-        "region": "us-east-1",
-        "stated": {"ml.g5.xlarge": 1.42},
+        "stated": {"us-east-1": {"ml.g5.xlarge": 1.42}},
     }
     assert catalog.read("prices.yaml")["date"].isoformat() == "2026-11-20"
 
 
-def test_each_price_has_a_line_in_the_order_of_the_instance_types(catalog: CatalogSamples) -> None:
+def test_prices_are_in_the_order_of_the_instance_types(catalog: CatalogSamples) -> None:
     catalog.refresh("--prices", catalog.price_list({"ml.g5.2xlarge": ["1.515"], "ml.g5.xlarge": ["1.42"]}))
     text = (catalog.data / "prices.yaml").read_text()
-    assert text.endswith("stated:\n  ml.g5.xlarge: 1.42\n  ml.g5.2xlarge: 1.515\n")
+    assert text.endswith("stated:\n  us-east-1: {ml.g5.xlarge: 1.42, ml.g5.2xlarge: 1.515}\n")
 
 
 def test_the_same_list_again_is_no_news(catalog: CatalogSamples) -> None:
@@ -48,7 +49,7 @@ def test_the_same_list_again_is_no_news(catalog: CatalogSamples) -> None:
 
 def test_a_free_tier_is_no_price(catalog: CatalogSamples) -> None:
     run = catalog.refresh("--prices", catalog.price_list({"ml.g5.xlarge": ["0.0000000000", "1.42"]}))
-    assert catalog.read("prices.yaml")["stated"] == {"ml.g5.xlarge": 1.42}
+    assert catalog.read("prices.yaml")["stated"]["us-east-1"] == {"ml.g5.xlarge": 1.42}
     assert run.code == 0
 
 
@@ -61,31 +62,32 @@ def test_several_prices_of_one_type_are_left_to_people(catalog: CatalogSamples) 
 def test_a_price_that_the_list_lacks_stays(catalog: CatalogSamples) -> None:
     run = catalog.refresh("--prices", catalog.price_list({"ml.g5.2xlarge": ["1.515"]}))
     assert f"by hand: prices.yaml: ml.g5.xlarge stays 1.408 USD: {ORIGIN} does not have it" in run.lines
-    assert catalog.read("prices.yaml")["stated"] == {"ml.g5.2xlarge": 1.515, "ml.g5.xlarge": 1.408}
+    assert catalog.read("prices.yaml")["stated"]["us-east-1"] == {
+        "ml.g5.2xlarge": 1.515,
+        "ml.g5.xlarge": 1.408,
+    }
 
 
-def test_a_stated_price_counts_more_than_a_computed_one_which_people_delete(catalog: CatalogSamples) -> None:
-    run = catalog.refresh(
-        "--prices", catalog.price_list({"ml.g5.xlarge": ["1.408"], "ml.g5.2xlarge": ["1.515"]})
-    )
-    assert run.lines == [
-        f"prices.yaml: ml.g5.2xlarge: new, 1.515 USD ({ORIGIN}, 2026-11-20)",
-        f"by hand: other_prices.yaml: ml.g5.2xlarge is computed as 1.5, and {ORIGIN} states 1.515: delete it here",
-    ]
-    assert catalog.read("other_prices.yaml")["computed"] == {"ml.g5.2xlarge": 1.5}
+def test_a_list_of_another_region_leaves_the_other_prices_as_they_are(catalog: CatalogSamples) -> None:
+    run = catalog.refresh("--prices", catalog.price_list({"ml.g5.xlarge": ["1.57"]}, region="eu-west-1"))
+    assert run.lines == [f"prices.yaml: ml.g5.xlarge: new, 1.57 USD in eu-west-1 ({ORIGIN}, 2026-11-20)"]
+    assert catalog.read("prices.yaml")["stated"] == {
+        "us-east-1": {"ml.g5.xlarge": 1.408},
+        "eu-west-1": {"ml.g5.xlarge": 1.57},
+    }
 
 
 def test_a_price_of_a_type_that_nobody_has_described_is_not_taken(catalog: CatalogSamples) -> None:
     run = catalog.refresh("--prices", catalog.price_list({"ml.g5.xlarge": ["1.408"], "ml.g9.xlarge": ["2"]}))
     assert run.lines[-1].startswith("by hand: instances.yaml: ml.g9.xlarge has a price in ")
-    assert "ml.g9.xlarge" not in catalog.read("prices.yaml")["stated"]
+    assert "ml.g9.xlarge" not in catalog.read("prices.yaml")["stated"]["us-east-1"]
 
 
 def test_an_older_list_is_not_read(catalog: CatalogSamples) -> None:
     run = catalog.refresh("--prices", catalog.price_list({"ml.g5.xlarge": ["1.3"]}, day="2026-05-01"))
     text = f"it is of captures, 2026-08-21; {ORIGIN}, 2026-05-01 is older and was not read"
     assert run.lines == [f"by hand: prices.yaml: {text}"]
-    assert catalog.read("prices.yaml")["stated"] == {"ml.g5.xlarge": 1.408}
+    assert catalog.read("prices.yaml")["stated"]["us-east-1"] == {"ml.g5.xlarge": 1.408}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_an_older_list_is_not_read(catalog: CatalogSamples) -> None:
             {"offerCode": "AmazonEC2"},
             "is not the price list of AmazonSageMaker: `offerCode` does not name it",
         ),
-        ({"products": {}}, "has no hosting prices of us-east-1"),
+        ({"products": {}}, "has hosting prices of 0 regions, and not of one"),
         ({"terms": []}, "has no `products` or no `terms`"),
         ({"publicationDate": "soon"}, "has no `publicationDate`"),
     ],

@@ -15,6 +15,7 @@ from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import SPEC, FleetFolder
 
+UNPRICED = "ml.p6-b200.48xlarge"
 ENSEMBLES = """\
 endpoint: two-ensembles
 mode: multi-model
@@ -89,22 +90,57 @@ def test_one_endpoint_has_no_sum(sources: FleetFolder) -> None:
     assert "two-ensembles" not in output
 
 
-def test_a_price_of_another_region_or_of_ec2_is_marked_and_said(folder: FleetFolder) -> None:
+def test_a_computed_price_is_that_of_the_region_with_its_formula(folder: FleetFolder) -> None:
     of_region(folder, "eu-west-1")
-    folder.spec(name="large", base=SPEC.replace("sentences", "large").replace("g5.x", "g6e.16x"))
     output = told(folder)
     row = next(line for line in output.splitlines() if line.startswith("sentences"))
-    assert row.split() == ["sentences", "ml.g5.xlarge", *["1", "~1.4080", "~1,013.76"] * 2]
-    assert "~ prices of us-east-1: the catalog has none for eu-west-1" in output
-    assert "~ ml.g6e.16xlarge: computed from EC2's price" in output
+    assert row.split() == ["sentences", "ml.g5.xlarge", *["1", "~1.5722", "~1,131.98"] * 2]  # 1.123 x 1.4
+    assert "~ ml.g5.xlarge: computed from EC2's price in eu-west-1; no source states SageMaker's" in output
+    assert "~: EC2's price of the same size and region times 1.2 (cpu), 1.25 (g), 1.4 (g.xlarge)" in output
+    assert "stated:" not in output
 
 
-def test_what_the_catalog_lacks_is_said_and_is_no_mistake(folder: FleetFolder) -> None:
-    folder.spec(base=SPEC.replace("g5", "c5"))
+def test_an_unknown_price_is_in_no_sum_and_the_line_to_write_is_named(folder: FleetFolder) -> None:
+    folder.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
     output = told(folder)
-    assert "unknown" in output
-    assert "sentences: the catalog has no price for ml.c5.xlarge; the totals leave it out" in output
-    assert "~" not in output
+    rows = {line.split("  ")[0]: line.split() for line in output.splitlines()}
+    assert rows["new"] == ["new", UNPRICED, *["1", "unknown", "unknown"] * 2]
+    assert rows["total, and 1 unknown"][-2:] == ["1.4080", "1,013.76"]
+    assert (
+        f"new: unknown, and in no sum: the catalog has no price of {UNPRICED} in us-east-1; write its price per"
+        f" hour into prices.yaml at the top of the fleet, with a `date` and `prices: {{us-east-1: {{{UNPRICED}: 0.10}}}}`"
+    ) in " ".join(output.split())
+
+
+def test_a_fleets_own_prices_and_currency_are_those_of_the_table(folder: FleetFolder) -> None:
+    folder.spec(name="large", base=SPEC.replace("sentences", "large").replace("g5.x", "g5.4x"))
+    own = "date: 2026-11-01\ncurrency: EUR\nprices: {us-east-1: {ml.g5.xlarge: 1}}\n"
+    folder.write("prices.yaml", own)
+    output = told(folder)
+    assert output.startswith("dev: account 111122223333, us-east-1; EUR")
+    rows = {line.split("  ")[0]: line.split() for line in output.splitlines()}
+    assert rows["sentences"][-2:] == ["1.0000", "720.00"]
+    assert rows["large"][-2:] == ["unknown", "unknown"]  # dollars are in no sum of euros
+    assert "in USD only; write `usd_rate`, the EUR for one dollar, into prices.yaml" in output
+    assert "prices.yaml of 2026-11-01, else no others" in output
+    folder.write("prices.yaml", f"{own}usd_rate: 0.9\ndiscount: 10%\n")
+    document = json.loads(told(folder, "--format", "json"))
+    (large, _), currency = document["endpoints"], document["currency"]
+    assert (currency, large["price_per_hour"], large["usd_per_hour"]) == (
+        "EUR",
+        "1.6443",
+        None,
+    )  # 2.03 x 0.81
+    assert document["own_prices"]["discount"] == "10%"
+
+
+def test_a_mistake_in_the_fleets_prices_is_one_of_the_command(folder: FleetFolder) -> None:
+    folder.write("prices.yaml", "date: 2026-11-01\nprices: {us-east-1: {ml.g5.xlarg: 1}}\n")
+    with pytest.raises(FindingsError) as refused:
+        told(folder)
+    (finding,) = refused.value.findings
+    assert (finding.file, finding.line) == (folder.root / "prices.yaml", 2)
+    assert finding.hint == "did you mean `ml.g5.xlarge`?"
 
 
 def test_a_schedule_is_said(folder: FleetFolder) -> None:
@@ -118,10 +154,10 @@ def test_as_many_instances_as_archives_save_nothing(sources: FleetFolder) -> Non
 
 
 def test_a_program_gets_money_as_text_and_null_for_what_is_not_known(sources: FleetFolder) -> None:
-    sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+    sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
     document = json.loads(told(sources, "--format", "json"))
-    cpu, three, two = document["endpoints"]
-    assert (cpu["usd_per_hour"], cpu["min"]["monthly"], document["not_in_total"]) == (None, None, ["cpu"])
+    new, three, two = document["endpoints"]
+    assert (new["usd_per_hour"], new["min"]["monthly"], document["not_in_total"]) == (None, None, ["new"])
     assert three["min"] == {"instances": 1, "hourly": "0.9400", "monthly": "676.80"}
     assert two["saving"] == {"apart_hourly": "3.0100", "percent": "50.00", "yearly": "13183.80"}
     assert document["total"]["min"] == {"hourly": "2.4450", "monthly": "1760.40"}
@@ -167,7 +203,7 @@ class TestOwnersAndGroups:
     def test_several_environments_are_added_up(self, sources: FleetFolder) -> None:
         sources.environment(name="prod")
         shown = told(sources, "--env", "prod", "--by", "environment")
-        assert shown.startswith("dev, prod: by environment; US dollars")
+        assert shown.startswith("dev, prod: by environment; USD")
         document = json.loads(told(sources, "--env", "prod", "--by", "owner", "--format", "json"))
         assert [(each["name"], len(each["endpoints"])) for each in document["groups"]] == [("(none)", 4)]
 
@@ -175,21 +211,21 @@ class TestOwnersAndGroups:
         self, sources: FleetFolder
     ) -> None:
         sources.environment(name="prod")
-        sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
-        document = json.loads(told(sources, "--env", "prod", "cpu", "--by", "owner", "--format", "json"))
+        sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
+        document = json.loads(told(sources, "--env", "prod", "new", "--by", "owner", "--format", "json"))
         (group,) = document["groups"]
-        both = [{"environment": name, "endpoint": "cpu"} for name in ("dev", "prod")]
+        both = [{"environment": name, "endpoint": "new"} for name in ("dev", "prod")]
         assert (group["endpoints"], group["not_in_sums"]) == (both, both)
 
-    def test_a_last_row_adds_up_all_and_a_star_marks_what_is_not_in_a_sum(self, sources: FleetFolder) -> None:
-        sources.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+    def test_a_last_row_adds_up_all_and_each_sum_counts_what_is_unknown(self, sources: FleetFolder) -> None:
+        sources.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
         sources.environment("overrides: {three-models: {owner: {team: search}}}\n")
         shown = told(sources, "--by", "owner")
         lines = [line.split() for line in shown.splitlines()]
         assert ["search", "1", "0.9400", "676.80", "2.8200", "2,030.40"] in lines
-        assert ["(none)", "*", "2", "1.5050", "1,083.60", "1.5050", "1,083.60"] in lines
-        assert ["total", "*", "3", "2.4450", "1,760.40", "4.3250", "3,114.00"] in lines
-        assert "* without cpu (dev): the catalog has no price" in shown
+        assert ["(none),", "and", "1", "unknown", "2", "1.5050", "1,083.60", "1.5050", "1,083.60"] in lines
+        assert ["total,", "and", "1", "unknown", "3", "2.4450", "1,760.40", "4.3250", "3,114.00"] in lines
+        assert "unknown, and in no sum: new (dev); run without --by to see why" in shown
 
     def test_an_endpoint_of_two_profiles_is_once_in_the_total(self, sources: FleetFolder) -> None:
         for name in ("one", "two"):

@@ -118,15 +118,31 @@ class TestPriceAndScaling:
         scaled = SCALED.replace("}", ", schedules: [{name: day, at: rate(1 day), max: 5}]}")
         assert on(folder, "ml.g5.xlarge", text=scaled)["price per hour"].value == "0.00 to 7.04 USD"
 
-    def test_a_computed_price_and_one_of_another_region_say_so(self, folder: FleetFolder) -> None:
+    def test_a_computed_price_is_of_the_region_and_says_so(self, folder: FleetFolder) -> None:
         file = folder.root / "environments/dev.yaml"
         file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))
-        shown = on(folder, "ml.g7.2xlarge")["price per hour"]
-        assert "in us-east-1, eu-west-1 may differ; computed from EC2's price" in shown.reason
+        shown = on(folder, "ml.c5.large")["price per hour"]
+        assert shown.value == "~0.12 USD"
+        assert (
+            shown.reason == "1 x 0.1152 USD on demand in eu-west-1; computed from EC2's price in that region"
+        )
         assert not shown.certain
 
-    def test_a_price_that_the_catalog_lacks_is_not_known(self, folder: FleetFolder) -> None:
-        assert on(folder, "ml.c5.xlarge")["price per hour"].value == "not known"
+    def test_a_price_of_the_fleets_own_file_is_shown_in_its_currency(self, folder: FleetFolder) -> None:
+        prices = "date: 2026-11-01\ncurrency: EUR\nprices: {us-east-1: {ml.g5.xlarge: 0.9}}\n"
+        folder.write("prices.yaml", prices)
+        shown = on(folder, "ml.g5.xlarge")["price per hour"]
+        assert (shown.value, shown.certain, shown.facts) == ("0.90 EUR", True, ())
+        assert shown.reason == "1 x 0.9 EUR on demand in us-east-1; prices.yaml of 2026-11-01 states it"
+
+    def test_an_unknown_price_is_unknown_and_what_to_write_is_named(self, folder: FleetFolder) -> None:
+        shown = on(folder, "ml.p6-b200.48xlarge")["price per hour"]
+        assert shown.value == "unknown"
+        assert shown.reason == (
+            "the catalog has no price of ml.p6-b200.48xlarge in us-east-1; write its price per hour into"
+            " prices.yaml at the top of the fleet, with a `date` and"
+            " `prices: {us-east-1: {ml.p6-b200.48xlarge: 0.10}}`"
+        )
 
     def test_a_gpu_target_is_that_of_one_gpu_times_the_machines(self, folder: FleetFolder) -> None:
         shown = on(folder, "ml.g5.12xlarge", text=SCALED)

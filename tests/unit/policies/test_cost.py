@@ -8,6 +8,8 @@ from fleet.catalog.prices import hosting_price
 from fleet.findings import Severity
 from policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
 
+UNPRICED = "ml.p6-b200.48xlarge"
+
 
 class TestCost:
     def test_the_largest_machine_a_hundred_times_is_refused_with_its_cost(self, fleet: PolicyFleet) -> None:
@@ -16,7 +18,8 @@ class TestCost:
         (refused,) = fleet.findings()
         assert (refused.code, refused.line, refused.severity) == ("FL954", 6, Severity.ERROR)
         assert refused.message == (
-            "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs 4,557,600 USD a month;"
+            "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs ~4,557,312 USD a month"
+            " (~: prices computed from EC2's in us-east-1);"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
         assert refused.hint == f"write another instance type{ASK}"
@@ -29,9 +32,9 @@ class TestCost:
         assert fleet.said() == []
 
     def test_exactly_the_limit_is_allowed_and_a_cent_more_is_not(self, fleet: PolicyFleet) -> None:
-        price = hosting_price("ml.g5.xlarge")
+        price = hosting_price("ml.g5.xlarge", "us-east-1")
         assert price is not None
-        month = price.usd_per_hour * 720
+        month = price.hourly * 720
         fleet.policy(f"monthly_cost: {{endpoint: {month}}}")
         assert fleet.said() == []
         fleet.policy(f"monthly_cost: {{endpoint: {float(month) - 0.01}}}")
@@ -62,15 +65,51 @@ class TestCost:
         self, fleet: PolicyFleet
     ) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
-        fleet.spec(instance="ml.g99.xlarge")
+        fleet.spec(instance=UNPRICED)
         (warned,) = fleet.findings()
         assert (warned.code, warned.severity, warned.line) == ("FL994", Severity.WARNING, 3)
         assert warned.message == (
-            "the catalog has no price of ml.g99.xlarge, so the cost is unknown;"
+            f"the catalog has no price of {UNPRICED} in us-east-1, so the cost is unknown;"
             f" policies/platform.yaml:5 allows 20,000 USD a month {BY}"
         )
+        assert warned.hint == (
+            "write its price per hour into prices.yaml at the top of the fleet, with a `date` and"
+            f" `prices: {{us-east-1: {{{UNPRICED}: 0.10}}}}`{ASK}"
+        )
+
+    def test_what_the_hint_names_ends_the_warning(self, fleet: PolicyFleet) -> None:
+        fleet.policy("monthly_cost: {endpoint: 20000}")
+        fleet.spec(instance=UNPRICED)
+        own = f"date: 2026-11-01\nprices: {{us-east-1: {{{UNPRICED}: 20}}}}\n"
+        fleet.folder.write("prices.yaml", own)
+        assert fleet.said() == []
+        fleet.folder.write("prices.yaml", own.replace(": 20}", ": 30}"))
+        (refused,) = fleet.findings()
+        assert "the endpoint costs 21,600 USD a month;" in refused.message
+
+    def test_a_limit_is_in_the_currency_of_the_fleets_prices(self, fleet: PolicyFleet) -> None:
+        fleet.policy("monthly_cost: {endpoint: 900}")
+        fleet.folder.write("prices.yaml", "date: 2026-11-01\ncurrency: EUR\nusd_rate: 0.9\n")
+        (refused,) = fleet.findings()  # 1,013.76 USD
+        assert "costs 912.38 EUR a month; policies/platform.yaml:5 allows 900 EUR" in refused.message
+
+    def test_a_mistake_in_the_prices_is_reported_and_no_cost_is_known(self, fleet: PolicyFleet) -> None:
+        fleet.policy("monthly_cost: {endpoint: 900}")
+        fleet.folder.write("prices.yaml", "date: 2026-11-01\ndiscout: 10%\n")
+        wrong, unknown = fleet.findings()
+        assert (wrong.code, wrong.line, wrong.hint) == ("FL110", 2, "did you mean `discount`?")
+        assert unknown.message.startswith("prices.yaml cannot be read, so the cost is unknown")
+
+    def test_an_instance_type_that_the_catalog_lacks_gets_no_price(self, fleet: PolicyFleet) -> None:
+        fleet.policy("monthly_cost: {endpoint: 20000}")
+        fleet.spec(instance="ml.g99.xlarge")
+        (warned,) = fleet.findings()
+        assert warned.message.startswith("the catalog does not have ml.g99.xlarge, so the cost is unknown")
+        assert warned.hint == f"write an instance type that it has{ASK}"
 
     def test_a_type_without_a_price_hides_no_cost_of_the_others(self, fleet: PolicyFleet) -> None:
         fleet.policy("monthly_cost: {endpoint: 20000}")
         fleet.spec(POOLS.replace("ml.g5.xlarge", "ml.g99.xlarge"))
-        assert fleet.codes() == ["FL954"]
+        (refused,) = fleet.findings()
+        assert refused.code == "FL954"
+        assert "a month, and 1 unknown" in refused.message

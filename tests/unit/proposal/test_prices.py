@@ -1,28 +1,64 @@
-"""A proposed spec has prices of a region that the endpoint is in, or states that there are none."""
+"""A proposed spec has the price of its instance in each region that the endpoint is in, or says unknown."""
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from fleet.catalog.prices import price_list
-from new_specs import NewSpecs
+from fleet.policies.check import policy_findings
+from fleet.spec.project import open_project
+from fleet_folder import ROOT
+from new_specs import NAME, NewSpecs
 
 
-def test_a_price_is_that_of_a_region_that_the_endpoint_is_in(new: NewSpecs) -> None:
+def words(new: NewSpecs) -> str:
+    return " ".join(new.text().replace("\n#", "").split())
+
+
+def test_a_price_is_that_of_each_region_that_the_endpoint_is_in(new: NewSpecs) -> None:
     new.onnx("embed")
-    assert f" an hour in {price_list().region}, as of {price_list().date})" in " ".join(new.text().split())
+    said = words(new)
+    assert (
+        "ml.g4dn.xlarge (an hour: 0.7364 USD in us-east-1, ~0.7364 USD in us-west-2; on-demand list" in said
+    )
+    assert "the cheapest in us-east-1 of g4dn, g5, g6" in said
 
 
 @pytest.mark.parametrize("local", ["us-east-1", "eu-central-1"])
-def test_without_prices_of_the_region_there_are_none(new: NewSpecs, local: str) -> None:
+def test_the_region_of_this_machine_has_no_price(new: NewSpecs, local: str) -> None:
     for file in (new.fleet.root / "environments").iterdir():
         file.write_text(file.read_text().replace("us-east-1", "eu-central-1"))
     here = f'environment: local\naccount: "123456789012"\nregion: {local}\n'
     new.fleet.write("environments/local.yaml", here)
     new.onnx("embed")
-    words = " ".join(new.text().replace("\n#", "").split())
-    assert (
-        "(the catalog has no prices of eu-central-1, us-west-2): the cheapest by us-east-1's prices of"
-        in words
+    assert "(an hour: ~0.9212 USD in eu-central-1, ~0.7364 USD in us-west-2;" in words(new)
+
+
+def test_where_no_price_is_known_the_smallest_is_proposed(new: NewSpecs) -> None:
+    for file in (new.fleet.root / "environments").iterdir():
+        file.write_text(file.read_text().replace("us-east-1", "cn-north-1"))
+    new.onnx("embed")
+    said = words(new)
+    assert "(an hour: ~0.7364 USD in us-west-2, unknown in cn-north-1; on-demand list" in said
+    assert "the smallest of g4dn, g5, g6" in said
+
+
+def test_the_fleets_own_prices_decide_what_is_cheapest(new: NewSpecs) -> None:
+    new.fleet.write("prices.yaml", "date: 2026-11-01\nprices: {us-east-1: {ml.g6.xlarge: 0.5}}\n")
+    new.onnx("embed")
+    assert "ml.g6.xlarge (an hour: 0.5 USD in us-east-1, ~1.1267 USD in us-west-2; prices.yaml of" in words(
+        new
     )
-    assert "an hour" not in words
+
+
+@pytest.mark.parametrize("region", ["us-east-1", "eu-west-1", "ap-south-1"])
+def test_the_policy_of_a_new_fleet_allows_the_proposal_for_a_cpu_model(new: NewSpecs, region: str) -> None:
+    for file in (new.fleet.root / "environments").iterdir():
+        file.write_text(file.read_text().replace("us-east-1", region))
+    new.fleet.write("policies/platform.yaml", (ROOT / "policies/platform.yaml").read_text())
+    new.python("embed", "instance_group [ { kind: KIND_CPU } ]")
+    assert "type: ml.c5.large" in new.text()
+    for name in ("dev", "prod"):
+        project = open_project(new.fleet.root, name, [NAME])
+        assert policy_findings(project, project.readable_specs(), date(2026, 11, 27)) == []

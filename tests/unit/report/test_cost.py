@@ -11,6 +11,8 @@ from fleet.report.cost import EndpointCost, FleetCost, fleet_cost
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 
+UNPRICED = "ml.p6-b200.48xlarge"
+"""No source states its price, and no stated price fits a factor of its family."""
 RANGE = "scaling: {min: 2, max: 8, gpu_utilization: 60}\n"
 NIGHTS = """\
 scaling:
@@ -33,7 +35,8 @@ def archives(count: int, instance: str = "ml.g4dn.4xlarge", text: str = "") -> s
 
 def costs(folder: FleetFolder, names: Sequence[str] = ()) -> FleetCost:
     project = open_project(folder.root, "dev", names)
-    return fleet_cost(project.environment, [project.load(name).spec for name in project.endpoints])
+    specs = [project.load(name).spec for name in project.endpoints]
+    return fleet_cost(project.environment, specs, project.fleet.prices)
 
 
 def cost(folder: FleetFolder, text: str = "", base: str = SPEC) -> EndpointCost:
@@ -120,7 +123,7 @@ class TestSaving:
         assert saving is not None
         assert saving.percent == Decimal("99.99")
 
-    @pytest.mark.parametrize("base", [archives(1), archives(2, "ml.c5.xlarge")])
+    @pytest.mark.parametrize("base", [archives(1), archives(2, UNPRICED)])
     def test_of_one_archive_or_without_a_price_none_is_told(self, folder: FleetFolder, base: str) -> None:
         assert cost(folder, base=base).saving is None
 
@@ -129,25 +132,33 @@ class TestFleet:
     def test_the_sum_is_of_all_that_have_a_price(self, folder: FleetFolder) -> None:
         folder.spec(RANGE)
         folder.spec(name="other", base=SPEC.replace("sentences", "other").replace("g5.x", "g6e.16x"))
-        folder.spec(name="cpu", base=SPEC.replace("sentences", "cpu").replace("g5", "c5"))
+        folder.spec(name="new", base=SPEC.replace("sentences", "new").replace("ml.g5.xlarge", UNPRICED))
         found = costs(folder)
         assert found.at_least is not None
         assert found.at_most is not None
         assert found.at_least.hourly == Decimal("12.2875")  # 2 x 1.408 + 9.4715
         assert found.at_most.monthly == Decimal("14929.56")  # (8 x 1.408 + 9.4715) x 720
-        assert [each.endpoint for each in found.unpriced] == ["cpu"]
-        certain = {each.endpoint: found.certain(each) for each in found.endpoints}
-        assert certain == {"sentences": True, "other": False, "cpu": False}
+        assert [each.endpoint for each in found.unpriced] == ["new"]
+        certain = {each.endpoint: each.certain for each in found.endpoints}
+        assert certain == {"sentences": True, "other": False, "new": False}
 
     def test_where_nothing_has_a_price_there_is_no_sum(self, folder: FleetFolder) -> None:
-        folder.spec(base=SPEC.replace("g5", "c5"))
+        folder.spec(base=SPEC.replace("ml.g5.xlarge", UNPRICED))
         assert (costs(folder).at_least, costs(folder).at_most) == (None, None)
 
-    def test_a_price_of_another_region_is_not_certain(self, folder: FleetFolder) -> None:
+    def test_a_computed_price_is_of_the_region_and_not_certain(self, folder: FleetFolder) -> None:
         file = folder.root / "environments/dev.yaml"
         file.write_text(file.read_text().replace("us-east-1", "eu-west-1"))
-        found = costs(folder)
-        assert (found.elsewhere, found.certain(found.endpoints[0])) == (True, False)
+        (found,) = costs(folder).endpoints
+        assert found.price is not None
+        assert (found.price.hourly, found.certain) == (Decimal("1.5722"), False)  # EC2's 1.123 x 1.4
+
+    def test_no_instances_cost_nothing_whatever_one_costs(self, folder: FleetFolder) -> None:
+        scaling = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
+        found = cost(folder, scaling, SPEC.replace("ml.g5.xlarge", UNPRICED))
+        assert found.at_least is not None
+        assert found.at_least.hourly == 0
+        assert found.at_most is None
 
     @pytest.mark.parametrize(("on", "count", "usd"), [("true", 1, "3.00"), ("false", 0, "0.00")])
     def test_dashboards_are_told_beside_the_sum(

@@ -17,7 +17,9 @@ def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[
     for name in environments or ("dev",):
         project = open_project(folder.root, name)
         loaded = [project.load(each) for each in project.endpoints]
-        fleets.append((fleet_cost(project.environment, [each.spec for each in loaded]), loaded))
+        fleets.append(
+            (fleet_cost(project.environment, [each.spec for each in loaded], project.fleet.prices), loaded)
+        )
     return {
         each.name: (len(each.endpoints), str(each.at_most.monthly) if each.at_most else "unknown")
         for each in cost_groups(fleets, labels_by(by))
@@ -61,7 +63,7 @@ def test_by_environment_each_is_a_group(three: FleetFolder) -> None:
 
 
 def test_a_group_without_prices_has_no_sum(three: FleetFolder) -> None:
-    three.environment("overrides: {texts: {instance: {type: ml.inf2.xlarge}}}\n")
+    three.environment("overrides: {texts: {instance: {type: ml.p6-b200.48xlarge}}}\n")
     assert groups(three, "owner")["(none)"] == (1, "unknown")
 
 

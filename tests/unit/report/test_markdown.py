@@ -30,7 +30,7 @@ class TestWhatIsSeenFirst:
         text = lines(fleet(change()))
         assert text[0] == MARKER
         assert text[1] == (
-            "### prod: 1 endpoint updated in place, +11,520.00 USD a month at max, the same at min · no interruption"
+            "### prod: 1 endpoint updated in place, the same cost at min, +11,520.00 USD a month at max · no interruption"
         )
 
     def test_no_change_is_one_line(self) -> None:

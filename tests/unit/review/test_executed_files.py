@@ -117,6 +117,16 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
     assert (found.executed, found.verdict) == ((), "nothing changes in dev")
 
 
+def test_prices_are_data_and_their_change_is_a_note(repository: GitRepository, folder: FleetFolder) -> None:
+    folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
+    folder.write("prices.schema.json", "{}")
+    found = review(folder.root)
+    assert (found.executed, found.differing) == ((), ())
+    assert [each for each in found.notes if "prices" in each] == [
+        "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
+    ]
+
+
 def test_a_context_of_the_cdk_is_data_and_no_promise_is_made_of_templates(
     repository: GitRepository, folder: FleetFolder
 ) -> None:

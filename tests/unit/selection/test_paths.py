@@ -37,6 +37,7 @@ ALL = ["bert-large", "bert-small", "resnet", "zoo"]
         ("environments", ALL),
         ("environments/dev.yaml", ALL),
         ("policies/cost.yaml", ALL),
+        ("prices.yaml", ALL),
         ("models/resnet/net/config.pbtxt", ["resnet"]),
         ("models/resnet/net/1/model.py", ["resnet"]),
         ("models/resnet", ["resnet"]),
@@ -50,6 +51,7 @@ def test_a_path_selects_the_endpoints_that_it_is_a_part_of(
     for file in ("model_specs/search/_folder.yaml", "model_specs/_folder.yaml", *policies):
         fleet.write(file, "logs: {}\n")
     fleet.write("locks/dev/zoo.lock.yaml", "endpoint: zoo\n")
+    fleet.write("prices.yaml", "date: 2026-11-01\n")
     found = selection(fleet, path)
     assert (found.endpoints, found.gone, found.drafts) == (names, [], [])
 

@@ -15,12 +15,13 @@ from pydantic.fields import FieldInfo
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.policy import Policy
+from fleet.spec.prices import FleetPrices
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.reference.keys import sections
-from fleet.spec.reference.page import beside, environment_page, policy_page, spec_page
+from fleet.spec.reference.page import beside, environment_page, policy_page, prices_page, spec_page
 from fleet.spec.reference.words import words
-from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema
+from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema, prices_schema
 from fleet.spec.source import Source
 from fleet.spec.values import Document, Seconds
 from fleet_folder import SPEC
@@ -29,6 +30,7 @@ PAGES: Mapping[str, tuple[type[Document], str]] = {
     "endpoint": (EndpointSpec, spec_page()),
     "environment": (Environment, environment_page()),
     "policy": (Policy, policy_page()),
+    "prices": (FleetPrices, prices_page()),
 }
 PLACE = re.compile(r'^\| (?:<a id="([^"]+)"></a>|\[`\w+`\]\(#([^)]+)\))', re.MULTILINE)
 EXAMPLES = [(kind, path) for kind in PAGES for path, told in beside(kind).items() if told.example]
@@ -36,6 +38,7 @@ REST = {
     "endpoint": yaml.safe_load(SPEC),
     "environment": yaml.safe_load(beside("environment")[""].example),
     "policy": {},
+    "prices": {},
 }
 """What a part of a file needs beside itself to be one."""
 MAPS = {"Times", "Shares", "Durations", "Counts"}
@@ -82,6 +85,7 @@ def test_every_example_and_every_further_page_is_of_a_section(kind: str) -> None
         "endpoint": endpoint_schema,
         "environment": environment_schema,
         "policy": policy_schema,
+        "prices": prices_schema,
     }
     schema = schemas[kind]()
     assert set(beside(kind)) <= {section.path for section in sections(schema)}
@@ -154,7 +158,7 @@ def spoken(seconds: int) -> str:
 def test_the_limits_of_every_duration_are_told(kind: str) -> None:
     document, page = PAGES[kind]
     found = list(limited_durations(document))
-    assert len(found) >= {"endpoint": 7, "environment": 1, "policy": 0}[kind]
+    assert len(found) >= {"endpoint": 7, "environment": 1}.get(kind, 0)
     for key, least, most in found:
         told = f"{spoken(least)} to {spoken(most)}" if least else f"at most {spoken(most)}"
         assert told in row(page, key), f"{key}: {told}"

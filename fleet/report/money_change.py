@@ -1,0 +1,87 @@
+"""What a change does to costs: in words that hide neither end of the range, nor what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from fleet.report.cost import Cost, with_unknown
+
+FREE = Cost(hourly=Decimal(0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostChange:
+    """Costs before and after; None where the price is unknown, zero where nothing runs.
+
+    With `same`, the same instances run, whatever they cost.
+    """
+
+    before: Cost | None
+    after: Cost | None
+    same: bool = False
+
+    @property
+    def difference(self) -> Cost | None:
+        """After less before; None if it is unknown."""
+        if self.same:
+            return FREE
+        if self.before is None or self.after is None:
+            return None
+        return Cost(hourly=self.after.hourly - self.before.hourly)
+
+    @property
+    def percent(self) -> int | None:
+        """The difference in percent of before; None where there was nothing, or a price is unknown."""
+        if self.difference is None or self.before is None or not self.before.hourly:
+            return None
+        return int((100 * self.difference.hourly / self.before.hourly).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoneyChange:
+    """The sums of the differences that are known, at the fewest and at the most instances.
+
+    Attributes:
+        least: None where none is known.
+        most: Likewise.
+        unknown: How many endpoints are in neither.
+    """
+
+    least: Cost | None
+    most: Cost | None
+    unknown: int
+
+    def words(self, currency: str, *, certain: bool = True) -> str:
+        """One phrase, such as `−120.00 USD a month at min, +8,114.00 at max, and 1 unknown`."""
+        if self.least is None or self.most is None:
+            return "cost unknown" if self.unknown else "the same cost"
+        least, most, sign = self.least.monthly, self.most.monthly, "" if certain else "~"
+        if least == most:
+            text = f"{sign}{signed(self.most)} {currency} a month" if most else "the same cost"
+        elif not least:
+            text = f"the same cost at min, {sign}{signed(self.most)} {currency} a month at max"
+        else:
+            maximum = f"{sign}{signed(self.most)}" if most else "the same"
+            text = f"{sign}{signed(self.least)} {currency} a month at min, {maximum} at max"
+        return with_unknown(text, self.unknown)
+
+
+def money_change(differences: Sequence[tuple[Cost | None, Cost | None]]) -> MoneyChange:
+    """The sums of the differences of endpoints, at min and at max; None for those that are unknown."""
+    known = [(least, most) for least, most in differences if least is not None and most is not None]
+    return MoneyChange(
+        least=_sum([least for least, _ in known]),
+        most=_sum([most for _, most in known]),
+        unknown=len(differences) - len(known),
+    )
+
+
+def signed(cost: Cost) -> str:
+    """A month's difference with its sign, as in `−405.07`."""
+    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
+
+
+def _sum(costs: Sequence[Cost]) -> Cost | None:
+    return Cost(hourly=sum((each.hourly for each in costs), Decimal(0))) if costs else None

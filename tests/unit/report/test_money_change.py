@@ -1,0 +1,127 @@
+"""The costs of a change in words: both ends of the range, and nothing unknown taken for 0."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from fleet.report.document import report_document
+from fleet.report.endpoint_change import Revision, endpoint_change
+from fleet.report.markdown import markdown
+from fleet.report.money_change import FREE, CostChange
+from fleet.report.page import page
+from fleet.report.price_changes import price_changes
+from fleet.report.update_effect import UpdateEffect
+from fleet.spec.prices import FleetPrices, PriceBook
+from fleet.spec.project import open_project
+from fleet_changes import change, cost, fleet
+from fleet_folder import SPEC, FleetFolder
+
+UNKNOWN = CostChange(before=None, after=None)
+GONE = cost(None, "0")
+"""Of an endpoint whose price is unknown, and that is removed."""
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words"),
+    [
+        (("2", "1"), ("4", "20"), "−720.00 USD a month at min, +11,520.00 at max"),
+        (("1", "2"), ("1", "2"), "+720.00 USD a month"),
+        (("1", "1"), ("4", "20"), "the same cost at min, +11,520.00 USD a month at max"),
+        (("2", "1"), ("4", "4"), "−720.00 USD a month at min, the same at max"),
+        (("1", "1"), ("4", "4"), "the same cost"),
+    ],
+)
+def test_the_first_line_names_both_ends(least: tuple[str, str], most: tuple[str, str], words: str) -> None:
+    found = fleet(change(least=cost(*least), most=cost(*most)))
+    assert f"updated in place, {words} · " in found.verdict
+
+
+def test_a_price_that_nobody_states_is_marked_at_both_ends() -> None:
+    found = fleet(change(least=cost("2", "1"), certain_price=False))
+    assert "~−720.00 USD a month at min, ~+11,520.00 at max" in found.verdict
+
+
+def test_an_unknown_cost_is_counted_beside_those_that_are_known() -> None:
+    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    found = fleet(gone, change(least=cost("1", "2"), most=cost("1", "2")))
+    assert ", +720.00 USD a month, and 1 unknown · " in found.verdict
+    document: Any = report_document(found)
+    (place,) = document["environments"]
+    assert place["difference"] == {"min": "720.00", "max": "720.00", "unknown": 1}
+    assert place["not_in_difference"] == ["addsub"]
+
+
+def test_unknown_beside_no_difference_is_not_the_same_cost() -> None:
+    found = fleet(change("new", least=UNKNOWN, most=UNKNOWN), change(most=cost("1", "1")))
+    assert ", the same cost, and 1 unknown · " in found.verdict
+
+
+def test_where_nothing_is_known_the_cost_is_unknown() -> None:
+    assert ", cost unknown · " in fleet(change(least=UNKNOWN, most=UNKNOWN)).verdict
+
+
+def test_the_same_instances_cost_the_same_whatever_that_is() -> None:
+    same = CostChange(before=None, after=None, same=True)
+    assert ", the same cost · " in fleet(change(least=same, most=same)).verdict
+
+
+def test_the_sums_of_owners_count_what_is_unknown() -> None:
+    mine = change("mine", owner="search", least=cost("1", "2"), most=cost("1", "2"))
+    found = fleet(mine, change("new", owner="search", least=UNKNOWN, most=UNKNOWN))
+    assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(found, 0)
+
+
+def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
+    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone), 0)
+
+
+def test_the_chart_has_a_word_for_what_is_unknown_and_no_bar() -> None:
+    gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
+    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(gone)))
+    assert re.findall(r">([^<>]+)</text>", chart) == ["addsub", "unknown before", "0.00 to 0.00"]
+    both = change("new", least=UNKNOWN, most=UNKNOWN)
+    (chart,) = re.findall(r"<svg.*?</svg>", page(fleet(both)))
+    assert "<rect" not in chart
+    assert re.findall(r">([^<>]+)</text>", chart) == ["new", "unknown before", "unknown after"]
+
+
+def revision(folder: FleetFolder, text: str = "") -> Revision:
+    folder.spec(text, base=SPEC.replace("ml.g5.xlarge", "ml.p6-b200.48xlarge"))
+    project = open_project(folder.root, "dev")
+    return Revision(root=folder.root, environment=project.environment, loaded=project.load("sentences"))
+
+
+def test_a_change_of_instances_without_a_price_is_unknown_and_any_other_costs_nothing(
+    folder: FleetFolder,
+) -> None:
+    before, prices = revision(folder), PriceBook()
+    other = endpoint_change("sentences", before, revision(folder, "logs: {retention_days: 7}\n"), prices)
+    assert other.least.difference == FREE
+    scaled = "scaling: {min: 0, max: 2, gpu_utilization: 60}\n"
+    more = endpoint_change("sentences", before, revision(folder, scaled), prices)
+    assert (more.least.difference, more.most.difference) == (None, None)
+    gone = endpoint_change("sentences", before, None, prices)
+    assert (gone.least.before, gone.least.after, gone.least.difference) == (None, FREE, None)
+
+
+def test_every_sum_is_in_the_fleets_currency() -> None:
+    found = fleet(change(least=cost("1", "2"), most=cost("1", "2")), currency="EUR")
+    assert "+720.00 EUR a month" in found.verdict
+    for text in (markdown(found, 0), page(found)):
+        assert "EUR a month, min" in text
+        assert "USD" not in text
+
+
+def test_other_prices_are_a_note_with_the_first_of_them() -> None:
+    before = PriceBook(FleetPrices.model_validate({"date": "2026-11-01", "discount": "10%"}))
+    own = {"date": "2026-11-20", "currency": "EUR", "prices": {"eu-west-1": {"ml.c5.large": 0.09}}}
+    after = PriceBook(FleetPrices.model_validate(own))
+    assert [*price_changes(before, after)] == [
+        "`prices.yaml` differs (currency USD → EUR, discount 10 → not given, ml.c5.large in eu-west-1 not given"
+        " → 0.09): all costs here are at the new prices"
+    ]
+    assert [*price_changes(after, after)] == []

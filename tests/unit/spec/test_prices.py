@@ -1,0 +1,107 @@
+"""`prices.yaml`: a fleet's own prices over the catalog's, in one currency, and what is refused in it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fleet.spec.prices import PriceBook, read_prices
+
+DATE = "date: 2026-11-01\n"
+OWN = "prices: {eu-west-1: {ml.c5.large: 0.09}}\n"
+
+
+def book(folder: Path, text: str) -> PriceBook:
+    (folder / "prices.yaml").write_text(text)
+    return read_prices(folder)
+
+
+def hourly(found: PriceBook, name: str, region: str = "eu-west-1") -> Decimal | None:
+    price = found.price(name, region)
+    return None if price is None else price.hourly
+
+
+def test_without_the_file_prices_are_the_catalogs(tmp_path: Path) -> None:
+    found = read_prices(tmp_path)
+    assert (found.currency, hourly(found, "ml.c5.large")) == ("USD", Decimal("0.1152"))
+    assert found.words == "on-demand list prices of 2026-11-27"
+
+
+def test_a_price_of_the_file_is_certain_and_the_others_are_the_catalogs(tmp_path: Path) -> None:
+    found = book(tmp_path, DATE + OWN)
+    price = found.price("ml.c5.large", "eu-west-1")
+    assert price is not None
+    assert (price.hourly, price.certain) == (Decimal("0.09"), True)
+    assert price.origin == "prices.yaml of 2026-11-01 states it"
+    assert hourly(found, "ml.m5.xlarge") == Decimal("0.257")
+    assert hourly(found, "ml.c5.large", "us-east-1") == Decimal("0.102")
+
+
+def test_a_discount_is_of_the_catalogs_prices_alone(tmp_path: Path) -> None:
+    found = book(tmp_path, f"{DATE}discount: 12%\n{OWN}")
+    assert hourly(found, "ml.c5.large") == Decimal("0.09")
+    assert hourly(found, "ml.g5.12xlarge") == Decimal("6.9608")  # 7.91 x 0.88
+    assert found.words == "prices.yaml of 2026-11-01, else on-demand list prices of 2026-11-27, less 12 %"
+
+
+def test_in_another_currency_the_catalogs_prices_are_unknown_without_a_rate(tmp_path: Path) -> None:
+    found = book(tmp_path, f"{DATE}currency: EUR\n{OWN}")
+    assert hourly(found, "ml.c5.large") == Decimal("0.09")
+    assert (hourly(found, "ml.m5.xlarge"), found.dashboards(1)) == (None, None)
+    assert found.absence("ml.m5.xlarge", "eu-west-1") == (
+        "the catalog has the price of ml.m5.xlarge in eu-west-1 in USD only",
+        "write `usd_rate`, the EUR for one dollar, into prices.yaml",
+    )
+
+
+def test_a_rate_converts_the_catalogs_prices(tmp_path: Path) -> None:
+    found = book(tmp_path, f"{DATE}currency: EUR\nusd_rate: 0.9\ndiscount: 10%\n")
+    assert hourly(found, "ml.m5.xlarge") == Decimal("0.2082")  # 0.257 x 0.9 x 0.9
+    assert found.dashboards(2) == Decimal("5.40")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "hint"),
+    [
+        ("discount: 10%\n", 1, "the key `date` is missing", "Day on which the prices were agreed"),
+        (f"{DATE}currency: euro\n{OWN}", 2, 'is "euro"', ""),
+        (f"{DATE}discount: 12\n", 2, "write a number above 0 and up to 100 with its sign", ""),
+        (f"{DATE}usd_rate: 0.9\n{OWN}", 1, "`currency` is USD", "leave it out"),
+        (DATE, 1, "it states no price", "write `prices`, `discount` or `usd_rate`"),
+        (
+            f"{DATE}prices: {{eu-west-7: {{}}}}\n",
+            2,
+            "hosts no endpoints in such a region",
+            "did you mean `eu-",
+        ),
+        (
+            f"{DATE}prices:\n  eu-west-1:\n    ml.c5.larg: 1\n",
+            4,
+            "SageMaker hosting has no such instance type",
+            "did you mean `ml.c5.large`?",
+        ),
+        (f"{DATE}prices: {{eu-west-1: {{ml.c5.large: 0}}}}\n", 2, "it must be more than 0", ""),
+    ],
+)
+def test_a_mistake_has_its_line_and_its_remedy(
+    tmp_path: Path, text: str, line: int, message: str, hint: str
+) -> None:
+    found = book(tmp_path, text)
+    (finding,) = found.findings
+    assert (finding.file, finding.line) == (tmp_path / "prices.yaml", line)
+    assert message in finding.message
+    assert hint in finding.hint
+
+
+def test_with_a_mistake_no_price_is_known(tmp_path: Path) -> None:
+    found = book(tmp_path, f"{DATE}discout: 10%\n")
+    assert hourly(found, "ml.c5.large") is None
+    assert found.absence("ml.c5.large", "eu-west-1")[0] == "prices.yaml cannot be read"
+
+
+def test_prices_are_read_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(DATE + OWN)
+    (tmp_path / "prices.yaml").symlink_to("other.yaml")
+    assert [each.code for each in read_prices(tmp_path).findings] == ["FL105"]
