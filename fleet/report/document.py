@@ -8,6 +8,7 @@ from fleet.catalog.prices import price_list
 from fleet.findings import Finding
 from fleet.report.cost import Cost
 from fleet.report.endpoint_change import CostChange, EndpointChange
+from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.product_change import ProductChange
@@ -59,6 +60,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         },
         "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
+        "groups": [_group(one) for one in each.groups],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
         "findings": {
             "new": [_finding(one) for one in each.new],
@@ -87,6 +89,15 @@ def _endpoint(each: EndpointChange) -> dict[str, object]:
         "warnings": list(each.warnings),
         "rollback": each.rollback,
         "resources": [_resource(one) for one in each.resources],
+    }
+
+
+def _group(each: EndpointGroup) -> dict[str, object]:
+    """Endpoints of which a reviewer reads the same, with the sums of their costs."""
+    return {
+        "endpoints": list(each.names),
+        "label": each.label,
+        "cost": {"min": _cost(each.common.least), "max": _cost(each.common.most)},
     }
 
 

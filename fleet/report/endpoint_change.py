@@ -102,7 +102,7 @@ class EndpointChange:
         areas: The parts of the template that differ, in the words of the spec.
         traffic: What happens to calls; None where nothing is moved.
         need: Instances that AWS has to have.
-        is_scaled: Whether it scales when the update begins.
+        is_scaled: Whether it scales before and after.
         limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
         certain_price: Whether a source states all prices for the region.
@@ -179,7 +179,7 @@ def endpoint_change(name: str, before: Revision | None, after: Revision | None) 
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
-        is_scaled=old_spec is not None and old_spec.scaling is not None,
+        is_scaled=all(each is not None and each.scaling is not None for each in (old_spec, new_spec)),
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=CostChange(before=_cost(before, least=True), after=_cost(after, least=True)),
         most=CostChange(before=_cost(before, least=False), after=_cost(after, least=False)),

@@ -51,6 +51,15 @@ class _Pair:
         )
 
     @property
+    def comparable(self) -> tuple[str, ...]:
+        """Those of them that neither commit has with a mistake: no other template says anything."""
+        return tuple(
+            name
+            for name in self.differing
+            if not any(side[name].problem for side in (self.old, self.new) if name in side)
+        )
+
+    @property
     def has_same_settings(self) -> bool:
         return self.before.settings == self.after.settings
 
@@ -120,7 +129,7 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
     jobs = list[tuple[int, int, EnvironmentSide, list[str]]]()
     for number, pair in enumerate(pairs):
         for side, (place, revisions) in enumerate(pair.sides):
-            names = [each for each in pair.differing if each in revisions and not revisions[each].problem]
+            names = [each for each in pair.comparable if each in revisions]
             if place.project and (names or not pair.has_same_settings):
                 jobs.append((number, side, place, names))
     if not jobs:
