@@ -79,7 +79,7 @@ def _label(text: str, y: int) -> str:
 
 
 def _bar(kind: str, x: float, y: int, width: str, more: str = "") -> str:
-    return f'<rect class="{kind}" x="{x:g}" y="{y - BAR + 3}" width="{width}" height="{BAR - 2}"{more}/>'
+    return f'<rect class="{kind}" x="{x:g}" y="{y - BAR + 5}" width="{width}" height="{BAR - 2}"{more}/>'
 
 
 def _value(length: float, y: int, text: str) -> str:

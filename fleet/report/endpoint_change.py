@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -11,6 +11,7 @@ from fleet.catalog.instances import instance
 from fleet.core.sizes import count_of
 from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
 from fleet.report.cost import Cost, EndpointCost, fleet_cost
+from fleet.report.file_changes import Sizes
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.permission_changes import permission_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
@@ -34,6 +35,7 @@ class Revision:
         lock: None where there is none, or it cannot be read.
         template: That of its stack; empty where it cannot be synthesised.
         problem: Why it cannot; "" if it can.
+        sizes: Bytes of locked files that the commit has, by repository and path.
     """
 
     root: Path
@@ -42,6 +44,7 @@ class Revision:
     lock: Lock | None = None
     template: Template = field(default_factory=dict)
     problem: str = ""
+    sizes: Mapping[str, Sizes] = field(default_factory=dict)
 
     @property
     def spec(self) -> EndpointSpec | None:
@@ -239,7 +242,7 @@ def _models(spec: EndpointSpec) -> str:
 
 def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
     if before and after and before.lock and after.lock:
-        yield from content_changes(before.lock, after.lock)
+        yield from content_changes(before.lock, after.lock, (before.sizes, after.sizes))
     elif before is None and after and after.lock:
         yield from content_changes(Lock(endpoint=after.lock.endpoint, archives={}), after.lock)
 

@@ -38,7 +38,8 @@ def content_changes(
             files = tuple(file_changes(repository, before, after, sizes))
             for file in files:
                 changed.setdefault(f"{f'{repository}: ' * several}{file}", [])
-            changed.setdefault(_changed(old, new, has_files=bool(files)), []).append(name)
+            if text := _changed(old, new, has_files=bool(files)):
+                changed.setdefault(text, []).append(name)
     for text, names in changed.items():
         yield f"archive{'s' * (len(names) > 1)} {', '.join(names)}: {text}" if names else text
     old_image, new_image = (_image(lock) for lock in (before, after))
@@ -73,7 +74,8 @@ def _changed(before: LockedArchive, after: LockedArchive, *, has_files: bool) ->
         for each, engine in after.engines.items()
         if each in before.engines and before.engines[each].key != engine.key
     ]
-    size = f"{filesize.decimal(before.size)} → {filesize.decimal(after.size)}"
+    sizes = [filesize.decimal(each.size) for each in (before, after)]
+    size = "" if has_files and sizes[0] == sizes[1] else " → ".join(sizes)
     is_other = (before.repository or "") != (after.repository or "") or not engines
     what = "other files" if is_other and not has_files else ""
     return ", ".join(filter(None, [what, *models, *engines, size]))

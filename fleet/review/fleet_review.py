@@ -17,6 +17,7 @@ from fleet.report.permission_changes import permission_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
+from fleet.review.file_sizes import Known, file_sizes
 from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
@@ -94,7 +95,11 @@ def fleet_review(
         files = [each for each in changed if each.parts[0] in PARTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
-        found = tuple(_environment(pair, *templates[number], today) for number, pair in enumerate(pairs))
+        sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]
+        found = tuple(
+            _environment(pair, made, known, today)
+            for pair, made, known in zip(pairs, templates, sizes, strict=True)
+        )
         product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
         return FleetChange(
             reference=reference,
@@ -144,18 +149,25 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
     return list(found)
 
 
-def _environment(pair: _Pair, before: Templates, after: Templates, today: date) -> EnvironmentChange:
+def _environment(
+    pair: _Pair, templates: tuple[Templates, Templates], sizes: tuple[Known, Known], today: date
+) -> EnvironmentChange:
+    before, after = templates
+    old, new = (
+        {name: _with(side, made, known, name) for name in pair.differing}
+        for side, made, known in zip((pair.old, pair.new), templates, sizes, strict=True)
+    )
     changes = with_renames(
         [
             change
             for name in pair.differing
-            for change in [endpoint_change(name, _with(pair.old, before, name), _with(pair.new, after, name))]
+            for change in [endpoint_change(name, old[name], new[name])]
             if not _is_void(change)
         ],
         *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
     )
-    old, new = before.get("", {}), after.get("", {})
-    shared = tuple(compare(old, new)) if old and new else ()
+    earlier, later = before.get("", {}), after.get("", {})
+    shared = tuple(compare(earlier, later)) if earlier and later else ()
     project = pair.after.project or pair.before.project
     appeared, fixed = _findings(pair, today)
     return EnvironmentChange(
@@ -163,16 +175,18 @@ def _environment(pair: _Pair, before: Templates, after: Templates, today: date) 
         region=project.environment.region if project else "",
         endpoints=tuple(changes),
         shared=shared,
-        permissions=permission_changes(old, new) if old and new else (),
+        permissions=permission_changes(earlier, later) if earlier and later else (),
         new=appeared,
         fixed=fixed,
         notes=_notes(pair),
     )
 
 
-def _with(revisions: Mapping[str, Revision], templates: Templates, name: str) -> Revision | None:
+def _with(
+    revisions: Mapping[str, Revision], templates: Templates, sizes: Known, name: str
+) -> Revision | None:
     found = revisions.get(name)
-    return replace(found, template=templates.get(name, {})) if found else None
+    return replace(found, template=templates.get(name, {}), sizes=sizes.get(name, {})) if found else None
 
 
 def _is_void(change: EndpointChange) -> bool:
