@@ -45,7 +45,8 @@ svg{width:100%;height:auto;max-width:52rem;display:block}svg text{font-size:12px
 @media(max-width:48rem){table,tbody,tr,td{display:block}thead{display:none}
 tr{border-bottom:2px solid #8c959f;padding:.5rem 0}
 td,td.n{border:0;padding:.15rem 0;text-align:left;min-width:0}
-td::before{content:attr(data-h)": ";color:#57606a;font-weight:400}td:first-child{font-weight:600}td details{display:inline-block}
+td::before{content:attr(data-h)": ";color:#57606a;font-weight:400}
+td:first-child{font-weight:600}td details{display:inline-block}
 svg text{font-size:17px}}
 .before{fill:#9aa5b1}.after{fill:#0969da}.more{opacity:.35}svg text.in{fill:#fff}
 """

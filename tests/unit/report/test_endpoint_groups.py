@@ -183,7 +183,8 @@ class TestOtherFormats:
         assert "min-width:44rem" not in text
 
     def test_json_keeps_each_endpoint_and_adds_the_groups(self) -> None:
-        (place,) = report_document(fleet(*MANY, change("other")))["environments"]  # type: ignore[misc]
+        document: Any = report_document(fleet(*MANY, change("other")))
+        (place,) = document["environments"]
         assert len(place["endpoints"]) == 201
         assert [each["label"] for each in place["groups"]] == ["other", "200 endpoints of 30 owners"]
         assert place["groups"][1]["endpoints"][199] == "endpoint-0199"

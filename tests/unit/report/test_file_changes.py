@@ -44,7 +44,7 @@ def test_a_size_that_nothing_tells_is_not_given() -> None:
     both = {**LABELS, "labels/1/words.txt": "crc32:00000003"}
     after = lock({**both, "labels/1/model.py": "crc32:0000000f"}, 1, 42_000)
     assert changes(lock(both), after) == ["labels/1/model.py changed", "archive phototags: 41.0 kB → 42.0 kB"]
-    known = ({}, {"phototags": {"labels/1/model.py": 700}})
+    known: Any = ({}, {"phototags": {"labels/1/model.py": 700}})
     assert changes(lock(both), after, known)[0] == "labels/1/model.py changed, now 700 bytes"
 
 

@@ -43,8 +43,9 @@ def sizes(folder: FleetFolder) -> tuple[dict[str, int], dict[str, int]]:
         before = base_side(Fleet(base.root), "dev")
         after = head_side(Fleet(folder.root), "dev", before)
         environment = open_project(folder.root, "dev").environment
-        sides = [each.revisions(["sentences"], environment) for each in (before, after)]
-        found = file_sizes(base, *sides, ["sentences"])
+        names = ["sentences"]
+        sides = [each.revisions(names, environment) for each in (before, after)]
+        found = file_sizes(base, sides[0], sides[1], names)
     old, new = (dict(each.get("sentences", {}).get("sentences", {})) for each in found)
     return old, new
 
