@@ -53,7 +53,7 @@ class _Pair:
 
     @property
     def comparable(self) -> tuple[str, ...]:
-        """Those of them that neither commit has with a mistake: no other template says anything."""
+        """Those of them that neither commit has with a mistake: no other template is compared."""
         return tuple(
             name
             for name in self.differing
