@@ -11,7 +11,9 @@ from fleet.report.traffic import Traffic, shown_seconds
 
 WIDTH, BAR, GAP, BETWEEN = 640, 20, 8, 2
 """Units of the view boxes; the browser scales them, on a narrow screen with larger letters."""
-MAX_LABEL = 70
+LETTER = 9.6
+"""The width of one on a narrow screen, where they are the largest."""
+MAX_LABEL = int(WIDTH / LETTER)
 """Characters of the line above the bars."""
 VALUE = 250
 """The width of the column with what the bars show."""
@@ -83,7 +85,9 @@ def _bar(kind: str, x: float, y: int, width: str, more: str = "") -> str:
 
 
 def _value(length: float, y: int, text: str) -> str:
-    return f'<text x="{length + 6:.1f}" y="{y}">{escape(text)}</text>'
+    """A text after a bar; a long one begins in the bar, so that it ends inside."""
+    x = max(0.0, min(length + 6, WIDTH - LETTER * len(text)))
+    return f'<text x="{x:.1f}" y="{y}">{escape(text)}</text>'
 
 
 def _drawing(drawn: Iterable[str], y: int) -> str:
