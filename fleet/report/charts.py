@@ -15,7 +15,7 @@ LETTER = 9.6
 """The width of one on a narrow screen, where they are the largest."""
 MAX_LABEL = int(WIDTH / LETTER)
 """Characters of the line above the bars."""
-VALUE = 250
+VALUE = 260
 """The width of the column with what the bars show."""
 ROOM = WIDTH - VALUE
 MIN_TEXT = 34

@@ -19,6 +19,8 @@ PARTS = ("model_specs", "locks", "environments", "profiles", "policies", "cdk.js
 """What a synthesis reads; model repositories, with their weights, are not among it."""
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""
+MAX_ARGUMENTS = 500
+"""Paths for one process of Git."""
 WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
 _LACKING = b"BAD"
 """How `ls-tree` prints the size of what a partial clone has not fetched."""
@@ -96,12 +98,14 @@ def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Pat
         files: Absolute paths; none is written there.
         limit: Bytes of one file, and of all of them; the largest are left out.
     """
-    if not files:
-        return {}
-    sizes = dict[Path, tuple[int, bytes]]()
-    for mode, _, identity, size, name in _listed(base, [each.relative_to(base.place) for each in files]):
-        if int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE} and size != _LACKING:
-            sizes[base.place / os.fsdecode(name)] = int(size), identity
+    names, sizes = {*files}, dict[Path, tuple[int, bytes]]()
+    for start in range(0, len(files), MAX_ARGUMENTS):
+        paths = [each.relative_to(base.place) for each in files[start : start + MAX_ARGUMENTS]]
+        for mode, _, identity, size, name in _listed(base, paths):
+            file = base.place / os.fsdecode(name)
+            is_file = int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE}
+            if is_file and size != _LACKING and file in names:
+                sizes[file] = int(size), identity
     chosen, total = dict[Path, bytes](), 0
     for file, (length, identity) in sorted(sizes.items(), key=lambda each: each[1][0]):
         if (total := total + length) > limit:

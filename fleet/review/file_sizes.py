@@ -64,7 +64,7 @@ def _files(
                 mine.lock.repositories[repository].files if repository in mine.lock.repositories else {}
             )
             for path in differing_files(repository, old.lock, new.lock)[:MAX_FILES]:
-                if path in checksums and not path.endswith(MANY):
+                if path in checksums and path.isprintable() and not path.endswith(MANY):
                     file = Path(os.path.normpath(folder / path))
                     yield _LockedFile(name, repository, path, checksums[path], file)
 

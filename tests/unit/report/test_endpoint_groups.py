@@ -197,3 +197,13 @@ def test_a_name_that_is_part_of_another_word_stays() -> None:
         for name in ("ab", "cd")
     ]
     assert len(rows(markdown(fleet(*found), 0))) == 2
+
+
+def test_an_owner_is_neither_markup_nor_html_nor_another_cell() -> None:
+    owner = "a|b <img src=x> @everyone"
+    found = [change(f"endpoint-{number}", owner=owner) for number in range(4)]
+    (row,) = rows(markdown(fleet(*found), 0))
+    assert row.count(" | ") == 5
+    assert "a\\|b \\<img" in row
+    assert "@everyone" not in row
+    assert "<img" not in page(fleet(*found))

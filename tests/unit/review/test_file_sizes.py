@@ -95,3 +95,13 @@ def test_a_repository_outside_of_the_clone_is_not_read(folder: FleetFolder, tmp_
         base=(folder.root / "model_specs/sentences.yaml").read_text().replace("../rep", "../../../rep")
     )
     assert sizes(folder) == ({CODE: len(BEFORE)}, {})
+
+
+@pytest.mark.parametrize("path", ["../../../elsewhere.py", "embed", ".", "a\\0b", "\\ud800", "x" * 5000])
+def test_a_path_of_a_lock_that_is_none_of_a_file_is_not_read(folder: FleetFolder, path: str) -> None:
+    branched(folder)
+    locked(folder)
+    lock = folder.root / "locks/dev/sentences.lock.yaml"
+    lock.write_text(lock.read_text().replace(f"{CODE}:", f'"{path}":'))
+    old, new = sizes(folder)
+    assert path not in {**old, **new}
