@@ -35,7 +35,7 @@ class QuotaChange:
         """What it comes to, in words."""
         second = f", and {self.beside_at_once} beside them" if self.beside else ""
         if self.at_once > 1:
-            second += f" while {self.at_once} are updated at one time, {self.beside} one after the other"
+            second += f" while {self.at_once} are updated at one time ({self.beside} if one after the other)"
         elif second:
             second += " during an update"
         return f"{self.quota}: {self.before:,} → {self.after:,} at the most{second}"

@@ -25,11 +25,11 @@ def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> Endpoin
         ([2], "4 → 4 at the most, and 2 beside them during an update"),
         (
             [2, 3],
-            "8 → 8 at the most, and 5 beside them while 2 are updated at one time, 3 one after the other",
+            "8 → 8 at the most, and 5 beside them while 2 are updated at one time (3 if one after the other)",
         ),
         (
             [1, 2, 3, 4, 5, 6],
-            "24 → 24 at the most, and 18 beside them while 4 are updated at one time, 6 one after the other",
+            "24 → 24 at the most, and 18 beside them while 4 are updated at one time (6 if one after the other)",
         ),
     ],
 )
