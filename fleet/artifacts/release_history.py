@@ -112,11 +112,11 @@ def _changes(before: Release, after: Release) -> Iterator[str]:
         return
     yield from map(str, recorded_changes(old.spec, new.spec))
     try:
-        locks = [Lock.model_validate_json(json.dumps(each.lock)) for each in (old, new)]
+        earlier, later = (Lock.model_validate_json(json.dumps(each.lock)) for each in (old, new))
     except ValidationError:
         yield from _unexplained(before, after)
     else:
-        yield from content_changes(*locks)
+        yield from content_changes(earlier, later)
 
 
 def _unexplained(before: Release, after: Release) -> Iterator[str]:

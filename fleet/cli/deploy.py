@@ -15,7 +15,7 @@ from fleet.artifacts.progress import progress_on
 from fleet.artifacts.releases import release_source
 from fleet.aws.actor import actor
 from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
+from fleet.aws.deploy.deploy import Deploy, Parallelism
 from fleet.aws.deploy.deploy_folder import DeployFolder
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
@@ -27,6 +27,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
+from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.local.limitations import with_servable_images

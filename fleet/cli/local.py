@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from fleet.aws.api.emulator import client_variables
-from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
 from fleet.cli.arguments import Concurrency, Endpoints, FailFast
 from fleet.cli.current_fleet import current_fleet
 from fleet.cli.interruption import end_like_ctrl_c
@@ -19,6 +18,7 @@ from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
 from fleet.core.project_root import project_root
 from fleet.core.sizes import format_size
+from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor

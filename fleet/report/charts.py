@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
 
@@ -10,11 +10,15 @@ from fleet.report.endpoint_change import EndpointChange
 from fleet.report.money_change import CostChange
 from fleet.report.traffic import Traffic, shown_seconds
 
-WIDTH, BAR, GAP = 640, 14, 10
-"""Units of the view boxes; the browser scales them."""
-LABEL, VALUE = 210, 200
-"""The widths of the columns with names, and with what the bars show."""
-ROOM = WIDTH - LABEL - VALUE
+WIDTH, BAR, GAP, BETWEEN = 640, 20, 8, 2
+"""Units of the view boxes; the browser scales them, on a narrow screen with larger letters."""
+LETTER = 9.6
+"""The width of one on a narrow screen, where they are the largest."""
+MAX_LABEL = int(WIDTH / LETTER)
+"""Characters of the line above the bars."""
+VALUE = 260
+"""The width of the column with what the bars show."""
+ROOM = WIDTH - VALUE
 MIN_TEXT = 34
 """A part of a bar that is as wide as this has room for its percentage."""
 DARK = 60
@@ -38,24 +42,27 @@ def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
     longest = max((most for *_, most in rows if most is not None), default=Decimal(0)) or Decimal(1)
     y, drawn = 0, list[str]()
     for label, kind, least, most in rows:
-        y += BAR + (GAP if label else 2)
-        drawn += [_label(label, y)] * bool(label)
+        if label:
+            y += BAR + GAP
+            drawn.append(_label(label, y))
+        y += BAR + BETWEEN
         if least is None or most is None:
             drawn.append(_value(0, y, f"unknown {kind}"))
             continue
         low, high = (f"{ROOM * length / longest:.2f}" for length in (least, most))
-        drawn += [_bar(f"{kind} more", LABEL, y, high), _bar(kind, LABEL, y, low)]
+        drawn += [_bar(f"{kind} more", 0, y, high), _bar(kind, 0, y, low)]
         drawn.append(_value(float(high), y, f"{least:,} to {most:,}"))
     return _drawing(drawn, y)
 
 
-def rollout_chart(rollouts: Mapping[str, Traffic]) -> str:
-    """A bar for each endpoint, with a part for each phase: the more calls it moves, the fuller its colour."""
-    longest = max((each.shortest or 0 for each in rollouts.values()), default=0) or 1
+def rollout_chart(rollouts: Sequence[tuple[str, Traffic]]) -> str:
+    """A bar for each label, with a part for each phase: the more calls it moves, the fuller its colour."""
+    longest = max((each.shortest or 0 for _, each in rollouts), default=0) or 1
     y, drawn = 0, list[str]()
-    for endpoint, traffic in rollouts.items():
-        y, x = y + BAR + GAP, float(LABEL)
-        drawn.append(_label(endpoint, y))
+    for label, traffic in rollouts:
+        y, x = y + BAR + GAP, 0.0
+        drawn.append(_label(label, y))
+        y += BAR + BETWEEN
         for phase in traffic.phases:
             width = ROOM * phase.seconds / longest
             opacity = FAINTEST + (1 - FAINTEST) * phase.share / 100
@@ -66,7 +73,7 @@ def rollout_chart(rollouts: Mapping[str, Traffic]) -> str:
             x += width
         words = shown_seconds(traffic.shortest or 0)
         words += f", at most {shown_seconds(traffic.longest)}" if traffic.longest else ""
-        drawn.append(_value(x - LABEL, y, words))
+        drawn.append(_value(x, y, words))
     return _drawing(drawn, y)
 
 
@@ -76,15 +83,17 @@ def _monthly(cost: CostChange, kind: str) -> Decimal | None:
 
 
 def _label(text: str, y: int) -> str:
-    return f'<text x="0" y="{y}">{escape(text[:34])}</text>'
+    return f'<text x="0" y="{y}">{escape(text[:MAX_LABEL])}</text>'
 
 
 def _bar(kind: str, x: float, y: int, width: str, more: str = "") -> str:
-    return f'<rect class="{kind}" x="{x:g}" y="{y - BAR + 3}" width="{width}" height="{BAR - 2}"{more}/>'
+    return f'<rect class="{kind}" x="{x:g}" y="{y - BAR + 5}" width="{width}" height="{BAR - 2}"{more}/>'
 
 
 def _value(length: float, y: int, text: str) -> str:
-    return f'<text x="{LABEL + length + 6:.1f}" y="{y}">{escape(text)}</text>'
+    """A text after a bar; a long one begins in the bar, so that it ends inside."""
+    x = max(0.0, min(length + 6, WIDTH - LETTER * len(text)))
+    return f'<text x="{x:.1f}" y="{y}">{escape(text)}</text>'
 
 
 def _drawing(drawn: Iterable[str], y: int) -> str:

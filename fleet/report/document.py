@@ -8,6 +8,7 @@ from fleet.catalog.prices import price_list
 from fleet.findings import Finding
 from fleet.report.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.money_change import CostChange, MoneyChange
@@ -59,6 +60,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         "by_owner": {owner: _difference(change) for owner, change in each.by_owner.items()},
         "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
+        "groups": [_group(one) for one in each.groups],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
         "findings": {
             "new": [_finding(one) for one in each.new],
@@ -92,6 +94,15 @@ def _endpoint(each: EndpointChange) -> dict[str, object]:
 
 def _difference(change: MoneyChange) -> dict[str, str | int | None]:
     return {"min": _monthly(change.least), "max": _monthly(change.most), "unknown": change.unknown}
+
+
+def _group(each: EndpointGroup) -> dict[str, object]:
+    """Endpoints of which a reviewer reads the same, with the sums of their costs."""
+    return {
+        "endpoints": list(each.names),
+        "label": each.label,
+        "cost": {"min": _cost(each.common.least), "max": _cost(each.common.most)},
+    }
 
 
 def _cost(change: CostChange) -> dict[str, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +11,7 @@ from fleet.catalog.instances import instance
 from fleet.core.sizes import count_of
 from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
 from fleet.report.cost import Cost, EndpointCost, fleet_cost
+from fleet.report.file_changes import Sizes
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.money_change import FREE, CostChange
 from fleet.report.permission_changes import permission_changes
@@ -36,6 +37,7 @@ class Revision:
         lock: None where there is none, or it cannot be read.
         template: That of its stack; empty where it cannot be synthesised.
         problem: Why it cannot; "" if it can.
+        sizes: Bytes of locked files that the commit has, by repository and path.
     """
 
     root: Path
@@ -44,6 +46,7 @@ class Revision:
     lock: Lock | None = None
     template: Template = field(default_factory=dict)
     problem: str = ""
+    sizes: Mapping[str, Sizes] = field(default_factory=dict)
 
     @property
     def spec(self) -> EndpointSpec | None:
@@ -74,7 +77,7 @@ class EndpointChange:
         areas: The parts of the template that differ, in the words of the spec.
         traffic: What happens to calls; None where nothing is moved.
         need: Instances that AWS has to have.
-        is_scaled: Whether it scales when the update begins.
+        is_scaled: Whether it scales before and after.
         limits: The most instances before and after; None where a commit does not have the endpoint.
         least: Cost of the fewest instances. `most` is that of the most.
         certain_price: Whether all prices that are known are stated by somebody.
@@ -158,7 +161,7 @@ def endpoint_change(
         areas=differing_areas(old, new) if before and after and not problem else (),
         traffic=update_traffic(new_spec) if moves and new_spec else None,
         need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
-        is_scaled=old_spec is not None and old_spec.scaling is not None,
+        is_scaled=all(each is not None and each.scaling is not None for each in (old_spec, new_spec)),
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=_cost_change((before, after), prices, lambda cost: cost.at_least),
         most=_cost_change((before, after), prices, lambda cost: cost.at_most),
@@ -218,7 +221,7 @@ def _models(spec: EndpointSpec) -> str:
 
 def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
     if before and after and before.lock and after.lock:
-        yield from content_changes(before.lock, after.lock)
+        yield from content_changes(before.lock, after.lock, (before.sizes, after.sizes))
     elif before is None and after and after.lock:
         yield from content_changes(Lock(endpoint=after.lock.endpoint, archives={}), after.lock)
 

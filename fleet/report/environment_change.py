@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from fleet.catalog.prices import CURRENCY
 from fleet.core.sizes import count_of
 from fleet.findings import Finding, Severity
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.endpoint_group import EndpointGroup, endpoint_groups
 from fleet.report.money_change import MoneyChange, money_change
 from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
@@ -45,6 +47,11 @@ class EnvironmentChange:
     def is_empty(self) -> bool:
         """Whether there is nothing to review."""
         return not (self.endpoints or self.shared or self.new or self.fixed or self.notes)
+
+    @cached_property
+    def groups(self) -> Sequence[EndpointGroup]:
+        """The endpoints, those of which a reviewer reads the same as one."""
+        return endpoint_groups(self.endpoints)
 
     @property
     def money(self) -> MoneyChange:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fleet.core.sizes import count_of
-from fleet.report.endpoint_change import EndpointChange
+from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
+from fleet.report.repeated_lines import RepeatedLines
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     EXECUTED,
@@ -17,12 +18,11 @@ from fleet.report.wording import (
     MAX_WORDS,
     MIN_EXECUTED,
     QUOTAS,
-    detail_lists,
     effect_words,
     executed_lines,
-    finding_line,
-    money,
-    need_words,
+    group_details,
+    group_money,
+    resource_blocks,
     resource_line,
     traffic_words,
 )
@@ -40,7 +40,7 @@ def markdown(found: FleetChange, limit: int) -> str:
         found: The change.
         limit: Bytes of UTF-8; 0 for all.
     """
-    rows = sum(len(each.endpoints) for each in found.differing)
+    rows = sum(len(each.groups) for each in found.differing)
     whole = _page(found, rows, rows, lists=True)
     if limit == 0 or _size(whole) <= limit:
         return whole
@@ -79,11 +79,12 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     With `lists` also what is about whole environments: findings, the shared stack.
     """
     by_risk = sorted(
-        ((each.rank, place.name, each) for place in found.differing for each in place.endpoints),
+        ((each.rank, place.name, each) for place in found.differing for each in place.groups),
         key=lambda entry: entry[:2],
     )
-    shown = {(name, each.endpoint) for _, name, each in by_risk[:rows]}
-    told = {(name, each.endpoint) for _, name, each in by_risk[:details]}
+    shown, told = (
+        frozenset((name, each.names) for _, name, each in by_risk[:count]) for count in (rows, details)
+    )
     lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
     if not found.differing:
         lines.append(f"### {inline(found.rest)} compared with `{found.commit[:12]}`")
@@ -94,7 +95,11 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
     if lists and found.product and found.product.lines:
         lines += ["", *_folded("what the product itself changes", found.product.lines)]
-    left = [(len(by_risk) - len(shown), "endpoint"), (len(shown) - len(told), "endpoint's details")]
+    sizes = [sum(len(names) for _, names in each) for each in (shown, told)]
+    left = [
+        (sum(len(each.names) for _, _, each in by_risk) - sizes[0], "endpoint"),
+        (sizes[0] - sizes[1], "endpoint's details"),
+    ]
     left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in left if count > 0]
     left_out += [] if lists else ["findings and shared stacks"]
     if found.differing and left_out:
@@ -119,73 +124,80 @@ def _plural(noun: str) -> str:
     return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
 
 
-def _environment(
-    place: EnvironmentChange, shown: set[tuple[str, str]], told: set[tuple[str, str]], *, lists: bool
-) -> Iterator[str]:
+Keys = frozenset[tuple[str, tuple[str, ...]]]
+"""Groups by their environment and names."""
+
+
+def _environment(place: EnvironmentChange, shown: Keys, told: Keys, *, lists: bool) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
     yield from (f"\n{inline(each)}" for each in place.notes)
-    endpoints = [each for each in place.endpoints if (place.name, each.endpoint) in shown]
-    if endpoints:
+    groups = [each for each in place.groups if (place.name, each.names) in shown]
+    with_names = {each.names for each in groups if (place.name, each.names) in told}
+    if groups:
         yield from [""] * bool(place.notes)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)
-        yield from map(_row, endpoints)
+        yield from (_row(each, names=each.names in with_names) for each in groups)
         yield ""
-    warnings = [text for each in endpoints for text in _warnings(each)]
-    if warnings:
-        yield from (*(f"- ⚠ {text}" for text in warnings), "")
+    repeated = RepeatedLines(groups)
+    if warnings := [*repeated.warnings()]:
+        yield from (f"- ⚠ {inline_code(each.text)}{_names(each.names) * lists}" for each in warnings)
+        yield ""
     if lists:
-        yield from _findings(place)
-    folded = [each for each in endpoints if (place.name, each.endpoint) in told]
-    parts = [line for each in folded for line in _details(each)] + (list(_shared(place)) if lists else [])
+        yield from _findings(place, repeated)
+    parts = [line for each in groups if each.names in with_names for line in _details(each)]
+    parts += _shared(place) if lists else ()
     if parts:
         yield from ("<details><summary>details</summary>", "", *parts, "</details>", "")
 
 
-def _row(each: EndpointChange) -> str:
+def _row(group: EndpointGroup, *, names: bool) -> str:
+    each = group.common
     words = [*each.changes, *each.content] or ["its template"] * (each.effect is not UpdateEffect.UNKNOWN)
     rest = f"; {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
     change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
-    cells = [inline(each.endpoint), change, effect_words(each), inline(traffic_words(each))]
-    cells += [
-        money(each.least, certain=each.certain_price),
-        money(each.most, certain=each.certain_price, percent=False),
-    ]
+    endpoints = _folded_names(group.label, group.folded_names) if names else inline(group.label)
+    cells = [endpoints, change, effect_words(each), inline(traffic_words(each))]
+    cells += [group_money(group, least=True), group_money(group, least=False)]
     return f"| {' | '.join(cells)} |"
 
 
-def _warnings(each: EndpointChange) -> Iterator[str]:
-    if each.problem:
-        yield inline(f"{each.endpoint} cannot be compared: {each.problem}")
-    yield from map(inline_code, each.warnings)
-    if each.need is not None:
-        yield inline_code(f"{need_words(each)}: `fleet preflight --env {each.environment} {each.endpoint}`")
+def _folded_names(label: str, names: Sequence[str]) -> str:
+    """A label that opens to names, all on one line as a cell has to be."""
+    if not names:
+        return inline(label)
+    lines = "<br>".join(inline(each, MAX_LINE) for each in names)
+    return f"<details><summary>{inline(label)}</summary>{lines}</details>"
 
 
-def _findings(place: EnvironmentChange) -> Iterator[str]:
+def _names(names: Sequence[str]) -> str:
+    return f" {_folded_names('which', names)}" if names else ""
+
+
+def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
-            count = f"{count_of(len(findings), 'finding')} {name}"
-            yield from _folded(count, [finding_line(each) for each in findings])
+            yield from _folded(f"{count_of(len(findings), 'finding')} {name}", repeated.findings(findings))
 
 
-def _details(each: EndpointChange) -> Iterator[str]:
-    yield f"**{inline(each.endpoint)}**"
+def _details(group: EndpointGroup) -> Iterator[str]:
+    yield f"**{inline(group.label)}**"
     yield ""
-    for title, texts in detail_lists(each):
+    for title, texts in group_details(group):
         if len(texts) == 1:
             yield f"- {title}: {inline_code(texts[0], MAX_LINE)}"
         else:
             yield from (f"- {title}:", *(f"  - {inline_code(text, MAX_LINE)}" for text in texts))
     yield ""
-    if each.resources and each.effect not in (UpdateEffect.CREATED, UpdateEffect.REMOVED):
-        yield from _fence(map(resource_line, each.resources))
+    for share, lines in resource_blocks(group):
+        yield from (share, "") if share else ()
+        yield from _fence(lines)
 
 
 def _shared(place: EnvironmentChange) -> Iterator[str]:
-    owners = place.by_owner
+    owners = {owner: change for owner, change in place.by_owner.items() if change.differs}
     if [*owners] not in ([], [""]):
         sums = (f"{owner or 'none'}: {change.words(place.currency)}" for owner, change in owners.items())
-        yield from (f"by owner: {inline('; '.join(sums))}", "")
+        yield from (f"by owner: {inline('; '.join(sums), MAX_LINE)}", "")
     if place.quotas:
         yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")
     if place.permissions:

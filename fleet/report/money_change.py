@@ -53,6 +53,11 @@ class MoneyChange:
     most: Cost | None
     unknown: int
 
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything but equal costs."""
+        return bool(self.unknown) or any(each is not None and each.hourly for each in (self.least, self.most))
+
     def words(self, currency: str, *, certain: bool = True) -> str:
         """One phrase, such as `−120.00 USD a month at min, +8,114.00 at max, and 1 unknown`."""
         if self.least is None or self.most is None:

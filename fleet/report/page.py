@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 
+from fleet.core.sizes import count_of
 from fleet.report.charts import cost_chart, rollout_chart
-from fleet.report.endpoint_change import EndpointChange
+from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
-from fleet.report.update_effect import UpdateEffect
+from fleet.report.repeated_lines import RepeatedLines
+from fleet.report.traffic import Traffic
 from fleet.report.wording import (
     EXECUTED,
     EXECUTED_HINT,
     MAX_EXECUTED,
-    detail_lists,
     effect_text,
     executed_lines,
-    finding_line,
-    money,
-    need_words,
+    group_details,
+    group_money,
+    resource_blocks,
     resource_line,
     traffic_words,
 )
@@ -31,14 +33,24 @@ STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:0 auto;padding:1rem;
 color:#1b1f24;background:#fff}
 h1{font-size:1.3rem}h2{font-size:1.1rem;margin-top:2rem}h3{font-size:1rem;margin:1.2rem 0 .3rem}
-.scroll{overflow-x:auto}table{border-collapse:collapse;min-width:44rem;width:100%}
+table{border-collapse:collapse;width:100%}
 th,td{border-bottom:1px solid #d0d7de;padding:.4rem .5rem;text-align:left;vertical-align:top}
-td.n{text-align:right;font-variant-numeric:tabular-nums}
+td{overflow-wrap:anywhere}
+td.n{text-align:right;font-variant-numeric:tabular-nums;min-width:7rem}
+td summary,.w summary{margin:0}
 .w{background:#fff4d6;padding:.4rem .6rem;margin:.3rem 0}
 pre{overflow-x:auto;background:#f6f8fa;padding:.6rem;font-size:.85em}summary{cursor:pointer;margin:.8rem 0}
 svg{width:100%;height:auto;max-width:52rem;display:block}svg text{font-size:12px;fill:#1b1f24}
+@media(max-width:48rem){table,tbody,tr,td{display:block}thead{display:none}
+tr{border-bottom:2px solid #8c959f;padding:.5rem 0}
+td,td.n{border:0;padding:.15rem 0;text-align:left;min-width:0}
+td::before{content:attr(data-h)": ";color:#57606a;font-weight:400}
+td:first-child{font-weight:600}td details{display:inline-block}
+svg text{font-size:17px}}
 .before{fill:#9aa5b1}.after{fill:#0969da}.more{opacity:.35}svg text.in{fill:#fff}
 """
+HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} a month, max")
+"""Of the table's columns, with the currency; on a narrow screen each stands before its value."""
 
 
 def page(found: FleetChange) -> str:
@@ -73,41 +85,42 @@ def page(found: FleetChange) -> str:
 
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
-    for text in (*place.notes, *(text for each in place.endpoints for text in _warnings(each))):
-        yield f'<p class="w">⚠ {_with_code(text)}</p>'
-    if place.endpoints:
-        heads = ("endpoint", "change", "AWS does", "traffic", f"{place.currency} a month, min", "max")
-        yield f'<div class="scroll"><table><tr>{"".join(f"<th>{each}</th>" for each in heads)}</tr>'
-        yield from map(_row, place.endpoints)
-        yield "</table></div>"
+    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in place.notes)
+    repeated = RepeatedLines(place.groups)
+    if place.groups:
+        headings = [each.format(place.currency) for each in HEADINGS]
+        yield f"<table><thead><tr>{''.join(f'<th>{each}</th>' for each in headings)}</tr></thead><tbody>"
+        yield from (_row(each, headings) for each in place.groups)
+        yield "</tbody></table>"
+    for line in repeated.warnings():
+        yield f'<div class="w">⚠ {_with_code(line.text)}{_folded("which", line.names)}</div>'
+    if place.groups:
         yield f"<h3>{place.currency} a month before (grey) and after (blue): min, and up to max</h3>"
-        yield cost_chart(place.endpoints)
-        if timed := {
-            each.endpoint: each.traffic for each in place.endpoints if each.traffic and each.traffic.phases
-        }:
+        yield cost_chart([replace(each.common, endpoint=each.label) for each in place.groups])
+        if timed := [rollout for each in place.groups for rollout in _rollouts(each)]:
             yield "<h3>Rollout: the share of calls that new instances answer, once they have started</h3>"
             yield rollout_chart(timed)
         yield "<details><summary>details</summary>"
-        for each in place.endpoints:
+        for each in place.groups:
             yield from _details(each)
         yield "</details>"
     for title, lines in (
         ("quotas that these endpoints count against", [str(each) for each in place.quotas]),
-        ("new findings", [finding_line(each) for each in place.new]),
-        ("fixed findings", [finding_line(each) for each in place.fixed]),
+        (f"{count_of(len(place.new), 'new finding')}", [*repeated.findings(place.new)]),
+        (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated.findings(place.fixed)]),
         ("IAM of the shared stack", place.permissions),
         ("the shared stack", [resource_line(each) for each in place.shared]),
     ):
         if lines:
-            yield f"<details><summary>{title}: {len(lines)}</summary>{_block(lines)}</details>"
+            yield f"<details><summary>{title}</summary>{_block(lines)}</details>"
 
 
-def _warnings(each: EndpointChange) -> Iterator[str]:
-    if each.problem:
-        yield f"{each.endpoint} cannot be compared: {each.problem}"
-    yield from each.warnings
-    if each.need:
-        yield f"{need_words(each)}: `fleet preflight --env {each.environment} {each.endpoint}`"
+def _rollouts(group: EndpointGroup) -> Iterator[tuple[str, Traffic]]:
+    """The rollouts of a group that have phases, each once."""
+    found = group.variants(lambda each: (each.traffic,) if each.traffic and each.traffic.phases else ())
+    for traffic, count in found.items():
+        share = f" ({count} of {len(group.members)})" * (count < len(group.members))
+        yield f"{group.label}{share}", traffic
 
 
 def _with_code(text: str) -> str:
@@ -116,24 +129,36 @@ def _with_code(text: str) -> str:
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))
 
 
-def _row(each: EndpointChange) -> str:
+def _row(group: EndpointGroup, headings: Sequence[str]) -> str:
+    each = group.common
     words = "<br>".join(escape(word) for word in (*each.changes, *each.content))
-    texts = (escape(each.endpoint), words, escape(effect_text(each)), escape(traffic_words(each)))
-    costs = (
-        money(each.least, certain=each.certain_price),
-        money(each.most, certain=each.certain_price, percent=False),
+    cells = [
+        ("", _folded(group.label, group.folded_names) or escape(group.label)),
+        ("", words),
+        ("", escape(effect_text(each))),
+        ("", escape(traffic_words(each))),
+        (' class="n"', escape(group_money(group, least=True))),
+        (' class="n"', escape(group_money(group, least=False))),
+    ]
+    texts = (
+        f'<td{kind} data-h="{head}">{text}</td>' for head, (kind, text) in zip(headings, cells, strict=True)
     )
-    cells = [f"<td>{text}</td>" for text in texts] + [f'<td class="n">{text}</td>' for text in costs]
-    return f"<tr>{''.join(cells)}</tr>"
+    return f"<tr>{''.join(texts)}</tr>"
 
 
-def _details(each: EndpointChange) -> Iterator[str]:
-    yield f"<h3>{escape(each.endpoint)}</h3><ul>"
-    for title, texts in detail_lists(each):
+def _folded(summary: str, lines: Sequence[str]) -> str:
+    """A summary that opens to lines; empty without any."""
+    text = "<br>".join(map(escape, lines))
+    return f"<details><summary>{escape(summary)}</summary>{text}</details>" * bool(lines)
+
+
+def _details(group: EndpointGroup) -> Iterator[str]:
+    yield f"<h3>{escape(group.label)}</h3><ul>"
+    for title, texts in group_details(group):
         yield f"<li>{title}: {'<br>'.join(_with_code(text) for text in texts)}</li>"
     yield "</ul>"
-    if each.resources and each.effect not in (UpdateEffect.CREATED, UpdateEffect.REMOVED):
-        yield _block(map(resource_line, each.resources))
+    for share, lines in resource_blocks(group):
+        yield f"{share}{_block(lines)}"
 
 
 def _block(lines: Iterable[str]) -> str:

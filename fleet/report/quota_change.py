@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 
 from fleet.catalog.limits import all_instances_quota, instance_quota
+from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from fleet.report.endpoint_change import EndpointChange
 
 
@@ -18,23 +20,31 @@ class QuotaChange:
         before: Their instances at the most, before.
         after: Their instances at the most, afterwards.
         beside: The largest second fleet that one of them starts on top, while it is updated.
+        at_once: How many are updated at one time, as `fleet deploy` does it by default.
+        beside_at_once: The largest second fleets of so many together.
     """
 
     quota: str
     before: int
     after: int
     beside: int
+    at_once: int
+    beside_at_once: int
 
     def __str__(self) -> str:
         """What it comes to, in words."""
-        second = f", and {self.beside} beside them during an update" if self.beside else ""
-        return f"{self.quota}: {self.before} → {self.after} at the most{second}"
+        second = f", and {self.beside_at_once} beside them" if self.beside else ""
+        if self.at_once > 1:
+            second += f" while {self.at_once} are updated at one time ({self.beside} if one after the other)"
+        elif second:
+            second += " during an update"
+        return f"{self.quota}: {self.before:,} → {self.after:,} at the most{second}"
 
 
 def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...]:
     """The quotas of which a change needs another number, by instance type, and that of all types last.
 
-    `fleet deploy` starts one second fleet after the other where the quota has no room for more.
+    `fleet deploy` starts as many second fleets at one time as it may, and fewer where a quota has no room.
     """
     limits = [limit for each in endpoints for limit in each.limits if limit is not None]
     types = sorted({name for limit in limits for name in limit.types})
@@ -48,8 +58,17 @@ def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointC
         sum(limit.most for each in endpoints if (limit := each.limits[side]) and limit.counts(machine))
         for side in (0, 1)
     )
-    updates = [
-        each for each in endpoints if each.limits[0] and (limit := each.limits[1]) and limit.counts(machine)
+    second = [
+        each.need.beside
+        for each in endpoints
+        if each.need and each.limits[0] and (limit := each.limits[1]) and limit.counts(machine)
     ]
-    beside = max((each.need.beside for each in updates if each.need), default=0)
-    return QuotaChange(quota=quota, before=before, after=after, beside=beside)
+    largest = nlargest(DEFAULT_CONCURRENCY, filter(None, second))
+    return QuotaChange(
+        quota=quota,
+        before=before,
+        after=after,
+        beside=max(largest, default=0),
+        at_once=len(largest),
+        beside_at_once=sum(largest),
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fleet.core.sizes import count_of
 from fleet.findings import Finding
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.money_change import CostChange, signed
 from fleet.report.traffic import shown_seconds
 from fleet.report.update_effect import UpdateEffect
@@ -87,16 +88,36 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
     return f"{text} ({sign}{signed(cost.difference)}{share})"
 
 
-def need_words(each: EndpointChange) -> str:
-    """The instances that AWS has to have; empty where no more are needed."""
-    need = each.need
-    if need is None:
-        return ""
-    if not need.beside:
-        return f"{each.endpoint} may reach {need.most} × {need.type}"
-    beside = "" if each.effect is UpdateEffect.CREATED else " beside the old fleet"
-    later = f", up to {need.most} later" if need.most > need.beside else ""
-    return f"{each.endpoint} needs {need.beside} × {need.type}{beside}{later}"
+def group_money(group: EndpointGroup, *, least: bool) -> str:
+    """The sum of a group's costs afterwards, with that of the differences and the difference of one."""
+    cost, each = (group.common.least, group.each_least) if least else (group.common.most, group.each_most)
+    text = money(cost, certain=group.common.certain_price, percent=least)
+    if each is None:
+        return text
+    low, high = map(signed, each)
+    return f"{text}, {low if low == high else f'{low} to {high}'} each"
+
+
+def need_words(subject: str, endpoints: Sequence[EndpointChange]) -> str:
+    """The instances of one type that AWS has to have for endpoints of one kind.
+
+    Args:
+        subject: Their name, or their number.
+        endpoints: Those that need some.
+    """
+    needs = [each.need for each in endpoints if each.need]
+    machine, each = needs[0].type, " each" * (len(needs) > 1)
+    beside, most = _range([one.beside for one in needs]), _range([one.most for one in needs])
+    if not needs[0].beside:
+        return f"{subject} may reach {most} × {machine}{each}"
+    old = "" if endpoints[0].effect is UpdateEffect.CREATED else " beside the old fleet"
+    later = f", up to {most} later" if any(one.most > one.beside for one in needs) else ""
+    return f"{subject} need{'s' * (len(needs) == 1)} {beside} × {machine}{each}{old}{later}"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def finding_line(finding: Finding) -> str:
@@ -134,6 +155,31 @@ def detail_lists(each: EndpointChange) -> Iterator[tuple[str, Sequence[str]]]:
         yield "alarms", [f"{sum(one.effect is kind for one in alarms)} {kind}" for kind in effects]
     if each.effect is not UpdateEffect.REMOVED:
         yield "reverted by", [f"`{each.rollback}`"]
+
+
+def group_details(group: EndpointGroup) -> Iterator[tuple[str, Sequence[str]]]:
+    """The same of a group, each part once; the number of those that have it where not all do."""
+
+    def parts(each: EndpointChange) -> Iterator[tuple[str, tuple[str, ...]]]:
+        return ((title, tuple(texts)) for title, texts in detail_lists(each))
+
+    for (title, texts), count in group.variants(parts).items():
+        yield f"{title}{_share(group, count)}", texts
+
+
+def resource_blocks(group: EndpointGroup) -> Iterator[tuple[str, Sequence[str]]]:
+    """What CloudFormation does to the resources of a group's endpoints that exist before and after."""
+
+    def blocks(each: EndpointChange) -> Iterator[tuple[str, ...]]:
+        if each.resources and each.effect not in (UpdateEffect.CREATED, UpdateEffect.REMOVED):
+            yield tuple(map(resource_line, each.resources))
+
+    for lines, count in group.variants(blocks).items():
+        yield _share(group, count).strip(), lines
+
+
+def _share(group: EndpointGroup, count: int) -> str:
+    return f" ({count} of {len(group.members)})" * (count < len(group.members))
 
 
 def resource_line(change: Change) -> str:

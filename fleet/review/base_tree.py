@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -29,6 +29,8 @@ PARTS = (
 """What a synthesis reads; model repositories, with their weights, are not among it."""
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""
+MAX_ARGUMENTS = 500
+"""Paths for one process of Git."""
 WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
 _LACKING = b"BAD"
 """How `ls-tree` prints the size of what a partial clone has not fetched."""
@@ -76,9 +78,7 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
         CannotRunError: Git failed, or a commit has what Git would not write either.
     """
     below = base.root.relative_to(base.place)
-    paths = [f":(top,literal){(below / each).as_posix()}" for each in parts]
-    listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *paths)
-    entries = [(*facts.split(), name) for facts, _, name in _entries(listed)]
+    entries = _listed(base, [below / each for each in parts])
     if any(size == _LACKING for _, _, _, size, _ in entries):
         raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
     kept = [each for each in entries if int(each[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
@@ -98,6 +98,38 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
             reason = getattr(error, "strerror", None) or error
             problem = f"a file of the base cannot be written: {reason}: {os.fsdecode(name)!r}"
             raise CannotRunError(problem, "run `git fsck`, or free disk space") from error
+
+
+def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Path, bytes]:
+    """The content of those of some files below `base.place` that the base has and Git has fetched.
+
+    Args:
+        base: The base of the change.
+        files: Absolute paths; none is written there.
+        limit: Bytes of one file, and of all of them; the largest are left out.
+    """
+    names, sizes = {*files}, dict[Path, tuple[int, bytes]]()
+    for start in range(0, len(files), MAX_ARGUMENTS):
+        paths = [each.relative_to(base.place) for each in files[start : start + MAX_ARGUMENTS]]
+        for mode, _, identity, size, name in _listed(base, paths):
+            file = base.place / os.fsdecode(name)
+            is_file = int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE}
+            if is_file and size != _LACKING and file in names:
+                sizes[file] = int(size), identity
+    chosen, total = dict[Path, bytes](), 0
+    for file, (length, identity) in sorted(sizes.items(), key=lambda each: each[1][0]):
+        if (total := total + length) > limit:
+            break
+        chosen[file] = identity
+    return dict(zip(chosen, _contents(base.tree, [*chosen.values()]), strict=True))
+
+
+def _listed(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
+    """Mode, type, identity, size and name of the files at and below some paths, from `base.place`."""
+    literal = [f":(top,literal){each.as_posix()}" for each in paths]
+    listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
+    entries = ((facts.split(), name) for facts, _, name in _entries(listed))
+    return [(mode, kind, identity, size, name) for (mode, kind, identity, size), name in entries]
 
 
 def _write(file: Path, mode: int, content: bytes) -> None:

@@ -18,6 +18,7 @@ from fleet.report.price_changes import price_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
+from fleet.review.file_sizes import Known, file_sizes
 from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
@@ -50,6 +51,15 @@ class _Pair:
             name
             for name in self.concerned
             if not (alike and _is_same(self.old.get(name), self.new.get(name)))
+        )
+
+    @property
+    def comparable(self) -> tuple[str, ...]:
+        """Those of them that neither commit has with a mistake: no other template is compared."""
+        return tuple(
+            name
+            for name in self.differing
+            if not any(side[name].problem for side in (self.old, self.new) if name in side)
         )
 
     @property
@@ -87,9 +97,11 @@ def fleet_review(
         files = [each for each in changed if each.parts[0] in PARTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
+        sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]
         prices = head.prices
         found = tuple(
-            _environment(pair, *templates[number], today, prices) for number, pair in enumerate(pairs)
+            _environment(pair, made, known, today, prices)
+            for pair, made, known in zip(pairs, templates, sizes, strict=True)
         )
         product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
         return FleetChange(
@@ -129,7 +141,7 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
     jobs = list[tuple[int, int, EnvironmentSide, list[str]]]()
     for number, pair in enumerate(pairs):
         for side, (place, revisions) in enumerate(pair.sides):
-            names = [each for each in pair.differing if each in revisions and not revisions[each].problem]
+            names = [each for each in pair.comparable if each in revisions]
             if place.project and (names or not pair.has_same_settings):
                 jobs.append((number, side, place, names))
     if not jobs:
@@ -145,15 +157,24 @@ def _templates(pairs: Sequence[_Pair]) -> list[tuple[Templates, Templates]]:
 
 
 def _environment(
-    pair: _Pair, before: Templates, after: Templates, today: date, prices: PriceBook
+    pair: _Pair,
+    templates: tuple[Templates, Templates],
+    sizes: tuple[Known, Known],
+    today: date,
+    prices: PriceBook,
 ) -> EnvironmentChange:
-    sides = ((name, _with(pair.old, before, name), _with(pair.new, after, name)) for name in pair.differing)
+    before, after = templates
+    old, new = (
+        {name: _with(side, made, known, name) for name in pair.differing}
+        for side, made, known in zip((pair.old, pair.new), templates, sizes, strict=True)
+    )
+    sides = ((name, old[name], new[name]) for name in pair.differing)
     changes = with_renames(
         [change for side in sides if not _is_void(change := endpoint_change(*side, prices))],
         *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
     )
-    old, new = before.get("", {}), after.get("", {})
-    shared = tuple(compare(old, new)) if old and new else ()
+    earlier, later = before.get("", {}), after.get("", {})
+    shared = tuple(compare(earlier, later)) if earlier and later else ()
     project = pair.after.project or pair.before.project
     appeared, fixed = _findings(pair, today)
     return EnvironmentChange(
@@ -161,7 +182,7 @@ def _environment(
         region=project.environment.region if project else "",
         endpoints=tuple(changes),
         shared=shared,
-        permissions=permission_changes(old, new) if old and new else (),
+        permissions=permission_changes(earlier, later) if earlier and later else (),
         new=appeared,
         fixed=fixed,
         notes=_notes(pair),
@@ -169,9 +190,11 @@ def _environment(
     )
 
 
-def _with(revisions: Mapping[str, Revision], templates: Templates, name: str) -> Revision | None:
+def _with(
+    revisions: Mapping[str, Revision], templates: Templates, sizes: Known, name: str
+) -> Revision | None:
     found = revisions.get(name)
-    return replace(found, template=templates.get(name, {})) if found else None
+    return replace(found, template=templates.get(name, {}), sizes=sizes.get(name, {})) if found else None
 
 
 def _is_void(change: EndpointChange) -> bool:

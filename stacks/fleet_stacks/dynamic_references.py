@@ -41,7 +41,7 @@ def _places(value: object, place: str) -> Iterator[str]:
             return
         for key, inner in value.items():
             below = f"{place}.{key}" if place else str(key)
-            if COMPLETE in _after_text(START, str(key)) or str(key).startswith(MACROS):
+            if DYNAMIC in str(key) or str(key).startswith(MACROS):
                 yield below
             yield from _places(inner, below)
     elif isinstance(value, list):

@@ -49,7 +49,7 @@ class Browser:
     program: str
     profile: Path
 
-    def load(self, page: Path) -> Loaded:
+    def load(self, page: Path, width: int = 1400) -> Loaded:
         """Load a page to its end; whatever it asks the network for is noted and refused."""
         with _proxy() as proxy:
             command = [
@@ -60,7 +60,7 @@ class Browser:
                 f"--user-data-dir={self.profile}",
                 f"--proxy-server=http://127.0.0.1:{proxy.server_port}",
                 "--proxy-bypass-list=<-loopback>",
-                "--window-size=1400,2200",
+                f"--window-size={width},2200",
                 "--virtual-time-budget=10000",
                 "--dump-dom",
                 page.as_uri(),

@@ -26,6 +26,7 @@ from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import CannotRunError, FindingsError, one_failure
 from fleet.printers.steps import Step, Steps
@@ -34,7 +35,6 @@ from fleet.spec.project import Project
 from fleet.upgrade.synthesis import THIS, app_command
 
 NOTHING, CONTINUED = "nothing to do", "its rollback was continued"
-DEFAULT_CONCURRENCY = 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.quotas import request_more
 from fleet.aws.preflight.subject import Subject
+from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 
 EXECUTIONS_PER_STACK = 4
 """Two custom resources of a stack at a time; the CDK's function waits for ours in each.

@@ -11,6 +11,9 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.rollout import Strategy
 from fleet.spec.source import KeyPath
 
+DEFAULT_CONCURRENCY = 4
+"""Endpoints that `fleet deploy` updates at one time."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceLimit:

@@ -108,7 +108,11 @@ class TestWhatOthersWrote:
 
 class TestALimit:
     MANY = tuple(
-        change(f"endpoint-{number:03}", UpdateEffect.REMOVED if number == 250 else UpdateEffect.IN_PLACE)
+        change(
+            f"endpoint-{number:03}",
+            UpdateEffect.REMOVED if number == 250 else UpdateEffect.IN_PLACE,
+            changes=(f"scaling.max 4 → {number}",),
+        )
         for number in range(300)
     )
 

@@ -43,7 +43,7 @@ def test_backticks_in_what_others_wrote_do_not_end_its_escaping(value: str) -> N
 
 
 def test_one_backtick_alone_starts_no_code() -> None:
-    assert "a ` b</p>" in page(fleet(change(warnings=("a ` b",))))
+    assert "a ` b</div>" in page(fleet(change(warnings=("a ` b",))))
 
 
 def test_bars_are_as_long_as_the_costs() -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from fleet.report.endpoint_change import Revision, endpoint_change
 from fleet.report.wording import detail_lists
+from fleet.spec.prices import PriceBook
+from fleet.spec.project import open_project
 from fleet.upgrade.comparison import Change, Effect
 from fleet_changes import change
+from fleet_folder import FleetFolder
 
 SUSPENDED = ["suspended during the update, resumed after it"]
 DEREGISTERED = ["deregistered for the update, and restored after it"]
@@ -32,3 +37,21 @@ def test_a_guarded_update_of_a_scaled_endpoint_says_what_happens_to_its_scaling(
         for step in ("UpdateBefore", "UpdateAfter")
     )
     assert dict(detail_lists(change(is_scaled=is_scaled, resources=guards))).get("scaling") == words
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_scaled"),
+    [(True, True, True), (True, False, False), (False, True, False), (False, False, False)],
+)
+def test_only_what_scales_before_and_after_is_restored(
+    tmp_path: Path, before: bool, after: bool, is_scaled: bool
+) -> None:
+    def revision(root: Path, scales: bool) -> Revision:
+        folder = FleetFolder(root)
+        folder.environment()
+        folder.spec("scaling: {min: 1, max: 4, invocations_per_instance: 60}\n" if scales else "")
+        project = open_project(root, "dev")
+        return Revision(root=root, environment=project.environment, loaded=project.load("sentences"))
+
+    sides = revision(tmp_path / "before", before), revision(tmp_path / "after", after)
+    assert endpoint_change("sentences", *sides, PriceBook()).is_scaled is is_scaled

@@ -1,0 +1,50 @@
+"""What a change asks of quotas: instances at the most, and those beside them while endpoints are updated."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleet.endpoint.context.capacity import InstanceLimit
+from fleet.report.endpoint_change import EndpointChange
+from fleet.report.quota_change import quota_changes
+from fleet.report.traffic import InstanceNeed
+from fleet_changes import change
+
+G5 = "ml.g5.xlarge"
+
+
+def updated(name: str, beside: int, most: int = 4, machine: str = G5) -> EndpointChange:
+    limit = InstanceLimit(types=(machine,), most=most)
+    need = InstanceNeed(type=machine, beside=beside, most=most)
+    return change(name, need=need, limits=(limit, limit))
+
+
+@pytest.mark.parametrize(
+    ("besides", "words"),
+    [
+        ([2], "4 → 4 at the most, and 2 beside them during an update"),
+        (
+            [2, 3],
+            "8 → 8 at the most, and 5 beside them while 2 are updated at one time (3 if one after the other)",
+        ),
+        (
+            [1, 2, 3, 4, 5, 6],
+            "24 → 24 at the most, and 18 beside them while 4 are updated at one time (6 if one after the other)",
+        ),
+    ],
+)
+def test_the_line_counts_the_largest_second_fleets_that_run_side_by_side(
+    besides: list[int], words: str
+) -> None:
+    first, *_ = quota_changes([updated(f"e{number}", beside) for number, beside in enumerate(besides)])
+    assert str(first) == f"{G5} for endpoint usage: {words}"
+
+
+def test_the_quota_of_all_types_counts_those_of_each() -> None:
+    found = quota_changes([updated("a", 2), updated("b", 1, machine="ml.g6.xlarge")])
+    assert [each.beside_at_once for each in found] == [2, 1, 3]
+
+
+def test_an_update_that_starts_no_instances_is_not_one_of_those_side_by_side() -> None:
+    first, *_ = quota_changes([updated("a", 2), updated("b", 0)])
+    assert (first.at_once, first.beside_at_once) == (1, 2)
