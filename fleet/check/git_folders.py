@@ -17,9 +17,9 @@ from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.reading.folder import folder_entries
 from fleet.selection.work_tree import common_folder, work_tree
+from fleet.spec.named_inputs import named_inputs
 from fleet.spec.project import LoadedSpec
-from fleet.spec.s3_repository import in_s3
-from fleet.spec.source import KeyPath
+from fleet.spec.s3_repository import S3
 from fleet.spec.spec_files import OWN_FOLDERS
 
 BARE, NESTED = "FL751", "FL752"
@@ -31,14 +31,9 @@ MAX_ENTRY_BYTES = 4096
 
 def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
     """The findings in the model repositories and the build folder of an endpoint, hidden folders included."""
-    inputs: list[tuple[KeyPath, str]] = [
-        (("models", index, "repository"), model.repository)
-        for index, model in enumerate(loaded.spec.models)
-        if not in_s3(model)
-    ]
-    if loaded.spec.image is not None and loaded.spec.image.build is not None:
-        inputs.append((("image", "build"), loaded.spec.image.build))
-    for path, name in inputs:
+    for path, name in named_inputs(loaded.source):
+        if name.startswith(S3) or path[-1] == "onnx":
+            continue
         mark = loaded.source.mark(path)
         try:
             folder = spec_path(mark, name)
