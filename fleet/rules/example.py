@@ -81,7 +81,7 @@ class Case:
 
     def problems(self, rule: Rule) -> list[Problem]:
         """What the rule's function yields, with the keys that it points at."""
-        return list(rule.problems(rule.scope.subjects(self.context())))
+        return rule.problems(rule.scope.subjects(self.context()))
 
     def findings(self, rule: Rule) -> list[Finding]:
         """What `fleet deploy` would report."""

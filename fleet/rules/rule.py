@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from fleet.endpoint.context.context import EndpointContext
@@ -70,17 +69,21 @@ class Rule:
         """What the rule is about, by its code."""
         return theme_of(self.code)
 
-    def problems(self, subjects: Iterable[tuple[Machine, Any]]) -> Iterator[Problem]:
-        """The problems of the subjects that the scope has in an endpoint."""
+    def problems(self, subjects: Iterable[tuple[Machine, Any]]) -> list[Problem]:
+        """The problems of the subjects that the scope has in an endpoint, the first of many."""
+        problems = list[Problem]()
         for machine, subject in subjects:
             for problem in self.check(subject):
-                yield _label_machine(problem, machine)
+                if len(problems) == MAX_FINDINGS:
+                    return problems
+                problems.append(_label_machine(problem, machine))
+        return problems
 
     def findings(
         self, source: Source, subjects: Iterable[tuple[Machine, Any]], *, deploying: bool = False
     ) -> list[Finding]:
         """The findings of the rule, each at its place in the spec or in the environment's file."""
-        problems = islice(self.problems(subjects), MAX_FINDINGS)
+        problems = self.problems(subjects)
         return [self.finding(each, source.mark(each.path), deploying) for each in problems]
 
     def finding(self, problem: Problem, mark: Mark, deploying: bool) -> Finding:
