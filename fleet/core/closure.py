@@ -1,4 +1,4 @@
-"""What is reached from some names by the names that each leads to."""
+"""Names with all that they lead to, step by step."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 
-def closure(names: Iterable[str], following: Callable[[str], Iterable[str]]) -> list[str]:
-    """The names, and all that they lead to, the nearest first and each once."""
-    reached = dict.fromkeys(names)
-    waiting = deque(reached)
-    while waiting:
-        new = [name for name in following(waiting.popleft()) if name not in reached]
-        reached |= dict.fromkeys(new)
-        waiting += new
-    return list(reached)
+def closure(names: Iterable[str], successors: Callable[[str], Iterable[str]]) -> list[str]:
+    """The names, their successors and theirs, the nearest first and each once."""
+    members = dict.fromkeys(names)
+    queue = deque(members)
+    while queue:
+        nearest = dict.fromkeys(name for name in successors(queue.popleft()) if name not in members)
+        members |= nearest
+        queue += nearest
+    return list(members)

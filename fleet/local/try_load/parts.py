@@ -94,8 +94,8 @@ def _incomplete(models: Mapping[str, Model], untried: Iterable[str]) -> tuple[st
     """The ensembles that have one of the models among their steps, or among those of their ensembles."""
     missing = set(untried)
     steps = {name: steps_of(each.config) for name, each in models.items()}
-    reached = {name: closure([name], lambda each: steps.get(each, ())) for name in steps.keys() - missing}
-    return tuple(name for name in models if name in reached and not missing.isdisjoint(reached[name]))
+    parts = {name: closure([name], lambda each: steps.get(each, ())) for name in steps.keys() - missing}
+    return tuple(name for name in models if name in parts and not missing.isdisjoint(parts[name]))
 
 
 def _wrong_files(
