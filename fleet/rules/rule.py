@@ -71,7 +71,7 @@ class Rule:
 
     def problems(self, subjects: Iterable[tuple[Machine, Any]]) -> list[Problem]:
         """The problems of the subjects that the scope has in an endpoint, the first of many."""
-        problems = list[Problem]()
+        problems: list[Problem] = []
         for machine, subject in subjects:
             for problem in self.check(subject):
                 if len(problems) == MAX_FINDINGS:
