@@ -58,9 +58,14 @@ statements:
     require: {owner: true}
     tags: [stage]
 """
+BASE = """\
+triton: "25.04"
+tags: {stage: dev}
+allow: {missing-security-fix: measured alone}
+"""
 SHARED = {
     "policies/platform.yaml": POLICIES,
-    "profiles/base.yaml": 'triton: "25.04"\ntags: {stage: dev}\n',
+    "profiles/base.yaml": BASE,
     "profiles/gpu.yaml": "profile: base\ninstance: {type: ml.g5.xlarge, count: 2}\n",
     **{
         f"model_specs/team-{number}/_folder.yaml": f"owner: {{team: team-{number}, contact: a@example.com}}\n"

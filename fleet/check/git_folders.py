@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
 from fleet.artifacts.sources.spec_path import spec_path
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.core.project_root import GIT
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.reading.folder import folder_entries
 from fleet.selection.work_tree import common_folder, work_tree
-from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import in_s3
-from fleet.spec.source import KeyPath
 from fleet.spec.spec_files import OWN_FOLDERS
 
 BARE, NESTED = "FL751", "FL752"
@@ -29,24 +29,19 @@ MAX_ENTRY_BYTES = 4096
 """Of a `.git` file: one line with a path."""
 
 
-def input_git_findings(loaded: LoadedSpec) -> Iterator[Finding]:
+def input_git_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     """The findings in the model repositories and the build folder of an endpoint, hidden folders included."""
-    inputs: list[tuple[KeyPath, str]] = [
-        (("models", index, "repository"), model.repository)
-        for index, model in enumerate(loaded.spec.models)
-        if not in_s3(model)
-    ]
+    loaded, folders = repositories.loaded, list[Path]()
+    for index, model in enumerate(loaded.spec.models):
+        if not in_s3(model):
+            with suppress(FindingsError):  # reported where it is read
+                folders.append(repositories.place(index))
     if loaded.spec.image is not None and loaded.spec.image.build is not None:
-        inputs.append((("image", "build"), loaded.spec.image.build))
-    for path, name in inputs:
-        mark = loaded.source.mark(path)
-        try:
-            folder = spec_path(mark, name)
-            is_folder = folder.is_dir()
-        except (FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
-            continue
-        if is_folder:
-            yield from _findings_below(folder, mark.file.parent)
+        with suppress(FindingsError, OSError, RuntimeError, ValueError):  # reported where it is read
+            folder = spec_path(loaded.source.mark(("image", "build")), loaded.spec.image.build)
+            folders += [folder] if folder.is_dir() else []
+    for folder in folders:
+        yield from _findings_below(folder, loaded.source.file.parent)
 
 
 def own_git_findings(root: Path) -> Iterator[Finding]:

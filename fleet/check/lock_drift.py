@@ -10,13 +10,13 @@ from fleet.artifacts.engines.lock import onnx_changes, without_engines
 from fleet.artifacts.lock_measurement import measured_lock
 from fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
 from fleet.artifacts.sources.line_ends import differs_in_line_ends
-from fleet.artifacts.sources.spec_sources import SpecRepositories, repository_of
+from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.check.spec_images import image_findings
 from fleet.endpoint.locks import with_hint_for_several
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.lock import Lock, LockedRepository
-from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.project import Project
 from fleet.spec.s3_repository import in_s3
 from fleet.spec.source import finding_at
 
@@ -80,7 +80,7 @@ def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -
         return [*others, *onnx_changes(loaded, lock, found, hint)]
     others += onnx_changes(loaded, lock, found, hint)
     now = {name: each.files for name, each in found.repositories.items()}
-    findings = _change_findings(project, loaded, lock, now, missing, hint)
+    findings = _change_findings(project, repositories, lock, now, missing, hint)
     if not findings and not others:
         message = "the lock is not what `fleet lock` would write: its content was changed"
         return [Finding(code=CODE, message=message, file=project.lock_file(endpoint), hint=hint)]
@@ -89,18 +89,18 @@ def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -
 
 def _change_findings(
     project: Project,
-    loaded: LoadedSpec,
+    repositories: SpecRepositories,
     lock: Lock,
     now: Mapping[str, Mapping[str, str]],
     missing: Sequence[MissingFile],
     hint: str,
 ) -> list[Finding]:
     """What changed in the repositories of which the checksums are given, the first of many."""
-    file = project.lock_file(loaded.spec.endpoint)
+    file = project.lock_file(repositories.loaded.spec.endpoint)
     findings = [
         Finding(code=CODE, message=f"{what} {SINCE}", file=changed, hint=remedy or hint)
         for changed, what, remedy in _changes(
-            loaded, lock, now, {(each.index, each.path) for each in missing}
+            repositories, lock, now, {(each.index, each.path) for each in missing}
         )
     ]
     if len(findings) > MAX_DIFFERENCES:
@@ -119,18 +119,18 @@ def _other_digests(spec: EndpointSpec, lock: Lock) -> Iterator[tuple[int, str]]:
 
 
 def _changes(
-    loaded: LoadedSpec,
+    repositories: SpecRepositories,
     lock: Lock,
     found: Mapping[str, Mapping[str, str]],
     missing: Collection[tuple[int, str]],
 ) -> Iterator[tuple[Path, str, str]]:
     """Each changed file, what changed, and the remedy if it is not a new lock."""
-    for index, model in enumerate(loaded.spec.models):
+    for index, model in enumerate(repositories.loaded.spec.models):
         if in_s3(model) or model.archive not in found:
             continue
         before = lock.repositories.get(model.archive, LockedRepository()).files
         now = found[model.archive]
-        folder = repository_of(loaded, index)
+        folder = repositories.place(index)
         for path in sorted({**before, **now}):
             many = f"{PurePosixPath(path).parent}/*"
             if (index, path) in missing:

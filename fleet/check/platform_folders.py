@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from fleet.core.project_root import is_project_root, project_roots
+from fleet.core.project_root import is_project_root
 from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.repository.model_config import CONFIG
 from fleet.selection.executed_files import INSTALLED
@@ -52,21 +52,22 @@ class PlatformFolders:
     def _overlaps(self, folder: Path) -> Iterator[str]:
         for program in _programs(folder):
             yield f"contains the program {program.relative_to(folder).as_posix()}"
-        for place, name in self._own.items():
-            yield from _overlap(folder, place, name)
+        inner, below_top = f"{folder}/", folder.relative_to(self.top)
+        for outer, name in self._own.items():
+            yield from _overlap(inner, outer, name)
         for base in (self.top, self.root):
             hidden = folder.relative_to(base).parts[0] if folder.is_relative_to(base) else ""
             if hidden.startswith("."):
-                yield from _overlap(folder, base / hidden, self._shown(base / hidden))
-        for fleet in project_roots(folder):
-            if fleet != self.root and fleet.is_relative_to(self.top):
+                yield from _overlap(inner, f"{base / hidden}/", self._shown(base / hidden))
+        for fleet in filter(is_project_root, (folder, *folder.parents)[: len(below_top.parts) + 1]):
+            if fleet != self.root:
                 if fleet == folder:
                     yield f"contains the fleet {self._shown(fleet)}"
                 for place, name in self._of_fleet(fleet):
-                    yield from _overlap(folder, place, name)
-        for inner in folder.rglob(SPECS):
-            if is_project_root(inner.parent):
-                yield f"contains the fleet {self._shown(inner.parent)}"
+                    yield from _overlap(inner, f"{place}/", name)
+        for place in (Path(place) for place, folders, _ in os.walk(folder) if SPECS in folders):
+            if is_project_root(place):
+                yield f"contains the fleet {self._shown(place)}"
 
     def _among_specs(self, folder: Path, own: Path) -> str | None:
         if folder == own or not folder.is_relative_to(own):
@@ -91,14 +92,14 @@ class PlatformFolders:
         return frozenset(file.parent.resolve() for file in files)
 
     @cached_property
-    def _own(self) -> dict[Path, str]:
+    def _own(self) -> dict[str, str]:
         """The platform's folders and files without links, with the names by which people know them."""
         named = [self.top / each for each in _OF_REPOSITORY]
         if is_product_clone(self.root):
             named += [self.root / each for each in PRODUCT]
         named += [self.root / each for each in INSTALLED]
         found = {path: self._shown(each) for each in named for path in _with_target(each)}
-        return {**found, **dict(self._of_fleet(self.root))}
+        return {f"{path}/": name for path, name in (found | dict(self._of_fleet(self.root))).items()}
 
     def _of_fleet(self, fleet: Path) -> Iterator[tuple[Path, str]]:
         for name in (*_LINKED, "locks", SPECS):
@@ -129,8 +130,7 @@ def _is_program(file: Path) -> bool:
     return is_named or (not file.suffix and os.access(file, os.X_OK))
 
 
-def _overlap(folder: Path, place: Path, name: str) -> Iterator[str]:
-    inner, outer = f"{folder}/", f"{place}/"
+def _overlap(inner: str, outer: str, name: str) -> Iterator[str]:
     if inner == outer:
         yield f"is {name}/"
     elif inner.startswith(outer):

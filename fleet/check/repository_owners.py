@@ -11,6 +11,7 @@ from pathlib import Path
 from fleet.check.platform_folders import PlatformFolders
 from fleet.core.project_root import repository_top
 from fleet.findings import Finding
+from fleet.spec.named_inputs import named_inputs
 from fleet.spec.owner import EndpointOwner
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3
@@ -43,19 +44,9 @@ class NamedFile:
 
 def named_files(spec: OwnedSpec) -> Iterator[NamedFile]:
     """The model repositories, ONNX models and the image's folder of a spec, except what is in S3."""
-    data = spec.source.data
-    models, image = data.get("models"), data.get("image")
-    for index, model in enumerate(models if isinstance(models, list) else ()):
-        if isinstance(model, dict):
-            yield from _named_file(spec, ("models", index, "repository"), model.get("repository"))
-            engines = model.get("engines")
-            for number, engine in enumerate(engines if isinstance(engines, list) else ()):
-                if isinstance(engine, dict):
-                    yield from _named_file(
-                        spec, ("models", index, "engines", number, "onnx"), engine.get("onnx")
-                    )
-    if isinstance(image, dict):
-        yield from _named_file(spec, ("image", "build"), image.get("build"))
+    for path, value in named_inputs(spec.source):
+        if not value.startswith(S3):
+            yield _named_file(spec, path, value)
 
 
 def ownership_findings(root: Path, specs: Iterable[OwnedSpec]) -> list[Finding]:
@@ -81,16 +72,14 @@ def owned_specs(loaded: Iterable[LoadedSpec]) -> list[OwnedSpec]:
     return [OwnedSpec(each.spec.endpoint, each.source.file, each.source, each.spec.owner) for each in loaded]
 
 
-def _named_file(spec: OwnedSpec, path: KeyPath, value: object) -> Iterator[NamedFile]:
-    if not isinstance(value, str) or value.startswith(S3):
-        return
+def _named_file(spec: OwnedSpec, path: KeyPath, value: str) -> NamedFile:
     mark = spec.source.mark(path)
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
     try:
         place = Path(os.path.realpath(mark.file.parent / value))
     except ValueError:  # a sign that no path can have
         place = Path()
-    yield NamedFile(spec, key, value, place, mark, is_repository=path[-1] == "repository")
+    return NamedFile(spec, key, value, place, mark, is_repository=path[-1] == "repository")
 
 
 def _of_platform(file: NamedFile, platform: PlatformFolders) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:
     Folders that cannot be read, and what is in S3, are left out.
     """
     loaded = repositories.loaded
-    found = [*input_git_findings(loaded), *_of_folders(repositories)]
+    found = [*input_git_findings(repositories), *_of_folders(repositories)]
     allowed = allowed_codes(loaded.spec.allow)
     allowed |= {rules()[code].in_files for code in allowed if code in rules()} & allowable_codes()
     yield from (each for each in found if each.code not in allowed)

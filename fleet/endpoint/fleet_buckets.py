@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 
 from fleet.endpoint.object_keys import UPLOADS
-from fleet.engines.endpoint_engines import spec_engines
 from fleet.findings import Finding
+from fleet.spec.named_inputs import named_inputs
 from fleet.spec.project import LoadedSpec, Project
-from fleet.spec.s3_repository import S3, in_s3, onnx_in_s3
-from fleet.spec.source import KeyPath, finding_at
+from fleet.spec.s3_repository import S3
+from fleet.spec.source import finding_at
 
 CODE = "FL753"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -28,7 +28,9 @@ Source: S3 user guide, bucketnamingrules.html.
 
 def source_findings(project: Project, loaded: LoadedSpec) -> Iterator[Finding]:
     """Repositories and ONNX models of a spec that are another endpoint's in a fleet's bucket, or may be."""
-    for path, url in _objects(loaded):
+    for path, url in named_inputs(loaded.source):
+        if not url.startswith(S3):
+            continue
         bucket, _, key = url.removeprefix(S3).partition("/")
         endpoint, mark = loaded.spec.endpoint, loaded.source.mark(path)
         if not _BUCKET.fullmatch(bucket) or bucket.endswith(_ALIASES):
@@ -38,15 +40,6 @@ def source_findings(project: Project, loaded: LoadedSpec) -> Iterator[Finding]:
             message = f"{url} is in the artifact bucket of a fleet, which has what all of its endpoints run"
             hint = f"upload it below {S3}{bucket}/{UPLOADS}{endpoint}/, or to a bucket of your own"
             yield finding_at(mark, CODE, message, hint)
-
-
-def _objects(loaded: LoadedSpec) -> Iterator[tuple[KeyPath, str]]:
-    for index, archive in enumerate(loaded.spec.models):
-        if in_s3(archive):
-            yield ("models", index, "repository"), archive.repository
-    for path, _, engine in spec_engines(loaded.spec):
-        if onnx_in_s3(engine):
-            yield (*path, "onnx"), engine.onnx
 
 
 def _is_of_a_fleet(project: Project, bucket: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fleet.core.closure import closure
 from fleet.proposal.key import Key
 from fleet.repository.contents import Contents
 from fleet.repository.loading.bls import called_models
@@ -76,12 +77,7 @@ def _tops(names: list[str], steps: Mapping[str, set[str]], codes: Mapping[str, s
 
 def _below(top: str, calls: Mapping[str, set[str]]) -> set[str]:
     """All that a model calls, and what that calls."""
-    waiting, found = [top], set[str]()
-    while waiting:
-        new = calls.get(waiting.pop(), set()) - found - {top}
-        found |= new
-        waiting += new
-    return found
+    return {*closure([top], lambda name: calls.get(name, ()))} - {top}
 
 
 def _why(chosen: str, names: list[str], choice: list[str], below: set[str]) -> tuple[str, ...]:

@@ -21,7 +21,12 @@ def rule_findings(endpoint: EndpointContext, *, deploying: bool = False) -> list
         endpoint: The endpoint in its environment.
         deploying: Whether it is to be deployed now; some rules only warn before.
     """
-    found = [each for rule in rules().values() for each in rule.findings(endpoint, deploying=deploying)]
+    subjects = {scope: list(scope.subjects(endpoint)) for scope in {rule.scope for rule in rules().values()}}
+    found = [
+        each
+        for rule in rules().values()
+        for each in rule.findings(endpoint.source, subjects[rule.scope], deploying=deploying)
+    ]
     named = allowed_codes(endpoint.spec.allow)
     allowed = {
         code

@@ -81,11 +81,12 @@ class Case:
 
     def problems(self, rule: Rule) -> list[Problem]:
         """What the rule's function yields, with the keys that it points at."""
-        return list(rule.problems(self.context()))
+        return rule.problems(rule.scope.subjects(self.context()))
 
     def findings(self, rule: Rule) -> list[Finding]:
         """What `fleet deploy` would report."""
-        return rule.findings(self.context(), deploying=True)
+        context = self.context()
+        return rule.findings(context.source, rule.scope.subjects(context), deploying=True)
 
     def _lock(self, spec: EndpointSpec) -> Lock | None:
         if self.models is None and self.archive_size == ARCHIVE_SIZE and self.image is None:

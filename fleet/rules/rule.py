@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from fleet.endpoint.context.context import EndpointContext
@@ -14,7 +13,7 @@ from fleet.endpoint.context.models import ModelContext, ModelsContext
 from fleet.endpoint.context.own_image import ImageContext
 from fleet.findings import Finding, Severity
 from fleet.rules.themes import Theme, theme_of
-from fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, finding_at
+from fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, Source, finding_at
 
 DOCS = "docs/rules.md"
 T = TypeVar("T")
@@ -70,17 +69,22 @@ class Rule:
         """What the rule is about, by its code."""
         return theme_of(self.code)
 
-    def problems(self, endpoint: EndpointContext) -> Iterator[Problem]:
-        """The problems of an endpoint, on each of its instance types that the rule looks at."""
-        for machine in self.scope.machines(endpoint.machines):
-            for subject in self.scope.of_endpoint(endpoint.on(machine)):
-                for problem in self.check(subject):
-                    yield _label_machine(problem, machine)
+    def problems(self, subjects: Iterable[tuple[Machine, Any]]) -> list[Problem]:
+        """The problems of the subjects that the scope has in an endpoint, the first of many."""
+        problems: list[Problem] = []
+        for machine, subject in subjects:
+            for problem in self.check(subject):
+                if len(problems) == MAX_FINDINGS:
+                    return problems
+                problems.append(_label_machine(problem, machine))
+        return problems
 
-    def findings(self, endpoint: EndpointContext, *, deploying: bool = False) -> list[Finding]:
-        """What the rule finds, each at its place in the spec or in the environment's file."""
-        problems = islice(self.problems(endpoint), MAX_FINDINGS)
-        return [self.finding(each, endpoint.source.mark(each.path), deploying) for each in problems]
+    def findings(
+        self, source: Source, subjects: Iterable[tuple[Machine, Any]], *, deploying: bool = False
+    ) -> list[Finding]:
+        """The findings of the rule, each at its place in the spec or in the environment's file."""
+        problems = self.problems(subjects)
+        return [self.finding(each, source.mark(each.path), deploying) for each in problems]
 
     def finding(self, problem: Problem, mark: Mark, deploying: bool) -> Finding:
         """The finding about a problem, at its place."""
@@ -91,7 +95,7 @@ class Rule:
         return replace(found, severity=severity, confidential=problem.confidential)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope(Generic[T]):
     """The type of thing that a rule takes.
 
@@ -106,6 +110,11 @@ class Scope(Generic[T]):
     of_endpoint: Callable[[EndpointContext], Iterable[T]]
     machines: MachineChoice = _own
     of_models: Callable[[ModelsContext], Iterable[T]] = lambda _: ()
+
+    def subjects(self, endpoint: EndpointContext) -> Iterator[tuple[Machine, T]]:
+        """The subjects that an endpoint has, on each of the instance types."""
+        for machine in self.machines(endpoint.machines):
+            yield from ((machine, subject) for subject in self.of_endpoint(endpoint.on(machine)))
 
     def rule(
         self,

@@ -9,9 +9,9 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
+from fleet.spec.named_inputs import named_inputs
 from fleet.spec.project import LoadedSpec, Project
-from fleet.spec.s3_repository import in_s3, onnx_in_s3
-from fleet.spec.source import KeyPath
+from fleet.spec.s3_repository import S3
 
 
 class FleetInputs:
@@ -75,20 +75,9 @@ def _inputs(loaded: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
     yield from {each.source.file for each in loaded.layers}
     if not with_repositories:
         return
-    for path, name in _named_paths(loaded):
-        yield loaded.source.mark(path).file.parent / name
-
-
-def _named_paths(loaded: LoadedSpec) -> Iterator[tuple[KeyPath, str]]:
-    """Paths that are relative to the file that names them."""
-    for index, model in enumerate(loaded.spec.models):
-        if not in_s3(model):
-            yield ("models", index, "repository"), model.repository
-        for number, engine in enumerate(model.engines):
-            if not onnx_in_s3(engine):
-                yield ("models", index, "engines", number, "onnx"), engine.onnx
-    if loaded.spec.image is not None and loaded.spec.image.build is not None:
-        yield ("image", "build"), loaded.spec.image.build
+    for path, name in named_inputs(loaded.source):
+        if not name.startswith(S3):
+            yield loaded.source.mark(path).file.parent / name
 
 
 def _forms(file: Path) -> set[Path]:

@@ -38,7 +38,8 @@ def repository_source(
         _check_folder(repository, digest)
         return FolderSource.of(Path(repository).resolve(), serving_container(loaded, entry))
     spec = loaded.spec.model_copy(update={"models": (entry,)})
-    added = LoadedSpec(spec, Source(loaded.source.file, {}))
+    data: dict[str, object] = {"models": [{"archive": archive, "repository": repository}]}
+    added = LoadedSpec(spec, Source(loaded.source.file, data))
     if findings := list(source_findings(project, added)):
         raise FindingsError(findings)
     return source_of(SpecRepositories(added), spec.packed[0], s3)

@@ -13,7 +13,7 @@ from fleet.artifacts.model_facts import renamed_facts
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.core.tar_writer import Sink
 from fleet.findings import FindingsError
-from fleet.repository.copies import check_copyable, copied_name, renamed_config
+from fleet.repository.copies import copied_name, renamed_config
 from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.folder import changed_while_read
 from fleet.repository.text_format.tokens import PbtxtError
@@ -82,9 +82,7 @@ class CopySource:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        models = self._folder.served_models()
-        check_copyable(self._folder.contents, models)
-        return {model: copied_name(model, self._copy) for model in models}
+        return {model: copied_name(model, self._copy) for model in self._folder.copyable_models}
 
     def _rename(self, path: str) -> str:
         top, slash, below = path.partition("/")

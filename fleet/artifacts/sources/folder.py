@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from fleet.artifacts.archive import Checksums, Entry, write_tar
@@ -14,6 +15,7 @@ from fleet.artifacts.sources.source import RepositorySource
 from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
+from fleet.repository.copies import check_copyable
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.reading.file_store import PLAN, TEXTS, kind_of
 from fleet.repository.reading.folder import changed_while_read, read_folder
@@ -40,6 +42,17 @@ class FolderSource(RepositorySource):
             FindingsError: it cannot be listed.
         """
         return cls(read_folder(folder, packed=True), container)
+
+    @cached_property
+    def copyable_models(self) -> tuple[str, ...]:
+        """The model directories, which copies can rename.
+
+        Raises:
+            FindingsError: as `served_models`, or a copy would refer to a model by its old name.
+        """
+        models = self.served_models()
+        check_copyable(self.contents, models)
+        return models
 
     def write(self, sink: Sink) -> Checksums:
         """Write the tar stream.

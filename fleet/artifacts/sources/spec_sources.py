@@ -14,6 +14,7 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.artifacts.sources.source import ArchiveSource
 from fleet.artifacts.sources.spec_path import spec_path
+from fleet.core.read_cache import ReadCache
 from fleet.findings import CannotRunError, FindingsError
 from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
@@ -56,6 +57,8 @@ class SpecRepositories:
             sources: Is filled; several specs of the same repositories may share it.
         """
         self.loaded = loaded
+        self.place = ReadCache[int, Path](lambda index: repository_of(loaded, index))
+        """Where the repository of an entry of `models` is, as by `repository_of`."""
         self._contents = dict(enumerate(contents))
         self._sources: Sources = {} if sources is None else sources
         self._late: Mapping[int, Collection[str]] = {}
@@ -67,7 +70,7 @@ class SpecRepositories:
             FindingsError: the folder does not exist, the place is the line of the spec; or it cannot be read.
         """
         if index not in self._contents:
-            self._contents[index] = read_folder(repository_of(self.loaded, index), packed=True)
+            self._contents[index] = read_folder(self.place(index), packed=True)
         return self._contents[index]
 
     def folder(self, index: int) -> FolderSource:

@@ -10,6 +10,7 @@ from fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_default, u
 from fleet.catalog.images import Image, image, regions_of, releases
 from fleet.catalog.instances import Instance, Processor, instance, instance_types
 from fleet.catalog.versions import versions_differ
+from fleet.core.closure import closure
 from fleet.endpoint.context.machines import (
     OWN_VARIANT,
     Machine,
@@ -287,12 +288,9 @@ class EndpointContext:
             further = [self.default_model, *further]
         elif not self.routes:
             return self.models
-        by_name, found, wanted = {each.name: each for each in self.models}, set[str](), list(further)
-        while wanted:
-            if (name := wanted.pop()) in by_name and name not in found:
-                found.add(name)
-                wanted += by_name[name].facts.steps
-        return tuple(each for each in self.models if each.name in found)
+        steps = {each.name: each.facts.steps for each in self.models}
+        loaded = {*closure(further, lambda name: steps.get(name, ()))}
+        return tuple(each for each in self.models if each.name in loaded)
 
 
 def _facts(instance_type: str) -> Instance | None:

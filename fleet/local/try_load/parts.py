@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.catalog.backends import Backend, backend_facts
+from fleet.core.closure import closure
 from fleet.local.try_load.preparation import Preparation
 from fleet.repository.contents import Contents
 from fleet.repository.file_formats import torchscript_problem, xgboost_json_problem
@@ -91,11 +92,10 @@ def loaded_parts(prepared: Preparation, container: ServingContainer, root: str) 
 
 def _incomplete(models: Mapping[str, Model], untried: Iterable[str]) -> tuple[str, ...]:
     """The ensembles that have one of the models among their steps, or among those of their ensembles."""
-    missing, before = set(untried), -1
-    while before != len(missing):
-        before = len(missing)
-        missing |= {name for name, each in models.items() if not missing.isdisjoint(steps_of(each.config))}
-    return tuple(name for name in models if name in missing.difference(untried))
+    missing = set(untried)
+    steps = {name: steps_of(each.config) for name, each in models.items()}
+    parts = {name: closure([name], lambda each: steps.get(each, ())) for name in steps.keys() - missing}
+    return tuple(name for name in models if name in parts and not missing.isdisjoint(parts[name]))
 
 
 def _wrong_files(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.check.target import RepositoryTarget
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.start_rules import MULTI_MODEL
@@ -45,12 +46,9 @@ def load_in_triton(
     Raises:
         CannotRunError: this machine cannot copy the repository.
     """
-    container = ServingContainer(
-        multi_model=mode is Mode.MULTI_MODEL,
-        loads_all=mode is Mode.SHARED_CONTAINER,
-        release=runtime.image_release,
-        default_model=default_model or None,
-    )
+    container = RepositoryTarget(
+        mode=mode, release=runtime.image_release, default_model=default_model or None
+    ).setting()
     try:
         with prepare(path, runtime, container) as copy:
             return _answer(path, copy, mode, container, seconds)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from fleet.core.closure import closure
 from fleet.findings import Finding, Severity
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents, Entry, EntryKind
@@ -105,6 +106,8 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
 def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
     """The repository with the version folders that are made for engines."""
     made = [model for model in built if model in contents.folders() and not present_versions(contents, model)]
+    if not made:
+        return contents
     folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in made}
     return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
 
@@ -115,14 +118,9 @@ def _loaded_models(
     """The main model with its parts, and what flags name; all where it is not clear which is the main one."""
     if main is None:
         return tuple(models)
-    wanted, found = [main, *sorted(setting.further)], list[str]()
-    while wanted:
-        name = wanted.pop(0)
-        if name in found or name not in models:
-            continue
-        found.append(name)
-        wanted += steps_of(models[name].config)
-    return tuple(found)
+    names = [main, *sorted(setting.further)]
+    loaded = closure(names, lambda name: steps_of(models[name].config) if name in models else ())
+    return tuple(name for name in loaded if name in models)
 
 
 def _steps(loaded: Collection[str], models: Mapping[str, Model]) -> set[str]:

@@ -39,12 +39,12 @@ def test_a_rule_finds_nothing_where_its_mistake_is_put_right(code: str) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_what_puts_a_mistake_right_breaks_no_other_rule(code: str) -> None:
-    case = examples()[code].right
+    context = examples()[code].right.context()
 
     errors = [
         found.code
         for rule in rules().values()
-        for found in rule.findings(case.context())
+        for found in rule.findings(context.source, rule.scope.subjects(context))
         if found.severity is Severity.ERROR
     ]
 
