@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
-from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from fleet.aws.deploy.stack_lease import StackLeases
+from fleet.aws.deploy.stack_repair import Consent, ready_stack, stack_after_operation, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState
@@ -58,8 +60,9 @@ class Deploy:
     Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
     first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
     called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
-    deploy, and how a user finds it. `imports`: Foundation takes over what exists under its names. No other
-    deploy may use the assembly's folder meanwhile.
+    deploy, and how a user finds it. `imports`: Foundation takes over what exists under its names. `leases`
+    keep deploys of other clones apart; None on a laptop. No other deploy may use the assembly's folder
+    meanwhile.
     """
 
     def __init__(
@@ -76,10 +79,12 @@ class Deploy:
         log_of: Callable[[str], tuple[Path, str]],
         parallelism: Parallelism,
         imports: bool = False,
+        leases: StackLeases | None = None,
     ) -> None:
         self._project, self._fleet, self._access = project, fleet, access
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
         self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
+        self._leases = leases
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {each.name: each for each in fleet.endpoints}
         self._images: Mapping[str, str] = {}
@@ -104,6 +109,9 @@ class Deploy:
         self._steps.to_come = [title for title, _ in plan]
         self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
         try:
+            if self._leases is not None:
+                with aws_errors_as_findings():
+                    self._leases.begin()
             for title, work in plan:
                 with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
                     work(step)
@@ -115,6 +123,8 @@ class Deploy:
             self._cdk.finish()
         finally:
             self._cdk.end()
+            if self._leases is not None:
+                self._leases.end()
         if self._pool.failures:
             raise one_failure(self._pool.failures)
 
@@ -172,10 +182,33 @@ class Deploy:
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:
-        if is_unchanged(self._access, self._assembly, self._fleet.place.stack):
-            step.note = NOTHING
-        else:
-            self._stack(self._cdk, step, None)
+        stack, step.note = self._fleet.place.stack, NOTHING
+        if is_unchanged(self._access, self._assembly, stack):
+            return
+        with self._turn(stack) as is_needed:
+            if is_needed:
+                self._stack(self._cdk, step, None)
+
+    @contextmanager
+    def _turn(self, stack: str) -> Iterator[bool]:
+        """Hold the lease of a stack that would change; whether that is so when other deploys have ended.
+
+        Raises:
+            CannotRunError: another deploy has changed it since this one began, and this one lacks that.
+        """
+        if self._leases is None:
+            yield True
+            return
+        with self._leases.lease(stack) as other:
+            is_needed = True
+            if other is not None:
+                stack_after_operation(self._access.client("cloudformation"), stack, self._steps.say)
+                is_needed = not is_unchanged(self._access, self._assembly, stack)
+                if is_needed:
+                    self._leases.require_newer(stack, other)
+                else:
+                    self._steps.say(f"{stack}: {other.holder} has deployed the same")
+            yield is_needed
 
     def _stack(self, cdk: Cdk, step: Step, endpoint: ResolvedEndpoint | None) -> None:
         """Deploy an endpoint's stack, or Foundation for None, without confirmation: the change was reviewed.
@@ -194,6 +227,8 @@ class Deploy:
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
         imports = self._imports and endpoint is None
+        if self._leases is not None:
+            self._leases.require(name)
         watch = GuardWatch(self._access, endpoint, self._steps.say)
         run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
         if run.exit_code != 0:
@@ -225,9 +260,15 @@ class Deploy:
         endpoint = self._endpoints[name]
         title, (log, where) = _title(endpoint.stack), self._log_of(name)
         cdk = self._cdk.with_log(log, where)
-        with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
+        with (
+            self._steps.step(title, begun=f"{title}: started; {where}") as step,
+            aws_errors_as_findings(),
+            self._turn(endpoint.stack) as is_needed,
+        ):
+            step.note = NOTHING
             try:
-                self._stack(cdk, step, endpoint)
+                if is_needed:
+                    self._stack(cdk, step, endpoint)
             except FindingsError as error:
                 if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
                     raise
