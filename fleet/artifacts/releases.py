@@ -1,22 +1,26 @@
-"""Records what endpoints ran: an object in the bucket for each deploy that changed their data or image."""
+"""Records what endpoints ran: an object in the bucket for each deploy that changed it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from fleet.artifacts.store import list_objects
+from fleet.aws.actor import Actor
 from fleet.aws.api.clock import answered_at
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.object_keys import RELEASES
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.report.spec_changes import recorded_spec
+from fleet.selection.uncommitted import Checkout
 from fleet.spec.endpoint import Compression
+from fleet.spec.project import Project
 from fleet.spec.values import Digest, Document
 
 if TYPE_CHECKING:
@@ -35,11 +39,29 @@ class ReleasedArchive(Document):
     digest: Digest
 
 
+class ReleaseSource(Document):
+    """Who deployed a release, and what it was made from.
+
+    `commit` is None outside of Git. `uncommitted`: files of the endpoint differed from that commit. `lock`
+    and `spec` are plain data: a record can be read by versions with other contracts. `spec` has neither
+    secrets nor keys at their defaults.
+    """
+
+    actor: Actor
+    commit: str | None = None
+    uncommitted: bool = False
+    lock: dict[str, Any]
+    spec: dict[str, Any]
+
+
 class Release(Document):
     """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket.
 
-    `image` is the digest of an image of one's own; None: the release's.
+    `image` is the digest of an image of one's own; None: the release's. `source` is None in records of
+    earlier versions, and on a laptop.
     """
+
+    model_config = ConfigDict(extra="ignore")  # what later versions record besides stops no deploy or prune
 
     endpoint: str
     time: datetime
@@ -47,9 +69,37 @@ class Release(Document):
     compression: Compression
     archives: tuple[ReleasedArchive, ...]
     image: Digest | None = None
+    source: ReleaseSource | None = None
+
+    @property
+    def id(self) -> str:
+        """The name of its record."""
+        return self.time.strftime(TIME)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What it runs; two releases with the same content differ in who deployed them, and when."""
+        spec = self.source.spec if self.source else None
+        return self.model_data, self.compression, self.archives, self.image, spec
 
 
-def record_release(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None = None) -> None:
+def release_source(project: Project, endpoint: str, actor: Actor, checkout: Checkout) -> ReleaseSource:
+    """What a deploy records of an endpoint besides its content."""
+    return ReleaseSource(
+        actor=actor,
+        commit=checkout.commit,
+        uncommitted=bool(checkout.uncommitted),
+        lock=project.lock(endpoint).model_dump(mode="json", exclude_defaults=True),
+        spec=recorded_spec(project.load(endpoint), project.root),
+    )
+
+
+def record_release(
+    s3: S3Client,
+    endpoint: ResolvedEndpoint,
+    built: str | None = None,
+    source: ReleaseSource | None = None,
+) -> None:
     """Record what the endpoint runs, unless its last release is the same.
 
     `built` is the digest of its image where the lock does not have it yet.
@@ -60,7 +110,7 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None =
     """
     for _ in range(ATTEMPTS):
         try:
-            return _record(s3, endpoint, built)
+            return _record(s3, endpoint, built, source)
         except ClientError as error:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (CONFLICT, TAKEN):
                 raise
@@ -68,7 +118,9 @@ def record_release(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None =
     raise CannotRunError(problem, "wait until they have ended, and run the command again")
 
 
-def _record(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None) -> None:
+def _record(
+    s3: S3Client, endpoint: ResolvedEndpoint, built: str | None, source: ReleaseSource | None
+) -> None:
     bucket = endpoint.place.bucket
     keys = _release_keys(s3, bucket, endpoint.name)
     now = _next_time(s3, bucket, keys)
@@ -79,20 +131,21 @@ def _record(s3: S3Client, endpoint: ResolvedEndpoint, built: str | None) -> None
         compression=endpoint.compression,
         archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
         image=(endpoint.image.digest or built) if endpoint.image.is_own else None,
+        source=source,
     )
     try:
         last = read_releases(s3, bucket, keys[:1])
     except FindingsError:
         last = []  # a broken object does not stop a deploy: prune reports it
-    if not last or last[0].model_copy(update={"time": now}) != release:
-        key = f"{releases_prefix(endpoint.name)}{now.strftime(TIME)}.json"
-        text = release.model_dump_json(indent=1, exclude_none=True)
+    if not last or last[0].content != release.content:
+        key = f"{releases_prefix(endpoint.name)}{release.id}.json"
+        text = release.model_dump_json(indent=1, exclude_defaults=True)
         # A deploy from another clone may have taken the name since the names were listed.
         s3.put_object(Bucket=bucket, Key=key, Body=text.encode(), IfNoneMatch="*")
 
 
-def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int) -> list[Release]:
-    """The endpoint's last `count` releases, newest first; objects with other names are ignored.
+def last_releases(s3: S3Client, bucket: str, endpoint_name: str, count: int | None = None) -> list[Release]:
+    """The endpoint's last `count` releases, all for None, newest first; objects with other names are ignored.
 
     Raises:
         FindingsError: one of the objects is not a release.

@@ -72,6 +72,9 @@ COMMANDS: Mapping[str, Subcommand] = {
     "rollback": Subcommand(
         "fleet.cli.rollback:rollback", DAILY, "Restore an earlier lock of an endpoint, for review."
     ),
+    "history": Subcommand(
+        "fleet.cli.history:history_command", DAILY, "List an endpoint's releases: who deployed what."
+    ),
     "destroy": Subcommand(
         "fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
     ),

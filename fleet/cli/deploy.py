@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,9 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.artifacts.progress import progress_on
+from fleet.artifacts.releases import release_source
+from fleet.aws.actor import actor
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
 from fleet.aws.deploy.deploy_folder import DeployFolder
+from fleet.aws.deploy.stack_lease import StackHolder, StackLeases
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
@@ -22,6 +27,7 @@ from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
+from fleet.cli.uncommitted import committed_checkout
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.local.limitations import with_servable_images
@@ -29,6 +35,7 @@ from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
 from fleet.printers.steps import Outcome, Steps
+from fleet.selection.git import contains
 from fleet.spec.environment import LOCAL
 
 ATTEMPTS = 10
@@ -65,6 +72,10 @@ def deploy(
         bool,
         typer.Option("--yes", "-y", help="Continue a stopped rollback without asking."),
     ] = False,
+    allow_dirty: Annotated[
+        bool,
+        typer.Option("--allow-dirty", help="Deploy files that are not committed; the release records that."),
+    ] = False,
     concurrency: Concurrency = DEFAULT_CONCURRENCY,
     fail_fast: FailFast = False,
     profile: Profile = None,
@@ -74,6 +85,10 @@ def deploy(
     Also bootstraps the account if needed and deploys Foundation. Endpoints are deployed in parallel; one that
     fails does not stop the others, and all failures are shown at the end. You can interrupt a deploy and run
     it again at any point.
+
+    If files of the endpoints are not committed, you are asked before; in CI and without a terminal, that is
+    an error. Outside of Git, nobody is asked. Each release is recorded with its commit, the caller and the
+    time: see `fleet history`.
 
     Permission changes need no confirmation: they were reviewed with the lock. If SageMaker rolled an update
     back by itself and the stack's own rollback stopped because of that, the rollback is continued; on a
@@ -97,9 +112,12 @@ def deploy(
         )
     if fleet.warnings:
         show_findings(fleet.warnings)
+    deployed = replace(project, endpoints=()) if foundation else project
+    made_from = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
+    who = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
         show_findings(findings)
@@ -112,7 +130,7 @@ def deploy(
             return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
-    with folder.deploying():
+    with folder.deploying() as token:
         cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.where(folder.log))
         progress = progress_on(console)
         work = Deploy(
@@ -131,6 +149,13 @@ def deploy(
                 headroom=lambda endpoints: headroom(access, endpoints),
             ),
             imports=import_existing,
+            sources=lambda name: release_source(project, name, who, made_from),
+            leases=StackLeases(
+                access,
+                StackHolder(str(who), token, made_from.commit, uncommitted=bool(made_from.uncommitted)),
+                steps.say,
+                lambda commit: locked or contains(root, commit),
+            ),
         )
         try:
             work.run()

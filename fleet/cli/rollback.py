@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
+from fleet.artifacts.release_history import (
+    RELEASE_ID,
+    commit_of,
+    release_of,
+    require_lock_of,
+    short_id,
+)
+from fleet.artifacts.releases import last_releases
+from fleet.artifacts.rollback import (
+    EarlierRelease,
+    changed_keys,
+    earlier_release,
+    require_stored,
+    write_release,
+)
+from fleet.aws.access import Access
+from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
@@ -25,8 +41,9 @@ def rollback(
         str | None,
         typer.Option(
             "--to",
-            metavar="COMMIT",
-            help="The commit to return to. Default: the last one with another lock or spec than HEAD.",
+            metavar="RELEASE",
+            help="The release to return to, as `fleet history` lists it, or a commit. Default: the last"
+            " commit with another lock or spec than HEAD.",
         ),
     ] = None,
     deploy: Annotated[
@@ -37,7 +54,7 @@ def rollback(
     """Restore an earlier lock of an endpoint, for review.
 
     Restores the lock and the spec of an earlier commit, if the store still has every archive, engine and
-    image that the lock names.
+    image that the lock names. The id of a release may be shortened.
     """
     if env == LOCAL:
         message = "the environment `local` has no locks in Git"
@@ -45,8 +62,12 @@ def rollback(
             [Finding(code="FL604", message=message, hint="change the files, then `fleet local up`")]
         )
     project = current_project(env)
-    release = earlier_release(project, endpoint, to)
-    access = connect(project, profile)
+    if to is not None and RELEASE_ID.fullmatch(to):
+        access = connect(project, profile)
+        release = _of_release(project, endpoint, to, access)
+    else:
+        release = earlier_release(project, endpoint, to)
+        access = connect(project, profile)
     require_stored(project, release, access.client("s3"), access.client("ecr"))
     changes, others = changed_keys(project, release), _others(project, endpoint)
     files = write_release(release, project.root)
@@ -58,10 +79,21 @@ def rollback(
     if others and project.spec_files.get(endpoint) in files:
         say(f"the spec is also that of {', '.join(others)}")
     if deploy:
-        deploy_command(env, [endpoint], locked=True, profile=profile)
+        deploy_command(env, [endpoint], locked=True, allow_dirty=True, profile=profile)
     elif files:
         locked = "" if project.is_promoted else " --locked"
         say(f"review and commit, then run `fleet deploy --env {env}{locked} {endpoint}`")
+
+
+def _of_release(project: Project, endpoint: str, reference: str, access: Access) -> EarlierRelease:
+    """The lock and the spec of a release, from the commit that its record names."""
+    place, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
+    with aws_errors_as_findings(place):
+        releases = last_releases(access.client("s3"), place.bucket, endpoint)
+    chosen = release_of(reference, releases, place.environment, endpoint)
+    found = earlier_release(project, endpoint, commit_of(chosen, releases, lock_file.as_posix()))
+    require_lock_of(chosen, found, short_id(chosen, releases))
+    return found
 
 
 def _others(project: Project, endpoint: str) -> list[str]:

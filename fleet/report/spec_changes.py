@@ -10,7 +10,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from fleet.explain.effective_spec import hide_secrets
+from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.expansion import is_path
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3
@@ -70,14 +73,41 @@ def spec_changes(
     folders, to the same place below the `roots` of both.
     """
     old, new = (_comparable(each, root) for each, root in zip((before, after), roots, strict=True))
-    return list(_changes(old, new, ()))
+    return list(_changes(_by_archive(old), _by_archive(new), ()))
 
 
-def _comparable(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
-    data = loaded.spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
-    data = {key: _placed(value, (key,), loaded, root) for key, value in data.items()}
-    data["models"] = {each["archive"]: each for each in data["models"]}
-    return data
+def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
+    """A spec as it holds, for a record: plain data without secrets, and without keys at their defaults.
+
+    A version with more keys makes the same record of the same spec. Paths are relative to `root`.
+    """
+    data = _comparable(loaded, root, exclude_defaults=True)
+    return {key: hide_secrets(value, (key,)) for key, value in data.items()}
+
+
+def recorded_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[KeyChange]:
+    """The keys in which two recorded specs differ, with the defaults of this version filled in.
+
+    Where a record does not fit the contract of this version any more, a key at its default is `none`.
+    """
+    return list(_changes(_by_archive(_with_defaults(before)), _by_archive(_with_defaults(after)), ()))
+
+
+def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = False) -> dict[str, Any]:
+    data = loaded.spec.model_dump(mode="json", exclude=set(NOT_COMPARED), exclude_defaults=exclude_defaults)
+    return {key: _placed(value, (key,), loaded, root) for key, value in data.items()}
+
+
+def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
+    except ValidationError:
+        return record
+    return spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
+
+
+def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {**data, "models": {each["archive"]: each for each in data["models"]}}
 
 
 def _placed(value: Any, path: KeyPath, loaded: LoadedSpec, root: Path) -> Any:

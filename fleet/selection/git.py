@@ -45,6 +45,19 @@ def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
     return _differing(tree, merge_base(tree, reference))
 
 
+def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
+    """The id of HEAD, None before the first commit, and the files that differ from it, sorted.
+
+    Files that Git ignores do not count; those of the index and of submodules do.
+
+    Raises:
+        CannotRunError: Git cannot read the work tree.
+    """
+    commit = merge_base(tree, "HEAD") if is_commit(tree, "HEAD") else None
+    empty = tree.run("hash-object", "-t", "tree", "--stdin").stdout.decode("ascii").strip()
+    return commit, sorted(_differing(tree, commit or empty))
+
+
 def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
     """Files that differ from a commit; Git does not enter submodules, whose settings it would believe."""
     options = (

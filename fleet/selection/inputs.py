@@ -15,10 +15,15 @@ from fleet.spec.source import KeyPath
 
 
 class FleetInputs:
-    """The inputs of all endpoints of a project; its specs are read at the first question."""
+    """The inputs of all endpoints of a project; its specs are read at the first question.
 
-    def __init__(self, project: Project) -> None:
+    `locked`: they are made from what their locks name, not from their repositories.
+    """
+
+    def __init__(self, project: Project, *, locked: bool = False) -> None:
         self._project = project
+        # An environment that is promoted to takes its archives from another one.
+        self._with_repositories = not (locked or project.is_promoted)
 
     def possible_endpoints_of(self, file: Path) -> list[str]:
         """As `endpoints_of`, with those whose specs cannot be read, as nobody knows their inputs.
@@ -59,7 +64,7 @@ class FleetInputs:
             if loaded is None:
                 unreadable.add(name)
                 continue
-            for file in _inputs(loaded, with_repositories=not self._project.is_promoted):
+            for file in _inputs(loaded, with_repositories=self._with_repositories):
                 for form in _forms(file):
                     by_path[form].add(name)
         return by_path, unreadable
@@ -68,7 +73,7 @@ class FleetInputs:
 def _inputs(loaded: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
     """The files of a spec's layers, its repositories, the ONNX models of its engines, its image's folder."""
     yield from {each.source.file for each in loaded.layers}
-    if not with_repositories:  # an environment that is promoted to takes their archives from another one
+    if not with_repositories:
         return
     for path, name in _named_paths(loaded):
         yield loaded.source.mark(path).file.parent / name

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleet.artifacts.progress import PublishProgress, shown_builder, shown_size
 from fleet.artifacts.publish.publish import publish
-from fleet.artifacts.releases import record_release
+from fleet.artifacts.releases import ReleaseSource, record_release
 from fleet.aws.access import Access
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
@@ -60,9 +60,9 @@ class Deploy:
     Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
     first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
     called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
-    deploy, and how a user finds it. `imports`: Foundation takes over what exists under its names. `leases`
-    keep deploys of other clones apart; None on a laptop. No other deploy may use the assembly's folder
-    meanwhile.
+    deploy, and how a user finds it. `sources` is who deploys an endpoint from what, and `leases` keep deploys
+    from other clones apart; both are None on a laptop. `imports`: Foundation takes over what exists under its
+    names. No other deploy may use the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -80,11 +80,13 @@ class Deploy:
         parallelism: Parallelism,
         imports: bool = False,
         leases: StackLeases | None = None,
+        sources: Callable[[str], ReleaseSource] | None = None,
     ) -> None:
         self._project, self._fleet, self._access = project, fleet, access
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
         self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
         self._leases = leases
+        self._sources = sources
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {each.name: each for each in fleet.endpoints}
         self._images: Mapping[str, str] = {}
@@ -281,7 +283,8 @@ class Deploy:
         sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
         require_own_configuration(sagemaker, cloudformation, endpoint)
         require_own_content(sagemaker, endpoint)
-        record_release(self._access.client("s3"), endpoint, self._images.get(endpoint.name))
+        source = self._sources(endpoint.name) if self._sources else None
+        record_release(self._access.client("s3"), endpoint, self._images.get(endpoint.name), source)
         self.done.append(endpoint.name)
 
     def _succeed(self, *arguments: str) -> None:

@@ -28,12 +28,12 @@ SHORT = 12
 """Characters of a commit's id for people."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StackHolder:
     """Who runs a command, and from what.
 
     Attributes:
-        name: Who calls AWS.
+        name: Who calls AWS, for people.
         token: Identifies the clone: it runs one deploy of an environment at a time, so that a lease with its
             own token is of a command that was killed.
         commit: The commit that is deployed; None: unknown.

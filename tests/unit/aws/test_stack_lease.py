@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 STACK = "triton-fleet-dev-simple"
 KEY = f"{LEASES}{STACK}.json"
-ALICE = StackHolder(name="user/alice", token="clone of alice", commit="a" * 40)
-BOB = StackHolder(name="user/bob", token="clone of bob", commit="b" * 40)
+ALICE = StackHolder("user/alice", "clone of alice", "a" * 40)
+BOB = StackHolder("user/bob", "clone of bob", "b" * 40)
 SECONDS = 60
 
 

@@ -1,0 +1,192 @@
+"""The releases of an endpoint with what each changed, in words, and the commit that brings one back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from fleet.artifacts.releases import READS_AT_ONCE, Release
+from fleet.artifacts.rollback import EarlierRelease
+from fleet.artifacts.store import list_objects
+from fleet.core.parallel import all_in_parallel
+from fleet.endpoint.object_keys import ARCHIVES
+from fleet.findings import Finding, FindingsError
+from fleet.report.lock_changes import content_changes
+from fleet.report.spec_changes import recorded_changes
+from fleet.spec.lock import Lock
+from fleet.spec.values import hexadecimal
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+UNKNOWN_RELEASE, NO_COMMIT = "FL528", "FL532"
+RELEASE_ID = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]*Z?)?")
+"""The id of a release or its beginning, from the day on; no id of a commit looks like it."""
+SECONDS = len("2026-01-31T23:59:59")
+SHOWN = 5
+"""How many ids an ambiguous beginning lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryEntry:
+    """A release among the others of its endpoint.
+
+    Attributes:
+        id: Its id, as short as it is unambiguous.
+        release: The release.
+        state: Whether it runs, was replaced, or was rolled back.
+        same_as: The id of the last release before it with the same content; a rollback to that one.
+        changes: What it changed, in words.
+        lost: Its archives that the store no longer has.
+    """
+
+    id: str
+    release: Release
+    state: str
+    same_as: str | None
+    changes: tuple[str, ...]
+    lost: tuple[str, ...] = ()
+
+
+def history(releases: Sequence[Release], status: str | None) -> list[HistoryEntry]:
+    """All of an endpoint's releases, newest first, with the state and the changes of each.
+
+    Args:
+        releases: All that are recorded, newest first.
+        status: The status of the endpoint in SageMaker, None if it does not exist.
+    """
+    entries = list[HistoryEntry]()
+    for index, release in enumerate(releases):
+        earlier = releases[index + 1 :]
+        twin = next((each for each in earlier if each.content == release.content), None)
+        state = _newest_state(status) if index == 0 else "replaced"
+        if _is_rolled_back(index, releases):
+            state = "rolled back"
+        entries.append(
+            HistoryEntry(
+                id=short_id(release, releases),
+                release=release,
+                state=state,
+                same_as=short_id(twin, releases) if twin else None,
+                changes=tuple(_changes(earlier[0], release) if earlier else ()),
+            )
+        )
+    return entries
+
+
+def short_id(release: Release, releases: Sequence[Release]) -> str:
+    """The id of a release to the second, whole where another one is of the same second."""
+    second = release.id[:SECONDS]
+    is_only = sum(each.id.startswith(second) for each in releases) == 1
+    return f"{second}Z" if is_only else release.id
+
+
+def release_of(reference: str, releases: Sequence[Release], environment: str, endpoint: str) -> Release:
+    """The release whose id begins with a reference.
+
+    Raises:
+        FindingsError: none does, or several do.
+    """
+    ids = [each for each in releases if each.id == reference or each.id.startswith(reference.rstrip("Z"))]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        listed = ", ".join(each.id for each in ids[:SHOWN]) + (" and others" if len(ids) > SHOWN else "")
+        message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {listed}"
+        hint = "write more of the id"
+    else:
+        message = f"no release of {endpoint} in {environment} is recorded as {reference!r}"
+        hint = (
+            f"`fleet history {endpoint} --env {environment}` lists them; a deploy that failed is none, and "
+            "`fleet publish --prune` removes the oldest"
+        )
+    raise FindingsError([Finding(code=UNKNOWN_RELEASE, message=message, hint=hint)])
+
+
+def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> str:
+    """The commit with the lock and the spec of a release.
+
+    Where it was not deployed from a commit, that of another release with the same content.
+
+    Raises:
+        FindingsError: no commit is recorded that has them.
+    """
+    for each in (release, *(each for each in releases if each.content == release.content)):
+        if each.source and each.source.commit and not each.source.uncommitted:
+            return each.source.commit
+    name, source = short_id(release, releases), release.source
+    hint = f"name a commit: `git log -- {lock_file}` shows those of its lock"
+    if source is None:
+        message = f"the record of {name} has no commit: an earlier version of triton-fleet wrote it"
+    elif source.commit is None:
+        message = f"{name} was deployed outside of Git, so no commit has its lock and spec"
+    else:
+        message = f"{name} was deployed from files that differed from commit {source.commit[:12]}"
+        hint = f"`--to {source.commit[:12]}` restores what that commit has; {hint}"
+    raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
+
+
+def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
+    """Check that a commit has the archives that a release ran: the record is only as true as its writer.
+
+    Raises:
+        FindingsError: they are others.
+    """
+    ran = {each.digest for each in release.archives}
+    if ran != {each.digest for each in restored.lock.archives.values()}:
+        message = f"{name} did not run the archives that the lock in {restored.commit} names"
+        hint = "name a commit if you want what it has; the record may have been changed"
+        raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
+
+
+def lost_archives(s3: S3Client, bucket: str, releases: Sequence[Release]) -> frozenset[str]:
+    """The digests of these releases' archives of which the store has nothing any more.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    digests = sorted({archive.digest for each in releases for archive in each.archives})
+
+    def is_stored(digest: str) -> bool:
+        return bool(list_objects(s3, bucket, f"{ARCHIVES}{hexadecimal(digest)}"))
+
+    stored = all_in_parallel(digests, is_stored, READS_AT_ONCE)
+    return frozenset(digest for digest, found in zip(digests, stored, strict=True) if not found)
+
+
+def _newest_state(status: str | None) -> str:
+    if status is None:
+        return "deleted"
+    return "runs now" if status == "InService" else f"runs now, {status}"
+
+
+def _is_rolled_back(index: int, releases: Sequence[Release]) -> bool:
+    """Whether a later release has the content of an earlier one."""
+    before = [each.content for each in releases[index + 1 :]]
+    return any(each.content in before for each in releases[:index])
+
+
+def _changes(before: Release, after: Release) -> Iterator[str]:
+    old, new = before.source, after.source
+    if old is None or new is None:
+        yield from _unexplained(before, after)
+        return
+    yield from map(str, recorded_changes(old.spec, new.spec))
+    try:
+        locks = [Lock.model_validate_json(json.dumps(each.lock)) for each in (old, new)]
+    except ValidationError:
+        yield from _unexplained(before, after)
+    else:
+        yield from content_changes(*locks)
+
+
+def _unexplained(before: Release, after: Release) -> Iterator[str]:
+    """What the content alone shows."""
+    changed = [name for name in ("archives", "image") if getattr(before, name) != getattr(after, name)]
+    content = " and ".join(changed) or "neither archives nor image"
+    yield f"{content} changed; what else did is unknown, as no readable spec and lock are recorded"
