@@ -17,7 +17,8 @@ from fleet.aws.actor import actor
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import DEFAULT_CONCURRENCY, Deploy, Parallelism
 from fleet.aws.deploy.deploy_folder import DeployFolder
-from fleet.aws.deploy.stack_lease import StackHolder, StackLeases
+from fleet.aws.deploy.stack_lease import StackLeases
+from fleet.aws.deploy.stack_terms import StackHolder
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
 from fleet.aws.deploy.stack_lease import StackLeases
-from fleet.aws.deploy.stack_repair import Consent, ready_stack, stack_after_operation, with_failed_rollback
+from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState
@@ -191,26 +191,11 @@ class Deploy:
             if is_needed:
                 self._stack(self._cdk, step, None)
 
-    @contextmanager
-    def _turn(self, stack: str) -> Iterator[bool]:
-        """Hold the lease of a stack that would change; whether that is so when other deploys have ended.
-
-        Raises:
-            CannotRunError: another deploy has changed it since this one began, and this one lacks that.
-        """
+    def _turn(self, stack: str) -> AbstractContextManager[bool]:
+        """The lease of a stack that would change; whether it still would when other deploys have ended."""
         if self._leases is None:
-            yield True
-            return
-        with self._leases.lease(stack) as other:
-            is_needed = True
-            if other is not None:
-                stack_after_operation(self._access.client("cloudformation"), stack, self._steps.say)
-                is_needed = not is_unchanged(self._access, self._assembly, stack)
-                if is_needed:
-                    self._leases.require_newer(stack, other)
-                else:
-                    self._steps.say(f"{stack}: {other.holder} has deployed the same")
-            yield is_needed
+            return nullcontext(True)
+        return self._leases.turn(stack, lambda: is_unchanged(self._access, self._assembly, stack))
 
     def _stack(self, cdk: Cdk, step: Step, endpoint: ResolvedEndpoint | None) -> None:
         """Deploy an endpoint's stack, or Foundation for None, without confirmation: the change was reviewed.
@@ -253,6 +238,8 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+            if before.protected != after.protected:  # CloudFormation has no event of it
+                step.note = f"{step.note}, termination protection {'on' if after.protected else 'off'}"
         if ready.continuation:
             step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
         if waits := skipped_waits(self._access, endpoint, replaced):

@@ -12,66 +12,19 @@ from datetime import datetime, timedelta
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import ValidationError
 
-from fleet.artifacts.builds.lease import Lease, LostError, SeenLease, Terms
+from fleet.artifacts.builds.lease import Lease, LostError, SeenLease
 from fleet.aws.access import Access
 from fleet.aws.api.clock import answered_at
 from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import pauses
+from fleet.aws.deploy.stack_repair import stack_after_operation
+from fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, SHORT, StackHolder, StackTerms
 from fleet.endpoint.object_keys import RELEASES
 from fleet.findings import CannotRunError
 
 LEASES = f"{RELEASES}.leases/"
 """Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""
 VALID_SECONDS, RENEWAL_SECONDS = 120, 30
-DEPLOYS, DESTROYS = "deploys", "destroys"
-SHORT = 12
-"""Characters of a commit's id for people."""
-
-
-@dataclass(frozen=True)
-class StackHolder:
-    """Who runs a command, and from what.
-
-    Attributes:
-        name: Who calls AWS, for people.
-        token: Identifies the clone: it runs one deploy of an environment at a time, so that a lease with its
-            own token is of a command that was killed.
-        commit: The commit that is deployed; None: unknown.
-        uncommitted: Whether files differ from it.
-    """
-
-    name: str
-    token: str
-    commit: str | None = None
-    uncommitted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class StackTerms(Terms):
-    """The content of a stack's lease; it stays when the lease has ended.
-
-    Attributes:
-        since: When it was taken, by AWS's clock.
-        action: `deploys` or `destroys`.
-        commit: The commit that is deployed; None: unknown.
-        uncommitted: Whether files differed from it.
-    """
-
-    since: datetime
-    action: str = DEPLOYS
-    commit: str | None = None
-    uncommitted: bool = False
-
-    @property
-    def source(self) -> str:
-        """What is deployed, as a clause; "" if that is unknown."""
-        if self.commit is None or self.action != DEPLOYS:
-            return ""
-        return f" from commit {self.commit[:SHORT]}{' with uncommitted changes' if self.uncommitted else ''}"
-
-    def __str__(self) -> str:
-        """For people."""
-        return f"{self.holder} {self.action} it since {self.since:%H:%M:%S} UTC{self.source}"
 
 
 @dataclass
@@ -149,6 +102,25 @@ class StackLeases:
             yield other
         finally:
             self._end(stack)
+
+    @contextmanager
+    def turn(self, stack: str, is_unchanged: Callable[[], bool]) -> Iterator[bool]:
+        """Hold the lease of a stack that would change; whether it still would when other deploys have ended.
+
+        Raises:
+            CannotRunError: another command has changed it since this one began, and this one lacks that.
+            ClientError: access is denied.
+        """
+        with self.lease(stack) as other:
+            is_needed = True
+            if other is not None:
+                stack_after_operation(self._access.client("cloudformation"), stack, self._notice)
+                is_needed = not is_unchanged()
+                if is_needed:
+                    self.require_newer(stack, other)
+                else:
+                    self._notice(f"{stack}: {other.holder} has deployed the same")
+            yield is_needed
 
     def require(self, stack: str) -> None:
         """Refuse to change a stack whose lease another command has taken over meanwhile.

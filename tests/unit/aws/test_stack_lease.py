@@ -22,10 +22,9 @@ from fleet.aws.deploy.stack_lease import (
     LEASES,
     RENEWAL_SECONDS,
     VALID_SECONDS,
-    StackHolder,
     StackLeases,
-    StackTerms,
 )
+from fleet.aws.deploy.stack_terms import StackHolder, StackTerms
 from fleet.findings import CannotRunError
 from place import PLACE
 
@@ -183,6 +182,22 @@ def test_without_the_right_a_command_goes_on_and_says_that_others_are_not_notice
             assert other is None
     (notice,) = denied.notices
     assert notice.startswith(f"no permission to read and write s3://{PLACE.bucket}/{LEASES}: ")
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_after_a_wait_only_what_still_differs_is_deployed(commands: Commands, is_same: bool) -> None:
+    leases = commands.of(BOB, contains=True)
+    with commands.of(ALICE).lease(STACK):
+        pass
+    with leases.turn(STACK, lambda: is_same) as is_needed:
+        assert is_needed is not is_same
+    done = "user/alice has deployed the same" if is_same else "this deploy replaces what user/alice deployed"
+    assert commands.notices[0].startswith(f"{STACK}: {done}")
+
+
+def test_a_stack_that_no_other_command_changed_is_deployed_as_planned(commands: Commands) -> None:
+    with commands.of(BOB).turn(STACK, lambda: pytest.fail("compared twice")) as is_needed:
+        assert is_needed
 
 
 def test_nothing_is_leased_before_there_is_a_bucket(commands: Commands) -> None:
