@@ -164,6 +164,23 @@ def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec]) -> Fleet
     return FleetCost(environment=environment, endpoints=endpoints, dashboards=dashboards)
 
 
+def running_cost(environment: Environment, endpoint: str, instance_type: str, instances: int) -> FleetCost:
+    """What an endpoint costs with the instances that run, with or without a spec."""
+    cost = EndpointCost(
+        endpoint=endpoint,
+        environment=environment.environment,
+        owner=None,
+        instance_type=instance_type,
+        least=instances,
+        most=instances,
+        scheduled=False,
+        archives=None,
+        routes=None,
+        price=hosting_price(instance_type),
+    )
+    return FleetCost(environment=environment, endpoints=(cost,), dashboards=0)
+
+
 def _endpoint_cost(environment: str, spec: EndpointSpec) -> EndpointCost:
     return EndpointCost(
         endpoint=spec.endpoint,

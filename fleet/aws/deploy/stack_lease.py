@@ -146,13 +146,15 @@ class StackLeases:
         if is_known and self._contains(other.commit or ""):
             self._notice(f"{stack}: this deploy replaces what {other.holder} deployed{other.source}")
             return
-        done = "destroyed" if other.action == DESTROYS else "deployed"
-        own = f"commit {self._holder.commit[:SHORT]}" if self._holder.commit else "what is deployed here"
-        lacks = f", and {own} does not contain that" if done == "deployed" else ""
+        done, own, lacks = "deployed", self._holder.commit, ""
+        if other.action == DESTROYS:
+            done = "destroyed"
+        elif own is not None:
+            lacks = f", and commit {own[:SHORT]} does not contain that"
         raise CannotRunError(
             f"{other.holder} has {done} {stack}{other.source} since this command began{lacks}:"
-            f" nothing of {stack} was changed",
-            "look at what runs, and update this clone; to replace it all the same, run the command again",
+            " this command changed nothing of it",
+            "see what runs, and update your clone; to go on all the same, run the command again",
         )
 
     def renew(self, stack: str) -> None:
