@@ -112,7 +112,7 @@ class Lease(Generic[AnyTerms]):
             raise LostError
 
     def expire(self) -> None:
-        """End it without a right to delete it: what it said stays to be read.
+        """End it without a right to delete it: its content stays.
 
         Raises:
             LostError: another has it by now.

@@ -1,4 +1,4 @@
-"""Leases of stacks: of two commands that change one stack, the second one waits and says who has it."""
+"""Leases of stacks: of two commands that change one stack, the second one waits and names the first."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class StackLeases:
             raise CannotRunError(problem, "see what runs, then deploy again")
 
     def require_newer(self, stack: str, other: StackTerms) -> None:
-        """Tell that this deploy replaces what another one deployed since it began, or refuse to.
+        """Report that this deploy replaces what another one deployed since it began, or refuse to.
 
         Raises:
             CannotRunError: what is deployed here does not contain what the other one deployed.
@@ -154,7 +154,7 @@ class StackLeases:
         raise CannotRunError(
             f"{other.holder} has {done} {stack}{other.source} since this command began{lacks}:"
             " this command changed nothing of it",
-            "see what runs, and update your clone; to go on all the same, run the command again",
+            "see what runs, and update your clone; to continue all the same, run the command again",
         )
 
     def renew(self, stack: str) -> None:
