@@ -1,9 +1,8 @@
-"""The releases of an endpoint with what each changed, in words, and the commit that brings one back."""
+"""The releases of an endpoint: which runs, and what each changed, in words."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,11 +10,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from fleet.artifacts.releases import READS_AT_ONCE, Release
-from fleet.artifacts.rollback import EarlierRelease
 from fleet.artifacts.store import list_objects
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.object_keys import ARCHIVES
-from fleet.findings import Finding, FindingsError
 from fleet.report.lock_changes import content_changes
 from fleet.report.spec_changes import recorded_changes
 from fleet.spec.lock import Lock
@@ -24,12 +21,7 @@ from fleet.spec.values import hexadecimal
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
-UNKNOWN_RELEASE, NO_COMMIT = "FL528", "FL532"
-RELEASE_ID = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]*Z?)?")
-"""The id of a release or its beginning, from the day on; no id of a commit looks like it."""
 SECONDS = len("2026-01-31T23:59:59")
-SHOWN = 5
-"""How many ids an ambiguous beginning lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +34,7 @@ class HistoryEntry:
         state: Whether it runs, was replaced, or was rolled back.
         same_as: The id of the last release before it with the same content; a rollback to that one.
         changes: What it changed, in words.
-        lost: Its archives that the store no longer has.
+        lost: The keys of its archives that the store no longer has, without their ends.
     """
 
     id: str
@@ -84,64 +76,6 @@ def short_id(release: Release, releases: Sequence[Release]) -> str:
     second = release.id[:SECONDS]
     is_only = sum(each.id.startswith(second) for each in releases) == 1
     return f"{second}Z" if is_only else release.id
-
-
-def release_of(reference: str, releases: Sequence[Release], environment: str, endpoint: str) -> Release:
-    """The release whose id begins with a reference.
-
-    Raises:
-        FindingsError: none does, or several do.
-    """
-    ids = [each for each in releases if each.id == reference or each.id.startswith(reference.rstrip("Z"))]
-    if len(ids) == 1:
-        return ids[0]
-    if ids:
-        listed = ", ".join(each.id for each in ids[:SHOWN]) + (" and others" if len(ids) > SHOWN else "")
-        message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {listed}"
-        hint = "write more of the id"
-    else:
-        message = f"no release of {endpoint} in {environment} is recorded as {reference!r}"
-        hint = (
-            f"`fleet history {endpoint} --env {environment}` lists them; a deploy that failed is none, and "
-            "`fleet publish --prune` removes the oldest"
-        )
-    raise FindingsError([Finding(code=UNKNOWN_RELEASE, message=message, hint=hint)])
-
-
-def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> str:
-    """The commit with the lock and the spec of a release.
-
-    Where it was not deployed from a commit, that of another release with the same content.
-
-    Raises:
-        FindingsError: no commit is recorded that has them.
-    """
-    for each in (release, *(each for each in releases if each.content == release.content)):
-        if each.source and each.source.commit and not each.source.uncommitted:
-            return each.source.commit
-    name, source = short_id(release, releases), release.source
-    hint = f"name a commit: `git log -- {lock_file}` shows those of its lock"
-    if source is None:
-        message = f"the record of {name} has no commit: an earlier version of triton-fleet wrote it"
-    elif source.commit is None:
-        message = f"{name} was deployed outside of Git, so no commit has its lock and spec"
-    else:
-        message = f"{name} was deployed from files that differed from commit {source.commit[:12]}"
-        hint = f"`--to {source.commit[:12]}` restores what that commit has; {hint}"
-    raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
-
-
-def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
-    """Check that a commit has the archives that a release ran: the record is only as true as its writer.
-
-    Raises:
-        FindingsError: they are others.
-    """
-    ran = {each.digest for each in release.archives}
-    if ran != {each.digest for each in restored.lock.archives.values()}:
-        message = f"{name} did not run the archives that the lock in {restored.commit} names"
-        hint = "name a commit if you want what it has; the record may have been changed"
-        raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
 
 
 def lost_archives(s3: S3Client, bucket: str, releases: Sequence[Release]) -> frozenset[str]:

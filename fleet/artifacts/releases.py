@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from fleet.artifacts.store import list_objects
-from fleet.aws.actor import Actor
+from fleet.aws.actor import Actor, Record
 from fleet.aws.api.clock import answered_at
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.object_keys import RELEASES
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.report.spec_changes import recorded_spec
-from fleet.selection.uncommitted import Checkout
+from fleet.selection.checkout import Checkout
 from fleet.spec.endpoint import Compression
 from fleet.spec.project import Project
-from fleet.spec.values import Digest, Document
+from fleet.spec.values import Digest
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -32,14 +32,14 @@ TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 KEY = re.compile(rf"{RELEASES}(?P<endpoint>[^/]+)/\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{6}}Z\.json")
 
 
-class ReleasedArchive(Document):
+class ReleasedArchive(Record):
     """One archive of a release; without compression its key is a prefix, which ends in a slash."""
 
     key: str
     digest: Digest
 
 
-class ReleaseSource(Document):
+class ReleaseSource(Record):
     """Who deployed a release, and what it was made from.
 
     `commit` is None outside of Git. `uncommitted`: files of the endpoint differed from that commit. `lock`
@@ -54,14 +54,12 @@ class ReleaseSource(Document):
     spec: dict[str, Any]
 
 
-class Release(Document):
+class Release(Record):
     """What one endpoint ran since a time; `model_data` is a key or a prefix of the artifact bucket.
 
     `image` is the digest of an image of one's own; None: the release's. `source` is None in records of
     earlier versions, and on a laptop.
     """
-
-    model_config = ConfigDict(extra="ignore")  # what later versions record besides stops no deploy or prune
 
     endpoint: str
     time: datetime

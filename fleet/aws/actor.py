@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import ConfigDict
+
 from fleet.spec.values import Document
 
 MAX_LENGTH = 256
 """Characters of a variable that are kept."""
 
 
-class CiRun(Document):
+class Record(Document):
+    """A part of a record; what a later version adds to it is passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class CiRun(Record):
     """A run of CI, as its variables name it; whoever runs a command can set them to anything.
 
     `user` started the run or caused it; `url` is the page of the run.
@@ -21,7 +29,7 @@ class CiRun(Document):
     url: str | None = None
 
 
-class Actor(Document):
+class Actor(Record):
     """Who calls AWS: the ARN is from STS, `claimed_by_ci` from variables."""
 
     arn: str

@@ -23,12 +23,12 @@ from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from fleet.cli.aws_access import connect
+from fleet.cli.commit_question import committed_checkout
 from fleet.cli.current_fleet import current_fleet
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent
 from fleet.cli.policy_day import policy_day
 from fleet.cli.selection import chosen_project
-from fleet.cli.uncommitted import committed_checkout
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import Finding, FindingsError
 from fleet.local.limitations import with_servable_images

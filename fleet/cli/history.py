@@ -16,9 +16,11 @@ from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
+from fleet.endpoint.object_keys import ARCHIVES
 from fleet.printers.lines import print_json
 from fleet.spec.environment import deploy_command
 from fleet.spec.project import require_known
+from fleet.spec.values import hexadecimal
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
@@ -54,7 +56,7 @@ def history_command(
         lost = lost_archives(s3, bucket, [each.release for each in found])
     found = [replace(each, lost=_lost(each.release, lost)) for each in found]
     if format is OutputFormat.JSON:
-        entries = [_record(each) for each in found]
+        entries = [entry_record(each) for each in found]
         print_json({"version": VERSION, "endpoint": endpoint, "environment": env, "releases": entries})
         return
     if not found:
@@ -64,17 +66,18 @@ def history_command(
     say(f"{count_of(len(releases), 'release')} of {endpoint} in {env}, the newest first:")
     for each in found:
         is_oldest = each.release is releases[-1]
-        for line in _lines(each, is_oldest=is_oldest):
+        for line in entry_lines(each, is_oldest=is_oldest):
             say(line)
     if rest:
         say(f"and {rest} more: `--limit {len(releases)}` lists all")
 
 
 def _lost(release: Release, lost: frozenset[str]) -> tuple[str, ...]:
-    return tuple(each.key for each in release.archives if each.digest in lost)
+    return tuple(f"{ARCHIVES}{hexadecimal(each.digest)}" for each in release.archives if each.digest in lost)
 
 
-def _lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:
+def entry_lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:
+    """A release as it is printed: its id and state, and below who deployed what."""
     source = entry.release.source
     by = str(source.actor) if source else "not recorded"
     lines = [f"{entry.id}  {entry.state}", f"  by: {by}", f"  commit: {_commit(entry.release)}"]
@@ -97,10 +100,11 @@ def _commit(release: Release) -> str:
     return f"{source.commit[:SHORT]}{', with uncommitted changes' if source.uncommitted else ''}"
 
 
-def _record(entry: HistoryEntry) -> dict[str, object]:
+def entry_record(entry: HistoryEntry) -> dict[str, object]:
+    """A release as an object of the JSON; what is unknown is null."""
     source = entry.release.source
     return {
-        "release": entry.release.id,
+        "release": entry.id,
         "time": entry.release.time.isoformat().replace("+00:00", "Z"),
         "state": entry.state,
         "actor": source.actor.model_dump(mode="json") if source else None,

@@ -7,23 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fleet.artifacts.release_history import (
-    RELEASE_ID,
-    commit_of,
-    release_of,
-    require_lock_of,
-    short_id,
-)
-from fleet.artifacts.releases import last_releases
-from fleet.artifacts.rollback import (
-    EarlierRelease,
-    changed_keys,
-    earlier_release,
-    require_stored,
-    write_release,
-)
-from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.artifacts.release_reference import RELEASE_ID, release_to_restore
+from fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
@@ -64,7 +49,7 @@ def rollback(
     project = current_project(env)
     if to is not None and RELEASE_ID.fullmatch(to):
         access = connect(project, profile)
-        release = _of_release(project, endpoint, to, access)
+        release = release_to_restore(project, endpoint, to, access.client("s3"))
     else:
         release = earlier_release(project, endpoint, to)
         access = connect(project, profile)
@@ -83,17 +68,6 @@ def rollback(
     elif files:
         locked = "" if project.is_promoted else " --locked"
         say(f"review and commit, then run `fleet deploy --env {env}{locked} {endpoint}`")
-
-
-def _of_release(project: Project, endpoint: str, reference: str, access: Access) -> EarlierRelease:
-    """The lock and the spec of a release, from the commit that its record names."""
-    place, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
-    with aws_errors_as_findings(place):
-        releases = last_releases(access.client("s3"), place.bucket, endpoint)
-    chosen = release_of(reference, releases, place.environment, endpoint)
-    found = earlier_release(project, endpoint, commit_of(chosen, releases, lock_file.as_posix()))
-    require_lock_of(chosen, found, short_id(chosen, releases))
-    return found
 
 
 def _others(project: Project, endpoint: str) -> list[str]:

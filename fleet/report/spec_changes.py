@@ -79,18 +79,23 @@ def spec_changes(
 def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:
     """A spec as it holds, for a record: plain data without secrets, and without keys at their defaults.
 
-    A version with more keys makes the same record of the same spec. Paths are relative to `root`.
+    A version with more keys makes the same record of the same spec. Paths are relative to `root`. `allow`,
+    which decides nothing that runs, is left out.
     """
     data = _comparable(loaded, root, exclude_defaults=True)
-    return {key: hide_secrets(value, (key,)) for key, value in data.items()}
+    return {key: hide_secrets(value, (key,)) for key, value in data.items() if key != "allow"}
 
 
 def recorded_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[KeyChange]:
     """The keys in which two recorded specs differ, with the defaults of this version filled in.
 
-    Where a record does not fit the contract of this version any more, a key at its default is `none`.
+    Where a record does not fit the contract of this version, a key at its default is `none`.
     """
-    return list(_changes(_by_archive(_with_defaults(before)), _by_archive(_with_defaults(after)), ()))
+    try:
+        old, new = _with_defaults(before), _with_defaults(after)
+    except ValidationError:
+        old, new = before, after
+    return list(_changes(_by_archive(old), _by_archive(new), ()))
 
 
 def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = False) -> dict[str, Any]:
@@ -99,10 +104,7 @@ def _comparable(loaded: LoadedSpec, root: Path, *, exclude_defaults: bool = Fals
 
 
 def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
-    except ValidationError:
-        return record
+    spec = EndpointSpec.model_validate_json(json.dumps({"endpoint": "recorded", **record}))
     return spec.model_dump(mode="json", exclude=set(NOT_COMPARED))
 
 

@@ -8,9 +8,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
+from fleet.artifacts.release_history import lost_archives
+from fleet.artifacts.releases import (
+    TIME,
+    ReleaseSource,
+    last_releases,
+    record_release,
+    release_source,
+    releases_prefix,
+)
+from fleet.aws.actor import Actor
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import FindingsError
+from fleet.selection.checkout import Checkout
+from fleet.spec.lock import Lock
 from fleet_folder import FleetFolder
 
 
@@ -41,6 +52,58 @@ def test_a_release_says_what_the_endpoint_runs_and_since_when(bucket: ArtifactBu
         "compression": "gzip",
         "archives": [{"key": archive.key, "digest": archive.digest}],
     }
+
+
+def test_who_deployed_it_from_which_commit_is_recorded_and_read_again(bucket: ArtifactBucket) -> None:
+    changed(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
+    source = source_of(bucket, "anna")
+    record_release(bucket.s3, bucket.endpoints[0], source=source)
+    newest, before = last_releases(bucket.s3, BUCKET, "sentences")
+    assert (newest.source, before.source) == (source, None)
+    assert newest.source is not None
+    assert newest.source.spec["instance"] == {"type": "ml.g5.xlarge", "count": 2}
+    assert Lock.model_validate_json(json.dumps(newest.source.lock)) == bucket.project.lock("sentences")
+
+
+def test_a_spec_that_changed_is_a_release_and_who_deploys_the_same_again_is_none(
+    bucket: ArtifactBucket,
+) -> None:
+    for name in ("anna", "ben"):
+        record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, name))
+    assert len(bucket.held("releases/")) == 2
+    changed(bucket, "instance: {type: ml.g5.xlarge, count: 2}")
+    record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "ben"))
+    names = [each.source and each.source.actor.name for each in last_releases(bucket.s3, BUCKET, "sentences")]
+    assert names == ["user/ben", "user/anna", None]
+
+
+def test_what_a_later_version_records_besides_is_passed_over(bucket: ArtifactBucket) -> None:
+    record_release(bucket.s3, bucket.endpoints[0], source=source_of(bucket, "anna"))
+    key = bucket.held("releases/")[-1]
+    record = json.loads(bucket.body(key))
+    for part in (record, record["source"], record["source"]["actor"], record["archives"][0]):
+        part["of_a_later_version"] = {}
+    newest = last_releases(bucket.s3, BUCKET, "sentences")[0]
+    bucket.put(key, json.dumps(record).encode())
+    assert last_releases(bucket.s3, BUCKET, "sentences")[0] == newest
+
+
+def test_archives_that_were_removed_are_known_to_be_lost(bucket: ArtifactBucket) -> None:
+    release(bucket, "x = 2\n")
+    bucket.publish()
+    newest, before = last_releases(bucket.s3, BUCKET, "sentences")
+    assert lost_archives(bucket.s3, BUCKET, [newest, before]) == {before.archives[0].digest}
+
+
+def changed(bucket: ArtifactBucket, instance: str) -> None:
+    """Write another instance into the spec."""
+    file = bucket.folder.root / "model_specs/sentences.yaml"
+    file.write_text(file.read_text().replace("instance: {type: ml.g5.xlarge}", instance))
+
+
+def source_of(bucket: ArtifactBucket, name: str) -> ReleaseSource:
+    who = Actor(arn=f"arn:aws:iam::111122223333:user/{name}")
+    return release_source(bucket.project, "sentences", who, Checkout(commit="c" * 40))
 
 
 def test_what_did_not_change_is_no_release(bucket: ArtifactBucket) -> None:

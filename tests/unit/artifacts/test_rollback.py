@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
+from fleet.artifacts.release_reference import release_to_restore
+from fleet.artifacts.releases import last_releases, record_release, release_source
 from fleet.artifacts.rollback import (
     EarlierRelease,
     changed_keys,
@@ -11,7 +15,10 @@ from fleet.artifacts.rollback import (
     require_stored,
     write_release,
 )
+from fleet.aws.actor import Actor
+from fleet.endpoint.resolve import resolve_project
 from fleet.findings import CannotRunError, FindingsError
+from fleet.selection.checkout import Checkout
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_folder import SPEC
@@ -164,3 +171,47 @@ def test_line_ends_of_this_clone_are_no_other_release(
     for file in (promotion.folder.root / "locks/prod").iterdir():
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert release(promotion).commit == found
+
+
+class TestRelease:
+    @pytest.fixture
+    def first(self, promotion: Promotion, repository: GitRepository) -> str:
+        """The id of the release of the first promotion, after which the second one was deployed."""
+        for reference in ("main~1", "main"):
+            repository.git("checkout", "--quiet", reference)
+            project = open_project(promotion.folder.root, "prod")
+            (endpoint,) = resolve_project(project).endpoints
+            commit = repository.git("rev-parse", "HEAD").strip()
+            source = release_source(project, ENDPOINT, Actor(arn="anna"), Checkout(commit=commit))
+            record_release(promotion.s3("prod"), endpoint, source=source)
+        return last_releases(promotion.s3("prod"), project.place.bucket, ENDPOINT)[-1].id
+
+    def test_a_release_is_named_by_its_id_and_comes_back_from_its_commit(
+        self, promotion: Promotion, repository: GitRepository, first: str
+    ) -> None:
+        project = open_project(promotion.folder.root, "prod")
+        found = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
+        assert found.commit.id == repository.git("rev-parse", "main~1").strip()
+        write_release(found, promotion.folder.root)
+        assert not [each for each in repository.diff("main~1") if each.startswith("locks/prod/")]
+
+    def test_a_release_whose_archives_were_pruned_is_refused(
+        self, promotion: Promotion, repository: GitRepository, first: str
+    ) -> None:
+        project = open_project(promotion.folder.root, "prod")
+        found = release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))
+        digest = found.lock.archives[ENDPOINT].digest.removeprefix("sha256:")
+        for key in promotion.keys("prod", f"archives/{digest}"):
+            promotion.s3("prod").delete_object(Bucket=promotion.bucket("prod"), Key=key)
+        with pytest.raises(FindingsError, match="is not in the store"):
+            stored(promotion, found)
+
+    def test_a_commit_that_this_clone_lacks_is_named(
+        self, promotion: Promotion, repository: GitRepository, first: str
+    ) -> None:
+        git_folder = promotion.folder.root / ".git"
+        shutil.rmtree(git_folder)
+        GitRepository.around(promotion.folder.root)
+        project = open_project(promotion.folder.root, "prod")
+        with pytest.raises(CannotRunError, match="git knows no commit"):
+            release_to_restore(project, ENDPOINT, first, promotion.s3("prod"))

@@ -229,7 +229,7 @@ def test_a_theme_lists_its_rules_and_other_codes() -> None:
 
 
 def test_the_next_free_code_of_a_theme_is_printed_alone() -> None:
-    assert listed("--next", "image") == "FL521\n"
+    assert listed("--next", "image") == "FL529\n"
     assert listed("--next", "doctor") == "FL663\n", "the blocks begin with codes that are in use"
 
 

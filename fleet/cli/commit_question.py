@@ -13,7 +13,7 @@ from fleet.core.sizes import count_of
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.printers.file_names import place_in
 from fleet.printers.lines import print_error
-from fleet.selection.uncommitted import Checkout, checkout
+from fleet.selection.checkout import Checkout, checkout
 from fleet.spec.project import Project
 
 SHOWN = 5
@@ -38,18 +38,19 @@ def committed_checkout(project: Project, *, locked: bool, allow_dirty: bool) -> 
         raise
     if not found.uncommitted or allow_dirty:
         return found
-    env, count = project.environment.environment, count_of(len(found.uncommitted), "file")
+    number = len(found.uncommitted)
+    subject = f"{count_of(number, 'file')} of what {project.environment.environment} would run"
+    problem = f"{subject} {'differs' if number == 1 else 'differ'} from the last commit:"
     names = [str(place_in(project.root, each)) for each in found.uncommitted[:SHOWN]]
-    more = len(found.uncommitted) - len(names)
+    more = [f"and {number - len(names)} more"] if number > len(names) else []
     if is_ci(os.environ) or not sys.stdin.isatty():
-        listed = ", ".join(names) + (f" and {more} more" if more else "")
-        message = f"{count} of what {env} would run differ from the last commit: {listed}"
-        hint = "commit them, or deploy them with `--allow-dirty`: the release is recorded as uncommitted"
+        message = " ".join([problem, ", ".join(names), *more])
+        hint = "commit what you deploy, or pass `--allow-dirty`: the release is then recorded as uncommitted"
         raise FindingsError([Finding(code="FL527", message=message, hint=hint)])
-    say(f"{count} of what {env} would run differ from the last commit:")
-    for line in (*names, *([f"and {more} more"] if more else [])):
+    say(problem)
+    for line in (*names, *more):
         say(f"  {line}")
-    if not ask_consent("Deploy them without a commit?", yes=False):
+    if not ask_consent("Deploy what is not committed?", yes=False):
         print_error("nothing was deployed")
         raise typer.Exit(1)
     return found

@@ -1,0 +1,97 @@
+"""The release that a user names by its id, and the commit that brings it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fleet.artifacts.release_history import short_id
+from fleet.artifacts.releases import Release, last_releases
+from fleet.artifacts.rollback import EarlierRelease, earlier_release
+from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.findings import Finding, FindingsError
+from fleet.spec.project import Project
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+UNKNOWN_RELEASE, NO_COMMIT = "FL528", "FL532"
+RELEASE_ID = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]*Z?)?")
+"""The id of a release or its beginning, from the day on; no id of a commit looks like it."""
+SHOWN = 5
+"""How many ids an ambiguous beginning lists."""
+
+
+def release_to_restore(project: Project, endpoint: str, reference: str, s3: S3Client) -> EarlierRelease:
+    """The lock and the spec of a release, from the commit that its record names.
+
+    Raises:
+        FindingsError: no release is recorded under that id, several are, or no commit has what it ran.
+        CannotRunError: AWS refuses or does not answer, or Git does not know the commit.
+    """
+    place, lock_file = project.place, project.lock_file(endpoint).relative_to(project.root)
+    with aws_errors_as_findings(place):
+        releases = last_releases(s3, place.bucket, endpoint)
+    chosen = release_of(reference, releases, place.environment, endpoint)
+    found = earlier_release(project, endpoint, commit_of(chosen, releases, lock_file.as_posix()))
+    require_lock_of(chosen, found, short_id(chosen, releases))
+    return found
+
+
+def release_of(reference: str, releases: Sequence[Release], environment: str, endpoint: str) -> Release:
+    """The release whose id begins with a reference.
+
+    Raises:
+        FindingsError: none does, or several do.
+    """
+    ids = [each for each in releases if each.id == reference or each.id.startswith(reference.rstrip("Z"))]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        listed = ", ".join(each.id for each in ids[:SHOWN]) + (" and others" if len(ids) > SHOWN else "")
+        message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {listed}"
+        hint = "write more of the id"
+    else:
+        message = f"no release of {endpoint} in {environment} is recorded as {reference!r}"
+        hint = (
+            f"`fleet history {endpoint} --env {environment}` lists them; a deploy that failed is none, and "
+            "`fleet publish --prune` removes the oldest"
+        )
+    raise FindingsError([Finding(code=UNKNOWN_RELEASE, message=message, hint=hint)])
+
+
+def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> str:
+    """The commit with the lock and the spec of a release.
+
+    Where it was not deployed from a commit, that of another release with the same content.
+
+    Raises:
+        FindingsError: no commit is recorded that has them.
+    """
+    for each in (release, *(each for each in releases if each.content == release.content)):
+        if each.source and each.source.commit and not each.source.uncommitted:
+            return each.source.commit
+    name, source = short_id(release, releases), release.source
+    hint = f"name a commit: `git log -- {lock_file}` shows those of its lock"
+    if source is None:
+        message = f"the record of {name} has no commit: an earlier version of triton-fleet wrote it"
+    elif source.commit is None:
+        message = f"{name} was deployed outside of Git, so no commit has its lock and spec"
+    else:
+        message = f"{name} was deployed from files that differed from commit {source.commit[:12]}"
+        hint = f"`--to {source.commit[:12]}` restores what that commit has; {hint}"
+    raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
+
+
+def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
+    """Check that a commit has the archives that a release ran: the record is only as true as its writer.
+
+    Raises:
+        FindingsError: they are others.
+    """
+    ran = {each.digest for each in release.archives}
+    if ran != {each.digest for each in restored.lock.archives.values()}:
+        message = f"{name} did not run the archives that the lock in {restored.commit} names"
+        hint = "name a commit if you want what it has; the record may have been changed"
+        raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])

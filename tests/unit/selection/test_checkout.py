@@ -1,0 +1,140 @@
+"""What a deploy is made from: the commit, and the files of its endpoints that differ from it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fleet.selection.checkout import Checkout, checkout
+from fleet.spec.project import open_project
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+
+
+def of(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> Checkout:
+    return checkout(open_project(fleet.root, "dev", endpoints), locked=locked)
+
+
+def dirty(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> list[str]:
+    top = fleet.root.resolve()
+    return [str(each.relative_to(top)) for each in of(fleet, *endpoints, locked=locked).uncommitted]
+
+
+def test_a_clean_tree_has_its_commit_and_no_files(fleet: FleetFolder, repository: GitRepository) -> None:
+    assert of(fleet) == Checkout(commit=repository.git("rev-parse", "HEAD").strip())
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "model_specs/zoo.yaml",
+        "models/zoo/net/1/model.py",
+        "models/zoo/net/2/model.py",
+        "locks/dev/zoo.lock.yaml",
+        "environments/dev.yaml",
+        "policies/limits.yaml",
+        "cdk.json",
+    ],
+)
+def test_a_file_that_an_endpoint_reads_counts_whether_changed_or_new(
+    fleet: FleetFolder, repository: GitRepository, file: str
+) -> None:
+    path = fleet.root / file
+    text = path.read_text() if path.exists() else ""
+    fleet.write(file, f"{text}# another line\n")
+    assert dirty(fleet, "zoo") == [file]
+    repository.git("add", "--all")
+    assert dirty(fleet, "zoo") == [file]
+    repository.commit()
+    assert dirty(fleet, "zoo") == []
+
+
+def test_a_file_that_was_deleted_counts(fleet: FleetFolder, repository: GitRepository) -> None:
+    (fleet.root / "models/zoo/net/1/model.py").unlink()
+    assert dirty(fleet) == ["models/zoo/net/1/model.py"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "README.md",
+        "notes.yaml",
+        "environments/prod.yaml",
+        "locks/prod/zoo.lock.yaml",
+        "models/resnet/net/1/model.py",
+        "model_specs/vision/resnet.yaml",
+    ],
+)
+def test_what_the_deployed_endpoints_do_not_read_does_not_count(
+    fleet: FleetFolder, repository: GitRepository, file: str
+) -> None:
+    path = fleet.root / file
+    fleet.write(file, f"{path.read_text() if path.exists() else ''}# another line\n")
+    assert dirty(fleet, "zoo") == []
+
+
+def test_a_profile_counts_for_the_endpoints_that_it_reaches(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    fleet.write("profiles/tiny.yaml", "instance: {type: ml.g5.2xlarge}\n")
+    assert dirty(fleet, "bert-small") == ["profiles/tiny.yaml"]
+    assert dirty(fleet, "bert-large", "zoo") == []
+
+
+def test_a_locked_deploy_reads_no_repositories(fleet: FleetFolder, repository: GitRepository) -> None:
+    fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
+    fleet.write("locks/dev/zoo.lock.yaml", "")
+    assert dirty(fleet, "zoo", locked=True) == ["locks/dev/zoo.lock.yaml"]
+
+
+def test_foundation_alone_reads_the_file_of_the_environment(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    fleet.write("model_specs/zoo.yaml", f"{(fleet.root / 'model_specs/zoo.yaml').read_text()}# new\n")
+    fleet.environment("tags: {stage: other}\n")
+    project = replace(open_project(fleet.root, "dev"), endpoints=())
+    files = checkout(project, locked=False).uncommitted
+    assert [each.name for each in files] == ["dev.yaml"]
+
+
+def test_ignored_files_such_as_weights_do_not_count(fleet: FleetFolder, repository: GitRepository) -> None:
+    fleet.write(".gitignore", "*.onnx\n")
+    fleet.write("models/zoo/net/1/model.onnx", "weights")
+    assert dirty(fleet, "zoo") == []
+
+
+def test_outside_of_git_the_commit_is_unknown(fleet: FleetFolder) -> None:
+    assert of(fleet) == Checkout()
+
+
+def test_a_fleet_that_the_clone_around_it_ignores_is_of_no_commit(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    repository.git("rm", "--quiet", "-r", "--cached", ".")
+    fleet.write(".gitignore", "*\n!.gitignore\n")
+    repository.commit()
+    assert of(fleet) == Checkout()
+
+
+def test_before_the_first_commit_every_file_differs(fleet: FleetFolder) -> None:
+    subprocess.run(["git", "init", "--quiet", str(fleet.root)], check=True)
+    found = of(fleet, "zoo")
+    assert found.commit is None
+    assert Path("model_specs/zoo.yaml") in [
+        each.relative_to(fleet.root.resolve()) for each in found.uncommitted
+    ]
+
+
+def test_a_clone_of_somebody_else_runs_none_of_its_programs(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    witness = fleet.root / "ran"
+    repository.git("config", "core.fsmonitor", f"touch {witness}")
+    repository.git("config", "filter.x.clean", f"touch {witness}; cat")
+    fleet.write(".gitattributes", "* filter=x\n")
+    fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
+    assert dirty(fleet, "zoo") == ["models/zoo/net/1/model.py"]
+    assert not witness.exists()
