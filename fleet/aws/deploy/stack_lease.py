@@ -195,8 +195,10 @@ class StackLeases:
                     self._notice(f"{stack}: {seen.terms}; waiting until that has ended")
                     is_noticed = True
             if is_taken:
-                if seen is not None and not is_own and (other or seen.written >= self._began):
-                    other = seen.terms
+                # A holder that was killed before has done nothing since; a deletion waits for CloudFormation.
+                is_waited_for = other is not None and action == DEPLOYS
+                is_other = seen is not None and not is_own and (is_waited_for or seen.written >= self._began)
+                other = seen.terms if seen is not None and is_other else None
                 if seen is not None and not is_own and seen.terms.seconds:
                     self._notice(
                         f"{stack}: {seen.terms.holder} has not renewed its lease: this command takes over"

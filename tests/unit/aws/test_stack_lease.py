@@ -24,7 +24,7 @@ from fleet.aws.deploy.stack_lease import (
     VALID_SECONDS,
     StackLeases,
 )
-from fleet.aws.deploy.stack_terms import StackHolder, StackTerms
+from fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
 from fleet.findings import CannotRunError
 from place import PLACE
 
@@ -161,6 +161,19 @@ def test_a_clone_takes_over_what_its_own_killed_command_has_left_without_a_wait(
     with commands.of(ALICE).lease(STACK) as other:
         assert other is None
     assert commands.notices == []
+
+
+@pytest.mark.parametrize("action", [DEPLOYS, DESTROYS])
+def test_a_deploy_that_was_killed_before_stops_no_deletion(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    with commands.of(ALICE).lease(STACK):
+        content = commands.content() | {"seconds": 1}
+    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    monkeypatch.setattr(stack_lease, "answered_at", lambda answer: answered_at(answer) + timedelta(seconds=9))
+    with commands.of(BOB).lease(STACK, action) as other:
+        assert (other is None) is (action == DESTROYS)
+    assert commands.notices[-1] == f"{STACK}: user/alice has not renewed its lease: this command takes over"
 
 
 def test_an_interruption_ends_all_leases(commands: Commands) -> None:
