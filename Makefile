@@ -23,7 +23,7 @@ SHARED := examples/shared_models
 # Examples may be removed: setup needs none of them.
 PACKED := $(wildcard $(ENSEMBLES)/environment.txt)
 
-.PHONY: help setup demo test test-all lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
+.PHONY: help setup demo test test-all bytecode lint docs audit format bench synth generated catalog weights wheel lock-requirements clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -84,6 +84,10 @@ test: setup  ## Run the tests of a change; those that need what is not there are
 
 test-all: setup  ## Run all tests, also those with the mark nightly: a release waits for them
 	@$(TESTS) -m "" $(ARGS)
+
+# Workers that begin together in a clean clone compile all tests each: 88 s of processor time in place of 32.
+bytecode: setup  ## Compile the tests, as `make test` does where nothing is compiled
+	@pytest --collect-only --quiet tests >/dev/null
 
 lint: setup  ## Check format, lint, types, imports, generated files and the words of the documents
 	@ruff format --check .

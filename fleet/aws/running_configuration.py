@@ -21,7 +21,10 @@ DEPLOY_AGAIN = "this clone's lock is the one to deploy, run the command again"
 
 @dataclass(frozen=True, kw_only=True)
 class LiveEndpoint:
-    """An endpoint's status and configuration, its first variant's instances, its model's image and data."""
+    """An endpoint's status and configuration, its first variant's instances, its model's image and data.
+
+    `variants` are the names of all.
+    """
 
     name: str
     status: str
@@ -30,6 +33,7 @@ class LiveEndpoint:
     image: str
     model_data_url: str
     config_name: str
+    variants: tuple[str, ...]
 
     def __str__(self) -> str:
         """For people."""
@@ -61,6 +65,7 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
         image=container.get("Image", ""),
         model_data_url=container.get("ModelDataUrl") or source.get("S3Uri", ""),
         config_name=found["EndpointConfigName"],
+        variants=tuple(each["VariantName"] for each in found["ProductionVariants"]),
     )
 
 

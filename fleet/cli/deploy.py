@@ -17,6 +17,8 @@ from fleet.aws.actor import actor
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.deploy import Deploy, Parallelism
 from fleet.aws.deploy.deploy_folder import DeployFolder
+from fleet.aws.deploy.stack_lease import StackLeases
+from fleet.aws.deploy.stack_terms import StackHolder
 from fleet.aws.preflight.headroom import headroom
 from fleet.check.run import checked_fleet
 from fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
@@ -35,6 +37,7 @@ from fleet.printers.console import OutputConsole
 from fleet.printers.human import show_findings
 from fleet.printers.sanitizer import visible
 from fleet.printers.steps import Outcome, Steps
+from fleet.selection.git import contains
 from fleet.spec.environment import LOCAL
 
 ATTEMPTS = 10
@@ -129,7 +132,7 @@ def deploy(
             return not sys.stdin.isatty() or ask_consent(question, yes=yes)
 
     folder = DeployFolder(root, env)
-    with folder.deploying():
+    with folder.deploying() as token:
         cdk = Cdk(root, access.cdk_environment, log=folder.log, where_logs=folder.where(folder.log))
         progress = progress_on(console)
         work = Deploy(
@@ -149,6 +152,12 @@ def deploy(
             ),
             imports=import_existing,
             sources=lambda name: release_source(project, name, who, made_from),
+            leases=StackLeases(
+                access,
+                StackHolder(str(who), token, made_from.commit, uncommitted=bool(made_from.uncommitted)),
+                steps.say,
+                lambda commit: locked or contains(root, commit),
+            ),
         )
         try:
             work.run()

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from fleet.aws.access import Access
+from fleet.aws.actor import actor
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.deploy.destroy import Deletion, plan_deletion
 from fleet.aws.deploy.destroy import destroy as delete
+from fleet.aws.deploy.stack_lease import StackLeases
+from fleet.aws.deploy.stack_terms import StackHolder
+from fleet.aws.running_configuration import LiveEndpoint
 from fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
 from fleet.cli.interruption import end_like_ctrl_c
-from fleet.cli.output import ask_consent, say
+from fleet.cli.output import ask_consent, ask_name, say
 from fleet.cli.selection import deployed_names
 from fleet.endpoint.object_keys import prefix_of
-from fleet.findings import FindingsError
+from fleet.endpoint.resolved_endpoint import stack_of
+from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
+from fleet.report.cost import Cost
 from fleet.spec.deployment import Deployment
+from fleet.spec.environment import deploy_command
 from fleet.spec.membership import lock_files
+from fleet.spec.project import Project
 
 
 def destroy(
@@ -35,38 +45,61 @@ def destroy(
     ],
     env: Env,
     yes: Yes = False,
+    confirm: Annotated[
+        str | None,
+        typer.Option(
+            "--confirm",
+            metavar="NAME",
+            help="Do not ask: the endpoint's name, or the environment's if several are deleted.",
+        ),
+    ] = None,
     profile: Profile = None,
 ) -> None:
     """Delete the stacks of endpoints after confirmation.
 
-    Archives in the bucket and the Foundation stack are kept.
+    Archives in the bucket and the Foundation stack are kept. In a promoted environment, you type the name of
+    the endpoint, or that of the environment if several are deleted; `--yes` is not enough there.
     """
     end_like_ctrl_c()
     project = current_project(env)
     root, place = project.root, project.place
     names = deployed_names(project.fleet, env, endpoints)
     access = connect(project, profile)
+    steps = Steps(OutputConsole())
     with aws_errors_as_findings():
+        leases = None if project.environment.is_local else _leases(access, steps)
         planned = {name: _plan(access, name, is_named=name in endpoints) for name in names}
         found = {name: deletion for name, deletion in planned.items() if deletion is not None}
         for name in planned:
             if name in found:
-                _show(found[name], place, name)
+                _show(found[name], project, name)
             else:
                 say(f"nothing to destroy: {name} is not deployed in {env}; {_keep_note(place, name)}")
         if not found:
             return
-        if not ask_consent(f"Destroy {', '.join(found)} in {env}?", yes=yes):
+        if protected := [_protection(project, name) for name in found if found[name].stack.protected]:
+            raise FindingsError(protected)
+        if not _is_confirmed(project, list(found), yes=yes, confirm=confirm):
             say("nothing was deleted")
             return
-        steps = Steps(OutputConsole())
-        for deletion in found.values():
-            with steps.step(f"delete {deletion.stack.name}"):
-                delete(access, deletion, steps.say)
+        try:
+            for deletion in found.values():
+                with steps.step(f"delete {deletion.stack.name}"):
+                    delete(access, deletion, steps.say, leases)
+        finally:
+            if leases is not None:
+                leases.end()
         for name in found:
             if files := lock_files(root, env, name):
                 paths = shlex.join(str(file.relative_to(root)) for file in files)
                 say(f"{name} still has files in {env}: run `git rm {paths}` to remove it")
+
+
+def _leases(access: Access, steps: Steps) -> StackLeases:
+    holder = StackHolder(str(actor(access.check_account(), os.environ)), uuid4().hex)
+    leases = StackLeases(access, holder, steps.say)
+    leases.begin()
+    return leases
 
 
 def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:
@@ -79,14 +112,68 @@ def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:
         return None
 
 
-def _show(found: Deletion, place: Deployment, endpoint: str) -> None:
+def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str | None) -> bool:
+    """Whether the user agrees: in a promoted environment by typing a name.
+
+    Raises:
+        FindingsError: `--confirm` has another name, or `--yes` is all that a promoted environment gets.
+        CannotRunError: nobody can be asked.
+    """
+    environment = project.environment
+    wanted = names[0] if len(names) == 1 else environment.environment
+    remedy = f"pass --confirm {shlex.quote(wanted)}"
+    if confirm is not None and confirm != wanted:
+        message = f"--confirm {confirm}: {', '.join(names)} would be destroyed in {environment.environment}"
+        raise FindingsError([Finding(code="FL533", message=message, hint=remedy)])
+    if confirm is not None:
+        return True
+    if not project.is_promoted:
+        return ask_consent(f"Destroy {', '.join(names)} in {environment.environment}?", yes=yes)
+    if yes:
+        message = f"--yes: {environment.environment} is promoted from {environment.promoted_from}"
+        hint = f"{remedy}: there, a deletion has to name what it deletes"
+        raise FindingsError([Finding(code="FL533", message=message, hint=hint)])
+    return (
+        ask_name(f"Type {wanted} to destroy {', '.join(names)} in {environment.environment}", remedy)
+        == wanted
+    )
+
+
+def _protection(project: Project, endpoint: str) -> Finding:
+    """That a stack cannot be deleted, and what switches the protection off."""
+    environment, stack = project.environment, stack_of(project.place, endpoint)
+    off = f"run {deploy_command(environment.environment, endpoint)}"
+    if environment.termination_protection:
+        off = f"remove `termination_protection` from {environment.file}, and {off}"
+    if endpoint not in project.spec_files:
+        command = "aws cloudformation update-termination-protection --no-enable-termination-protection"
+        off = f"run `{command} --stack-name {stack}`"
+    message = f"{stack} is protected against deletion: nothing was deleted"
+    return Finding(code="FL534", message=message, hint=f"{off}; then destroy it")
+
+
+def _show(found: Deletion, project: Project, endpoint: str) -> None:
+    place = project.place
     say(f"{found.stack.name} in account {place.account}, {place.region} ({found.stack.status}):", "bold")
     if found.endpoint is not None:
         say(f"  the endpoint {endpoint}, which is {found.endpoint}")
-    width = max((len(kind) for kind, _ in found.resources), default=0)
-    for kind, name in found.resources:
-        say(f"  deleted: {kind:{width}}  {name}")
+        calls = "unknown: CloudWatch cannot be read" if found.calls is None else f"{found.calls:,}"
+        say(f"  calls in the last hour: {calls}")
+        if not project.environment.is_local:
+            say(f"  cost a month: {_cost(project, found.endpoint)}")
+    if found.types:
+        say(f"  deleted: {found.resources}")
     say(f"  kept: {_keep_note(place, endpoint)}")
+
+
+def _cost(project: Project, live: LiveEndpoint) -> str:
+    """What the instances that run cost a month."""
+    prices, region = project.fleet.prices, project.place.region
+    price = prices.price(live.instance_type, region)
+    if price is None:
+        return f"unknown: {prices.absence(live.instance_type, region)[0]}"
+    cost = Cost(hourly=live.instances * price.hourly)
+    return f"{'' if price.certain else '~'}{cost.monthly:,} {prices.currency}"
 
 
 def _keep_note(place: Deployment, endpoint: str) -> str:

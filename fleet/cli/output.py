@@ -39,3 +39,14 @@ def ask_consent(question: str, *, yes: bool) -> bool:
         raise CannotRunError("cannot ask for confirmation: stdin is not a terminal", "pass --yes")
     # Control characters in the question, such as from AWS, do not reach the terminal.
     return typer.confirm(indent_lines(question))
+
+
+def ask_name(question: str, remedy: str) -> str:
+    """What the user types; asked on a terminal.
+
+    Raises:
+        CannotRunError: stdin is not a terminal.
+    """
+    if not sys.stdin.isatty():
+        raise CannotRunError("cannot ask for a name: stdin is not a terminal", remedy)
+    return str(typer.prompt(indent_lines(question), default="", show_default=False)).strip()

@@ -22,7 +22,7 @@ from fleet.review.file_sizes import Known, file_sizes
 from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
-from fleet.spec.environment import LOCAL
+from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.prices import PriceBook
 from fleet.spec.project import Fleet
 from fleet.upgrade.comparison import Template, compare
@@ -248,4 +248,15 @@ def _notes(pair: _Pair) -> tuple[str, ...]:
             f"{pair.name} moves to another account: everything is created there, and the endpoints"
             " of the old account keep running",
         )
-    return ()
+    return protection_note(pair.name, pair.before.project.environment, pair.after.project.environment)
+
+
+def protection_note(name: str, before: Environment, after: Environment) -> tuple[str, ...]:
+    """What a changed `termination_protection` means: no template has it."""
+    if before.termination_protection == after.termination_protection:
+        return ()
+    if after.termination_protection:
+        return (f"the next deploy of {name} protects its endpoints' stacks against deletion",)
+    return (
+        f"the next deploy of {name} lets its endpoints' stacks be deleted: termination protection is off",
+    )

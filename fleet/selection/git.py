@@ -170,6 +170,19 @@ def is_commit(tree: WorkTree, reference: str) -> bool:
     return done.returncode == 0
 
 
+def contains(folder: Path, commit: str) -> bool:
+    """Whether HEAD of the clone that a folder is in contains a commit; False if Git does not know."""
+    try:
+        tree = work_tree(folder)
+        return (
+            tree is not None
+            and is_commit(tree, commit)
+            and tree.run("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
+        )
+    except CannotRunError:
+        return False
+
+
 def _files(tree: WorkTree, *command: str) -> Iterator[Path]:
     yield from (tree.top / os.fsdecode(name) for name in _entries(tree, *command))
 

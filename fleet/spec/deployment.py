@@ -31,7 +31,8 @@ class Deployment:
     Ours are among the `tags`. `kms_key` is None for AWS's own keys, `permissions_boundary` without one.
     `notifications` is who hears of alarms: email addresses and ARNs; `owner_notifications` is the same for
     owners with topics of their own.
-    `dashboards` is whether its endpoints have one each. `build_seconds` is how long the build of an engine or
+    `dashboards` is whether its endpoints have one each, and `termination_protection` whether their stacks are
+    protected against deletion. `build_seconds` is how long the build of an engine or
     an image may take, `builds_in_own_images` whether an image of a spec may build engines. `given_bucket` is
     None for the bucket whose name follows from the environment. `access` is which jobs take on its roles.
     `allowed_accounts` are others whose images its builds of images may read.
@@ -47,6 +48,7 @@ class Deployment:
     notifications: Mapping[AlarmSeverity, tuple[str, ...]] = field(default_factory=dict)
     owner_notifications: Mapping[str, Mapping[AlarmSeverity, tuple[str, ...]]] = field(default_factory=dict)
     dashboards: bool = True
+    termination_protection: bool = False
     build_seconds: int = 3600
     builds_in_own_images: bool = False
     given_bucket: GivenBucket | None = None
@@ -138,6 +140,7 @@ def place_of(environment: Environment) -> Deployment:
             team: each.by_severity for team, each in environment.notifications.owners.items()
         },
         dashboards=environment.dashboards,
+        termination_protection=environment.termination_protection,
         build_seconds=builds.timeout,
         builds_in_own_images=builds.own_images,
         given_bucket=GivenBucket(bucket, environment.kms_key) if bucket else None,

@@ -163,6 +163,9 @@ class Environment(Document):
     """Web address of your copy of docs/runbook.md, for links to its sections; default: the file's path."""
     dashboards: bool = True
     """Give each endpoint a CloudWatch dashboard, which costs 3 USD per month."""
+    termination_protection: bool = False
+    """Protect the endpoints' stacks against deletion: `fleet destroy`, the console and the AWS CLI refuse it
+    until a deploy without this key. Foundation's stack is always protected."""
     engine_builds: EngineBuilds = EngineBuilds()
     """Where and how TensorRT engines are built."""
     local: LocalLimits | None = None

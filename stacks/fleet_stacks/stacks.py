@@ -37,6 +37,7 @@ class EndpointStack(Stack):
             endpoint.stack,
             env=Environment(account=endpoint.place.account, region=endpoint.place.region),
             description=f"Triton endpoint {endpoint.name} ({endpoint.place.environment})",
+            termination_protection=endpoint.place.termination_protection,
             permissions_boundary=_boundary(endpoint.place),
         )
         parts = declare_endpoint(self, endpoint)

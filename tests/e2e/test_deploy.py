@@ -38,7 +38,7 @@ def test_a_deploy_that_is_interrupted_at_each_step_goes_on_when_it_is_run_again(
 def test_a_stale_lock_is_refused_and_with_locked_deployed_of_which_only_the_release_was_left_to_do(
     account: Deploys,
 ) -> None:
-    assert account.keys("releases/") == []
+    assert account.keys("releases/sentences/") == []
     before, events = account.model_data(), account.events(ENDPOINT)
     account.model("x = 2\n")
     refused = account.fleet("deploy", "--env", "dev")
@@ -143,7 +143,7 @@ def test_an_endpoint_that_fails_is_told_by_its_reason_and_goes_on_as_it_was(acco
     assert "run `fleet doctor sentences --env dev`" in failed.stderr
     assert row(failed.stdout, f"cdk deploy {ENDPOINT}").split()[3] == "failed:"
     assert account.model_data() == before
-    assert len(account.keys("releases/")) == 1
+    assert len(account.keys("releases/sentences/")) == 1
 
 
 def test_without_a_terminal_the_next_deploy_continues_a_rollback_that_stopped_and_says_so(
@@ -244,7 +244,9 @@ def test_destroy_shows_what_goes_and_asks_and_deletes_an_orphan_but_not_its_arch
     unasked = account.fleet("destroy", "sentences", "--env", "dev")
     assert (unasked.returncode, "pass --yes" in unasked.stderr) == (2, True)
     assert "the endpoint sentences, which is InService, 1 × ml.g5.xlarge" in unasked.stdout
-    assert "deleted: AWS::SageMaker::Model " in unasked.stdout
+    assert "calls in the last hour: 0\n" in unasked.stdout
+    assert "cost a month: 1,013.76 USD in list prices\n" in unasked.stdout
+    assert "deleted: 1 × endpoint, 1 × endpoint config, 1 × model, " in unasked.stdout
     assert f"kept: its archives stay in s3://{BUCKET}/endpoints/sentences/" in unasked.stdout
     assert ENDPOINT in account.statuses()
     assert account.fleet("destroy", "sentences", "--env", "dev", "--yes").returncode == 0

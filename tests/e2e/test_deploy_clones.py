@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -57,26 +58,33 @@ def require_release_of(clone: Deploys) -> None:
     assert [each for each in found if each["ExecutionStatus"] == "AVAILABLE"] == []
 
 
-def test_clones_that_deploy_at_once_leave_one_release_and_the_loser_deploys_it_when_run_again(
+def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does_not_replace_it_unasked(
     clones: tuple[Deploys, Deploys],
 ) -> None:
     for number, clone in enumerate(clones):
         lock_another(clone, f"x = 1{number}")
-    results = [ended(each) for each in [clone.start_deploy() for clone in clones]]
-    winners = [clone for clone, (code, _) in zip(clones, results, strict=True) if code == 0]
-    losers = [clone for clone in clones if clone not in winners]
-    assert winners, "\n".join(said for _, said in results)
-    for code, said in results:
-        assert (code, "another deploy" in said, "run the command again" in said) in [
-            (0, False, False),
-            (2, True, True),
-        ], said
-    serving = next(each for each in clones if each.model_data() == each.folder.resolve().model_data_url)
-    assert serving in winners
-    require_release_of(serving)
-    for clone in losers:
-        clone.deploy()
-        require_release_of(clone)
+    first, second = clones
+
+    def is_being_deployed(request: Request) -> bool:
+        return request.headers.get("X-Amz-Target") == DESCRIBED
+
+    came, may_go = first.proxy.hold(is_being_deployed)
+    begun = first.start_deploy()
+    assert came.wait(SECONDS)
+    waiting, said = second.start_deploy(), list[str]()
+    assert waiting.stdout is not None
+    for line in waiting.stdout:
+        said.append(line)
+        if "waiting until that has ended" in line:
+            break
+    may_go.set()
+    assert ended(begun)[0] == 0
+    code, rest = ended(waiting)
+    assert re.search(rf"{STACK}: \S+ deploys it since \d\d:\d\d:\d\d UTC; waiting", "".join(said))
+    assert (code, "has deployed" in rest, "run the command again" in rest) == (2, True, True), rest
+    require_release_of(first)
+    second.deploy()
+    require_release_of(second)
 
 
 def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothing(
@@ -93,10 +101,12 @@ def test_a_clone_whose_release_was_replaced_before_it_was_recorded_records_nothi
     came, may_go = first.proxy.hold(is_deployed)
     process = first.start_deploy()
     assert came.wait(SECONDS)
-    second.deploy()
+    assert second.fleet("publish", "--env", "dev").returncode == 0
+    second.deploy_stack(STACK)  # the CDK alone knows no lease
     may_go.set()
     code, said = ended(process)
     assert (code, "another deploy replaced this one of sentences" in said) == (2, True), said
+    second.deploy()
     require_release_of(second)
     first.deploy()
     require_release_of(first)

@@ -112,7 +112,7 @@ def test_a_stack_that_was_planned_and_never_made_is_found_and_destroyed(access: 
     )
     found = plan_deletion(access, "planned")
     assert found is not None
-    assert (found.stack.status, found.resources, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
+    assert (found.stack.status, found.types, found.endpoint) == ("REVIEW_IN_PROGRESS", [], None)
     destroy(access, found, lambda _: None)
     assert "planned" not in endpoint_stacks(cloudformation, PLACE)
 
@@ -123,7 +123,7 @@ def test_a_deletion_that_fails_is_told_by_its_resource(access: Access, stacks: S
     access.client("s3").put_object(Bucket="holds-something", Key="x", Body=b"x")
     found = plan_deletion(access, "full")
     assert found is not None
-    assert found.resources == [("AWS::S3::Bucket", "holds-something")]
+    assert found.types == ["AWS::S3::Bucket"]
     with pytest.raises(FindingsError, match="FL601: AWS::S3::Bucket of triton-fleet-dev-full: "):
         destroy(access, found, lambda _: None)
 

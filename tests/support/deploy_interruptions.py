@@ -46,7 +46,7 @@ def interrupt(account: Deploys, interruptions: Sequence[Interruption]) -> None:
         assert ("not started" in said) is (number is signal.SIGTERM and ENDPOINT not in stacks), said
         account.settle()
         assert account.statuses() == {"CDKToolkit": "CREATE_COMPLETE", **stacks}
-        assert account.keys("releases/") == []
+        assert account.keys("releases/sentences/") == []
 
 
 def assert_nothing_is_left(account: Deploys) -> None:

@@ -38,6 +38,12 @@ def templates(folder: FleetFolder, environment: str) -> object:
     return [stack.template for stack in app.synth().stacks]
 
 
+def protection(folder: FleetFolder, environment: str) -> object:
+    """Whether the endpoint's stack is protected against deletion, which no template has in it."""
+    app = App()
+    return EndpointStack(app, endpoint=folder.resolve(environment)).termination_protection
+
+
 def lock(folder: FleetFolder, environment: str) -> object:
     """The lock that is written of the repositories."""
     project = open_project(folder.root, environment)
@@ -247,6 +253,7 @@ ENVIRONMENT_KEYS: Mapping[str, tuple[Any, Any, Seen]] = {
     "engine_builds.own_images": (False, True, templates),
     "runbook": ("https://wiki.example/a", "https://wiki.example/b", templates),
     "dashboards": (True, False, templates),
+    "termination_protection": (False, True, protection),
     "local.model_memory": ("1GiB", "2GiB", limits),
     "local.model_disk": ("1GiB", "2GiB", limits),
 }

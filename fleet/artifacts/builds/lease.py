@@ -1,12 +1,13 @@
-"""A lease to build something: an object in the bucket, so that only one of several publishers builds it.
+"""A lease to build or to deploy something: an object in the bucket, so that only one of several does it.
 
-Its expiry follows from the times in S3's own answers: clocks of publishers do not matter.
+Its expiry follows from the times in S3's own answers: clocks of its holders do not matter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter
@@ -36,16 +37,20 @@ class Terms:
     build: str = ""
 
 
-TERMS = TypeAdapter(Terms)
+AnyTerms = TypeVar("AnyTerms", bound=Terms)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenLease:
-    """A lease as it was read; `remaining` is for how many seconds it is valid, none or less if it expired."""
+class SeenLease(Generic[AnyTerms]):
+    """A lease as it was read; `remaining` is for how many seconds it is valid, none or less if it expired.
 
-    terms: Terms
+    `written` is when it was taken, renewed or ended last.
+    """
+
+    terms: AnyTerms
     etag: str
     remaining: float
+    written: datetime
 
     @property
     def is_expired(self) -> bool:
@@ -54,24 +59,25 @@ class SeenLease:
 
 
 class LostError(Exception):
-    """Another publisher has taken the lease."""
+    """Another holder has taken the lease."""
 
 
-class Lease:
-    """One publisher's lease on one build.
+class Lease(Generic[AnyTerms]):
+    """One holder's lease on one build, or on one stack.
 
     All methods raise ClientError if S3 refuses for another reason.
     """
 
-    def __init__(self, s3: S3Client, bucket: str, key: str, terms: Terms) -> None:
+    def __init__(self, s3: S3Client, bucket: str, key: str, terms: AnyTerms) -> None:
         self._s3, self._bucket, self._key = s3, bucket, key
         self._terms, self._etag = terms, ""
+        self._content = TypeAdapter(type(terms))
 
     def take(self) -> bool:
         """Take it if it is free; return whether that succeeded."""
         return self._write(IfNoneMatch="*")
 
-    def seen(self) -> SeenLease | None:
+    def seen(self) -> SeenLease[AnyTerms] | None:
         """The current lease; None if it is free."""
         try:
             found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
@@ -79,12 +85,13 @@ class Lease:
             if _status(error) == MISSING:
                 return None
             raise
-        terms = TERMS.validate_json(found["Body"].read())
+        terms = self._content.validate_json(found["Body"].read())
         # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
         age = abs(answered_at(found) - found["LastModified"])
-        return SeenLease(terms=terms, etag=found["ETag"], remaining=terms.seconds - age.total_seconds())
+        remaining = terms.seconds - age.total_seconds()
+        return SeenLease(terms=terms, etag=found["ETag"], remaining=remaining, written=found["LastModified"])
 
-    def take_over(self, seen: SeenLease, build: str) -> bool:
+    def take_over(self, seen: SeenLease[AnyTerms], build: str = "") -> bool:
         """Take over an expired lease with its running build; return whether no one else was faster."""
         self._etag, before = seen.etag, self._etag
         try:
@@ -94,7 +101,7 @@ class Lease:
             return False
         return True
 
-    def renew(self, build: str) -> None:
+    def renew(self, build: str = "") -> None:
         """Renew it, with the id of the running build.
 
         Raises:
@@ -103,6 +110,15 @@ class Lease:
         self._terms = replace(self._terms, build=build)
         if not self._write(IfMatch=self._etag):
             raise LostError
+
+    def expire(self) -> None:
+        """End it without a right to delete it: its content stays.
+
+        Raises:
+            LostError: another has it by now.
+        """
+        self._terms = replace(self._terms, seconds=0)
+        self.renew(self._terms.build)
 
     def release(self) -> None:
         """Release it, unless another publisher has it by now."""
@@ -114,7 +130,11 @@ class Lease:
 
     def _write(self, **condition: Any) -> bool:
         """Write the terms on a condition; return whether they were written."""
-        written: Any = {"Bucket": self._bucket, "Key": self._key, "Body": TERMS.dump_json(self._terms)}
+        written: Any = {
+            "Bucket": self._bucket,
+            "Key": self._key,
+            "Body": self._content.dump_json(self._terms),
+        }
         try:
             self._etag = self._s3.put_object(**written, **condition)["ETag"]
         except ClientError as error:

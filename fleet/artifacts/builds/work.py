@@ -163,7 +163,7 @@ class BuildWork(Generic[Result]):
         self._shared.pause(self._shared.pace.look)
         return None
 
-    def _follow(self, id: str, seen: SeenLease) -> Result | None:
+    def _follow(self, id: str, seen: SeenLease[Terms]) -> Result | None:
         self._tell(f"{seen.terms.holder} is building it")
         build = self._await_end(id, renews=False)
         if build.status == STOPPED:

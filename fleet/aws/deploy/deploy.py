@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
+from fleet.aws.deploy.stack_lease import StackLeases
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
@@ -58,9 +60,9 @@ class Deploy:
     Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
     first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
     called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
-    deploy, and how a user finds it. `sources` is who deploys an endpoint from what, None on a laptop.
-    `imports`: Foundation takes over what exists under its names. No other
-    deploy may use the assembly's folder meanwhile.
+    deploy, and how a user finds it. `sources` is who deploys an endpoint from what, and `leases` keep deploys
+    from other clones apart; both are None on a laptop. `imports`: Foundation takes over what exists under its
+    names. No other deploy may use the assembly's folder meanwhile.
     """
 
     def __init__(
@@ -77,11 +79,13 @@ class Deploy:
         log_of: Callable[[str], tuple[Path, str]],
         parallelism: Parallelism,
         imports: bool = False,
+        leases: StackLeases | None = None,
         sources: Callable[[str], ReleaseSource] | None = None,
     ) -> None:
         self._project, self._fleet, self._access = project, fleet, access
         self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
         self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
+        self._leases = leases
         self._sources = sources
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
         self._endpoints = {each.name: each for each in fleet.endpoints}
@@ -107,6 +111,9 @@ class Deploy:
         self._steps.to_come = [title for title, _ in plan]
         self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
         try:
+            if self._leases is not None:
+                with aws_errors_as_findings():
+                    self._leases.begin()
             for title, work in plan:
                 with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
                     work(step)
@@ -118,6 +125,8 @@ class Deploy:
             self._cdk.finish()
         finally:
             self._cdk.end()
+            if self._leases is not None:
+                self._leases.end()
         if self._pool.failures:
             raise one_failure(self._pool.failures)
 
@@ -175,10 +184,18 @@ class Deploy:
         step.note = ", ".join(done) or NOTHING
 
     def _foundation(self, step: Step) -> None:
-        if is_unchanged(self._access, self._assembly, self._fleet.place.stack):
-            step.note = NOTHING
-        else:
-            self._stack(self._cdk, step, None)
+        stack, step.note = self._fleet.place.stack, NOTHING
+        if is_unchanged(self._access, self._assembly, stack):
+            return
+        with self._turn(stack) as is_needed:
+            if is_needed:
+                self._stack(self._cdk, step, None)
+
+    def _turn(self, stack: str) -> AbstractContextManager[bool]:
+        """The lease of a stack that would change; whether it still would when other deploys have ended."""
+        if self._leases is None:
+            return nullcontext(True)
+        return self._leases.turn(stack, lambda: is_unchanged(self._access, self._assembly, stack))
 
     def _stack(self, cdk: Cdk, step: Step, endpoint: ResolvedEndpoint | None) -> None:
         """Deploy an endpoint's stack, or Foundation for None, without confirmation: the change was reviewed.
@@ -197,6 +214,8 @@ class Deploy:
         seen = last_event(cloudformation, before) if before is not None else None
         change_set = synthesised_stack(self._assembly, name).change_set
         imports = self._imports and endpoint is None
+        if self._leases is not None:
+            self._leases.require(name)
         watch = GuardWatch(self._access, endpoint, self._steps.say)
         run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
         if run.exit_code != 0:
@@ -219,6 +238,8 @@ class Deploy:
             step.note = "created"
         else:
             step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+            if before.protected != after.protected:  # CloudFormation has no event of it
+                step.note = f"{step.note}, termination protection {'on' if after.protected else 'off'}"
         if ready.continuation:
             step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
         if waits := skipped_waits(self._access, endpoint, replaced):
@@ -228,9 +249,15 @@ class Deploy:
         endpoint = self._endpoints[name]
         title, (log, where) = _title(endpoint.stack), self._log_of(name)
         cdk = self._cdk.with_log(log, where)
-        with self._steps.step(title, begun=f"{title}: started; {where}") as step, aws_errors_as_findings():
+        with (
+            self._steps.step(title, begun=f"{title}: started; {where}") as step,
+            aws_errors_as_findings(),
+            self._turn(endpoint.stack) as is_needed,
+        ):
+            step.note = NOTHING
             try:
-                self._stack(cdk, step, endpoint)
+                if is_needed:
+                    self._stack(cdk, step, endpoint)
             except FindingsError as error:
                 if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
                     raise

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.aws.access import Access
+from fleet.aws.api.clock import answered_at
 from fleet.aws.api.stack import LiveStack, settled_stack, stack_resources
 from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failures import failed_resources
+from fleet.aws.deploy.stack_lease import StackLeases
+from fleet.aws.deploy.stack_terms import DESTROYS
+from fleet.aws.doctor.calls import read_calls
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.endpoint.object_keys import prefix_of
@@ -22,13 +29,31 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 
+RECENT = timedelta(hours=1)
+HOSTING = "AWS::SageMaker::"
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Deletion:
-    """What is deleted with an endpoint's stack: resources by type and physical name, and what it serves."""
+    """What is deleted with an endpoint's stack, and what it serves.
+
+    Attributes:
+        types: Its resource types, one for each resource.
+        endpoint: None if it does not exist.
+        calls: Of the last hour; None if CloudWatch cannot be read.
+    """
 
     stack: LiveStack
-    resources: list[tuple[str, str]]
+    types: list[str]
     endpoint: LiveEndpoint | None
+    calls: int | None = None
+
+    @property
+    def resources(self) -> str:
+        """The resources in words, the endpoint first: `1 × endpoint, 1 × model, 7 × alarm`."""
+        types = sorted(self.types, key=lambda type: (not type.startswith(HOSTING), _words(type)))
+        return ", ".join(f"{count} × {words}" for words, count in Counter(map(_words, types)).items())
 
 
 def plan_deletion(access: Access, name: str) -> Deletion | None:
@@ -44,22 +69,31 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
         if name not in stacks and not _has_artifacts(access, name):
             raise unknown_stack(access.place, name, stacks)
         return None
-    resources = [
-        (each["ResourceType"], each["PhysicalResourceId"]) for each in stack_resources(cloudformation, stack)
-    ]
+    types = [each["ResourceType"] for each in stack_resources(cloudformation, stack)]
     live = live_endpoint(access.client("sagemaker"), name)
-    return Deletion(stack=stack, resources=resources, endpoint=live)
+    calls = _recent_calls(access, live) if live is not None else None
+    return Deletion(stack=stack, types=types, endpoint=live, calls=calls)
 
 
-def destroy(access: Access, deletion: Deletion, notice: Callable[[str], None]) -> None:
+def destroy(
+    access: Access, deletion: Deletion, notice: Callable[[str], None], leases: StackLeases | None = None
+) -> None:
     """Delete a stack and wait until it is gone; before, wait until SageMaker can delete its endpoint.
 
-    `notice` is called with what is waited for.
+    `notice` is called with what is waited for. `leases` keep deploys of others apart; None on a laptop.
 
     Raises:
         FindingsError: a resource could not be deleted.
-        CannotRunError: the stack could not be deleted for another reason.
+        CannotRunError: somebody has deployed the stack since this command began, or it could not be deleted
+            for another reason.
     """
+    with leases.lease(deletion.stack.name, DESTROYS) if leases else nullcontext() as other:
+        if leases and other is not None and other.action != DESTROYS:
+            leases.require_newer(deletion.stack.name, other)
+        _delete(access, deletion, notice)
+
+
+def _delete(access: Access, deletion: Deletion, notice: Callable[[str], None]) -> None:
     cloudformation, stack = access.client("cloudformation"), deletion.stack
     if deletion.endpoint is not None:
         await_endpoint(access, deletion.endpoint.name, notice)
@@ -81,6 +115,21 @@ def _keeps_role(cloudformation: CloudFormationClient, stack: LiveStack) -> bool:
     with suppress(ClientError):
         return "CleanupLooks" in str(cloudformation.get_template(StackName=stack.id)["TemplateBody"])
     return False
+
+
+def _recent_calls(access: Access, endpoint: LiveEndpoint) -> int | None:
+    """The invocations of the last hour; None if CloudWatch cannot be read."""
+    try:
+        now = answered_at(access.client("sts").get_caller_identity())
+        cloudwatch = access.client("cloudwatch")
+        return read_calls(cloudwatch, endpoint.name, endpoint.variants, now - RECENT, now).invocations
+    except (ClientError, BotoCoreError):
+        return None
+
+
+def _words(type: str) -> str:
+    """A resource type in words: `endpoint config` of `AWS::SageMaker::EndpointConfig`."""
+    return " ".join(WORDS.findall(type.rpartition("::")[2])).lower()
 
 
 def _has_artifacts(access: Access, name: str) -> bool:

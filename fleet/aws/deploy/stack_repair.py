@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fleet.aws.access import Access
 from fleet.aws.api.describe import STATUSES_IN_PROGRESS
@@ -14,6 +14,9 @@ from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
 from fleet.catalog.stack_statuses import StackState
 from fleet.findings import CannotRunError, Finding, FindingsError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.client import CloudFormationClient
 
 Consent: TypeAlias = Callable[[str], bool]
 """Asks a question and returns whether the answer is yes; False if it cannot ask."""
@@ -43,10 +46,7 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
         CannotRunError: the stack is stuck.
     """
     cloudformation = access.client("cloudformation")
-    stack, continuation = find_stack(cloudformation, name), ""
-    if stack is not None and stack.state is StackState.UNDER_WAY:
-        notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
-        stack = settled_stack(cloudformation, stack)
+    stack, continuation = stack_after_operation(cloudformation, name, notice), ""
     if stack is not None and stack.state is StackState.STOPPED:
         stopped = _settled_rollback(access, stack, notice)
         if not agreed_to_continue(stopped, consent):
@@ -59,6 +59,17 @@ def ready_stack(access: Access, name: str, consent: Consent, notice: Notice = la
     if stack.state is StackState.NOT_CREATED and stack.protected:
         cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
     return ReadyStack(stack, continuation)
+
+
+def stack_after_operation(
+    cloudformation: CloudFormationClient, name: str, notice: Notice
+) -> LiveStack | None:
+    """A stack when no operation on it is in progress; None if it does not exist then."""
+    stack = find_stack(cloudformation, name)
+    if stack is None or stack.state is not StackState.UNDER_WAY:
+        return stack
+    notice(f"{stack}: waiting until the operation has ended{'; ' if stack.remedy else ''}{stack.remedy}")
+    return settled_stack(cloudformation, stack)
 
 
 def agreed_to_continue(stopped: FailedRollback, consent: Consent) -> bool:

@@ -161,13 +161,16 @@ class TestDestroy:
         def plan(access: Any, name: str) -> Any:
             if name == "sentences":
                 raise FindingsError([Finding(code="FL606", message="no endpoint is deployed")])
-            stack = type("Stack", (), {"name": f"stack-{name}", "status": "CREATE_COMPLETE"})()
-            return Deletion(stack=stack, resources=[], endpoint=None)
+            stack = type(
+                "Stack", (), {"name": f"stack-{name}", "status": "CREATE_COMPLETE", "protected": False}
+            )()
+            return Deletion(stack=stack, types=[], endpoint=None)
 
         monkeypatch.setattr(destroy_command, "connect", lambda *_: None)
         monkeypatch.setattr(destroy_command, "plan_deletion", plan)
+        monkeypatch.setattr(destroy_command, "_leases", lambda *_: None)
         monkeypatch.setattr(
-            destroy_command, "delete", lambda _, deletion, _notice: deleted.append(deletion.stack.name)
+            destroy_command, "delete", lambda _, deletion, *_others: deleted.append(deletion.stack.name)
         )
         yield deleted
 

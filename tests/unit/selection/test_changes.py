@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import CannotRunError, FindingsError
+from fleet.selection.git import contains
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
@@ -217,3 +218,18 @@ def test_in_a_hook_of_a_linked_worktree_what_is_staged_counts(
     with pytest.raises(subprocess.CalledProcessError) as refused:
         linked.git("commit", "--message", "change")
     assert refused.value.stderr.split() == ["zoo"]
+
+
+def test_a_clone_contains_its_commits_and_not_those_of_others_or_no_commits(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    first = repository.git("rev-parse", "HEAD").strip()
+    repository.branch("other")
+    repository.commit()
+    second = repository.git("rev-parse", "HEAD").strip()
+    assert contains(fleet.root, first)
+    assert contains(fleet.root, second)
+    repository.git("checkout", "--quiet", "main")
+    assert not contains(fleet.root, second)
+    assert not contains(fleet.root, "--all")
+    assert not contains(fleet.root, "f" * 40)

@@ -1,0 +1,23 @@
+"""A clone is known by its folder of deploys, and a copy of it is another clone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from fleet.aws.deploy.deploy_folder import DeployFolder
+
+
+def token(root: Path) -> str:
+    with DeployFolder(root, "dev").deploying() as found:
+        return found
+
+
+def test_each_deploy_of_a_clone_has_its_token_and_a_copy_of_the_clone_has_another(tmp_path: Path) -> None:
+    first, other = tmp_path / "first", tmp_path / "other"
+    first.mkdir()
+    mine = token(first)
+    assert token(first) == mine
+    shutil.copytree(first, other)
+    assert token(other) != mine
+    assert token(first) == mine
