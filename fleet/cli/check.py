@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from fleet.check.pending_promotions import pending_promotions, promotion_warnings
 from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
 from fleet.cli.current_fleet import current_fleet, nearest_fleet
@@ -19,9 +20,10 @@ from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
 from fleet.cli.selection import print_notes
 from fleet.exits import INPUT_IS_WRONG
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
+from fleet.report.pending_promotion import PendingPromotion
 from fleet.rules.names import name_of
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
@@ -64,7 +66,8 @@ def check(
     """Check endpoints or model repositories; nothing is changed.
 
     Endpoints are checked for an environment, with their locks; a spec outside model_specs/ is checked without
-    a lock. Exit code 1: there are errors or, with --strict, warnings.
+    a lock. For an environment with `promoted_from`, also shows what waits for a promotion to it. Exit code 1:
+    there are errors or, with --strict, warnings.
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
@@ -98,8 +101,12 @@ def check(
         fleet = fleet or current_fleet()
         root = fleet.root
         chosen = selector or Selector(fleet, env, drafts=True)
-        of_specs, names = _of_specs(fleet, env, chosen, specs, locked=locked, today=policy_day(today))
+        of_specs, names, pending = _of_specs(
+            fleet, env, chosen, specs, locked=locked, today=policy_day(today)
+        )
         findings, checked = [*findings, *of_specs], [*checked, *names]
+        for each in pending if format is Format.HUMAN else ():
+            say(str(each))
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
@@ -135,8 +142,9 @@ def _sort_arguments(
 
 def _of_specs(
     fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
-) -> tuple[list[Finding], list[str]]:
-    """The findings of the specs, and which were checked."""
+) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
+    """The findings of the specs, which were checked, and what waits for a promotion to them."""
+    pending = list[PendingPromotion]()
     try:
         chosen = selector.select(paths)
         project = fleet.open(env, chosen.endpoints, chosen.draft_names())
@@ -145,6 +153,10 @@ def _of_specs(
         project = replace(project, endpoints=tuple(chosen.endpoints))
         findings = all_findings(project, chosen.drafts, locked=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
+        if project.is_promoted:
+            with collect_findings(findings):
+                pending = pending_promotions(project, today, chosen.endpoints if paths else None)
+                findings += promotion_warnings(pending, findings)
     except FindingsError as error:
-        return error.findings, []
-    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)]
+        return error.findings, [], []
+    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending

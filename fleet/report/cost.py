@@ -33,6 +33,11 @@ class Cost:
         return _cents(self.hourly * YEAR)
 
 
+def signed(cost: Cost) -> str:
+    """A month's difference with its sign, as in `−405.07`."""
+    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Saving:
     """What an endpoint's fewest instances cost less than one of the same type for each archive or route.

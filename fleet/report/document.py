@@ -10,6 +10,7 @@ from fleet.report.cost import Cost
 from fleet.report.endpoint_change import CostChange, EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
+from fleet.report.pending_promotion import PendingPromotion
 from fleet.report.product_change import ProductChange
 from fleet.upgrade.comparison import Change
 
@@ -59,6 +60,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         },
         "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
+        "pending": [pending_record(one) for one in each.pending],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
         "findings": {
             "new": [_finding(one) for one in each.new],
@@ -87,6 +89,19 @@ def _endpoint(each: EndpointChange) -> dict[str, object]:
         "warnings": list(each.warnings),
         "rollback": each.rollback,
         "resources": [_resource(one) for one in each.resources],
+    }
+
+
+def pending_record(each: PendingPromotion) -> dict[str, object]:
+    """What waits for a promotion of one endpoint."""
+    return {
+        "endpoint": each.endpoint,
+        "state": each.state.value,
+        "changes": [{"key": one.key, "change": str(one)} for one in each.changes],
+        "content": list(each.content),
+        "cost": {"certain": each.certain_price, "min": _cost(each.least), "max": _cost(each.most)},
+        "refused_by": list(each.codes),
+        "problem": each.problem or None,
     }
 
 

@@ -8,8 +8,9 @@ from decimal import Decimal
 
 from fleet.core.sizes import count_of
 from fleet.findings import Finding, Severity
-from fleet.report.cost import Cost
+from fleet.report.cost import Cost, signed
 from fleet.report.endpoint_change import EndpointChange
+from fleet.report.pending_promotion import PendingPromotion, pending_verdict
 from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.lock import Lock
@@ -27,6 +28,7 @@ class EnvironmentChange:
         shared: What CloudFormation does to the stack that endpoints share.
         permissions: Who gains and who loses which permission by that stack.
         new: Findings that the base does not have. `fixed` are those that it has alone.
+        pending: What the change adds to what waits for a promotion to it.
         notes: What is particular, such as an environment that the base does not have.
     """
 
@@ -37,12 +39,18 @@ class EnvironmentChange:
     permissions: tuple[str, ...] = ()
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
+    pending: tuple[PendingPromotion, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to review."""
-        return not (self.endpoints or self.shared or self.new or self.fixed or self.notes)
+        return not (self._has_effect or self.pending)
+
+    @property
+    def _has_effect(self) -> bool:
+        """Whether something is to be reviewed beside what waits for a promotion."""
+        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes)
 
     @property
     def least(self) -> Cost:
@@ -86,7 +94,11 @@ class EnvironmentChange:
 
     @property
     def verdict(self) -> str:
-        """One line: what happens, what it costs, whether calls fail."""
+        """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
+        waiting = [pending_verdict(self.pending)] * bool(self.pending)
+        return " · ".join([*self._effect(), *waiting] if self._has_effect else waiting)
+
+    def _effect(self) -> list[str]:
         parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._money()])]
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
@@ -97,7 +109,7 @@ class EnvironmentChange:
             parts.append("interruption unknown")
         else:
             parts.append("no interruption")
-        return " · ".join(parts)
+        return parts
 
     def _shared(self) -> Iterator[str]:
         if self.shared:
@@ -131,11 +143,6 @@ def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
             yield f"{count_of(count, 'endpoint')} {verb}"
     if not endpoints:
         yield "0 endpoints change"
-
-
-def signed(cost: Cost) -> str:
-    """A month's difference with its sign, as in `−405.07`."""
-    return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
 
 
 def _sum(costs: Iterator[Cost | None] | Sequence[Cost | None]) -> Cost:

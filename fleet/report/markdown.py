@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from fleet.catalog.prices import price_list
 from fleet.core.sizes import count_of
+from fleet.report.cost import signed
 from fleet.report.endpoint_change import EndpointChange
-from fleet.report.environment_change import EnvironmentChange, signed
+from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
+from fleet.report.pending_promotion import MAX_PENDING, REFUSED, pending_lines, refusal_lines
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     EXECUTED,
@@ -139,6 +141,11 @@ def _environment(
     warnings = [text for each in endpoints for text in _warnings(each)]
     if warnings:
         yield from (*(f"- ⚠ {text}" for text in warnings), "")
+    if place.pending:
+        yield from (
+            f"- {inline_code(each, MAX_LINE)}" for each in pending_lines(place.pending, MAX_PENDING[lists])
+        )
+        yield ""
     if lists:
         yield from _findings(place)
     folded = [each for each in endpoints if (place.name, each.endpoint) in told]
@@ -168,6 +175,8 @@ def _warnings(each: EndpointChange) -> Iterator[str]:
 
 
 def _findings(place: EnvironmentChange) -> Iterator[str]:
+    if refused := refusal_lines(place.pending, MAX_PENDING[True]):
+        yield from _folded(REFUSED, refused)
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
             count = f"{count_of(len(findings), 'finding')} {name}"

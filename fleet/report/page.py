@@ -11,6 +11,7 @@ from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
+from fleet.report.pending_promotion import REFUSED, pending_lines, refusal_lines
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
     EXECUTED,
@@ -79,6 +80,7 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
     for text in (*place.notes, *(text for each in place.endpoints for text in _warnings(each))):
         yield f'<p class="w">⚠ {_with_code(text)}</p>'
+    yield from (f"<p>{_with_code(each)}</p>" for each in pending_lines(place.pending))
     if place.endpoints:
         heads = ("endpoint", "change", "AWS does", "traffic", "USD a month, min", "max")
         yield f'<div class="scroll"><table><tr>{"".join(f"<th>{each}</th>" for each in heads)}</tr>'
@@ -97,6 +99,7 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
         yield "</details>"
     for title, lines in (
         ("quotas that these endpoints count against", [str(each) for each in place.quotas]),
+        (REFUSED, refusal_lines(place.pending)),
         ("new findings", [finding_line(each) for each in place.new]),
         ("fixed findings", [finding_line(each) for each in place.fixed]),
         ("IAM of the shared stack", place.permissions),

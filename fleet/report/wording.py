@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from fleet.core.sizes import count_of
 from fleet.findings import Finding
+from fleet.report.cost import signed
 from fleet.report.endpoint_change import CostChange, EndpointChange
-from fleet.report.environment_change import signed
 from fleet.report.traffic import shown_seconds
 from fleet.report.update_effect import UpdateEffect
 from fleet.selection.executed_files import ExecutedFile

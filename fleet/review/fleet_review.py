@@ -17,6 +17,7 @@ from fleet.report.permission_changes import permission_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
+from fleet.review.pending_review import pending_review
 from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
@@ -157,6 +158,7 @@ def _environment(pair: _Pair, before: Templates, after: Templates, today: date) 
         permissions=permission_changes(old, new) if old and new else (),
         new=appeared,
         fixed=fixed,
+        pending=pending_review(pair.before, pair.after, today),
         notes=_notes(pair),
     )
 
