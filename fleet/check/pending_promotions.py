@@ -86,8 +86,8 @@ def require_promotable(tested: Project, target: Project, today: date) -> None:
             refuse what is promoted.
     """
     place = target.environment.environment
-    files = {name: promoted_spec(target.root, place, name) for name in target.endpoints} | target.spec_files
-    whole = replace(target, spec_files=files)
+    files = {name: promoted_spec(target.root, place, name) for name in target.endpoints}
+    whole = replace(target, spec_files={**files, **target.spec_files})
     found, previews = [*target.findings, *environment_findings(whole)], dict[str, PromotionPreview]()
     for name in target.endpoints:
         with collect_findings(found):
