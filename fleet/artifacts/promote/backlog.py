@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from fleet.artifacts.promote.spec import previewed_spec
 from fleet.findings import Finding, FindingsError
@@ -12,9 +13,13 @@ from fleet.report.cost import fleet_cost
 from fleet.report.endpoint_change import FREE, CostChange
 from fleet.report.lock_changes import content_changes
 from fleet.report.pending_promotion import PendingPromotion, PromotionState, machines_of
-from fleet.report.spec_changes import KeyChange, spec_changes
+from fleet.report.spec_changes import KeyChange, is_written_alike, spec_changes
+from fleet.spec.layers import merged
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
+
+OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")
+"""The keys of a lock that say where it comes from; what follows them is what runs."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,13 @@ class PromotionPreviews:
         target, environment = self._target, self._target.environment.environment
         state = PromotionState.NEW if name in target.unpromoted else PromotionState.CHANGED
         try:
+            present = None if state is PromotionState.NEW else target.load(name)
+            if present and self._has_same_files(name, present):
+                return None
             preview = self.preview(name)
             if preview is None:
                 state = PromotionState.REMOVED
                 return PendingPromotion(endpoint=name, environment=environment, state=state)
-            present = None if state is PromotionState.NEW else target.load(name)
         except FindingsError as error:
             problem = error.findings[0].message
             return PendingPromotion(endpoint=name, environment=environment, state=state, problem=problem)
@@ -91,6 +98,17 @@ class PromotionPreviews:
         )
         return self._with_cost(found, present, preview.loaded) if found.words or not present else None
 
+    def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
+        """Whether nothing can wait, as the text of spec and lock is what main has: most need no more."""
+        main, target = self._main, self._target
+        if name not in main.spec_files:
+            return False
+        spec = main.fleet.source(main.spec_files[name])
+        own, locks = target.lock_file(name), (each.lock_file(name) for each in self._locked)
+        lock = next((each for each in locks if each.is_file()), own)
+        is_same_lock = lock == own or not own.is_file() or _content_lines(lock) == _content_lines(own)
+        return is_same_lock and is_written_alike(present.source, merged(spec, main.layering.layers(spec)))
+
     def _with_cost(
         self, found: PendingPromotion, present: LoadedSpec | None, loaded: LoadedSpec
     ) -> PendingPromotion:
@@ -105,6 +123,11 @@ class PromotionPreviews:
             most=CostChange(before=old.at_most if present else FREE, after=new.at_most),
             certain_price=all(map(costs.certain, costs.endpoints)),
         )
+
+
+def _content_lines(lock: Path) -> list[bytes]:
+    """The lines of a lock without what a promotion writes of the environment."""
+    return [each for each in lock.read_bytes().splitlines() if not each.startswith(OF_PROMOTION)]
 
 
 @dataclass(frozen=True, kw_only=True)
