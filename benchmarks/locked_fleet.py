@@ -25,6 +25,8 @@ output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
 instance_group [{ kind: KIND_GPU count: 2 }]
 """
 """The config.pbtxt of an encoder."""
+IR_VERSION, OPSET = 10, 22
+"""The latest that the ONNX Runtime of Triton 25.04 loads."""
 
 
 def _encoder(name: str) -> bytes:
@@ -32,7 +34,8 @@ def _encoder(name: str) -> bytes:
     embedding = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", 384])
     node = helper.make_node("Encode", ["tokens"], ["embedding"], domain="benchmark")
     graph = helper.make_graph([node], name, [tokens], [embedding])
-    return helper.make_model(graph).SerializeToString()
+    opsets = [helper.make_opsetid("", OPSET)]
+    return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=opsets).SerializeToString()
 
 
 def locked_fleet(root: Path, files: Mapping[str, str]) -> Path:
