@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -18,15 +18,16 @@ from fleet.cli.current_fleet import current_fleet, nearest_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
-from fleet.cli.selection import print_notes
+from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
 from fleet.report.pending_promotion import PendingPromotion
 from fleet.rules.names import name_of
+from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet
+from fleet.spec.project import Fleet, Project
 from fleet.upgrade.template_digest import template_changes
 
 
@@ -155,8 +156,21 @@ def _of_specs(
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
             with collect_findings(findings):
-                pending = pending_promotions(project, today, chosen.endpoints if paths else None)
+                names = {*chosen.endpoints, *_selected_in_main(project, paths)} if paths else None
+                pending = pending_promotions(project, today, names)
                 findings += promotion_warnings(pending, findings)
     except FindingsError as error:
         return error.findings, [], []
     return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending
+
+
+def _selected_in_main(project: Project, arguments: Sequence[str]) -> Iterator[str]:
+    """The endpoints that the arguments select where specs reach an environment without a promotion.
+
+    A changed spec selects nothing in one that is promoted to, where it waits.
+    """
+    selector = Selector(project.fleet, project.origins[-1].environment.environment)
+    for argument in arguments:
+        selection = selection_or_refusal(selector, argument)
+        if isinstance(selection, Selection):
+            yield from selection.endpoints

@@ -56,7 +56,7 @@ class PromotionPreviews:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The endpoints that the environment has, and those that a promotion may bring."""
-        return tuple(sorted({*self._target.endpoints, *self._target.unpromoted}))
+        return tuple(sorted({*self._target.spec_files, *self._target.unpromoted}))
 
     def preview(self, name: str) -> PromotionPreview | None:
         """An endpoint as main has it; None if it has none.

@@ -11,6 +11,7 @@ from fleet.check.pending_promotions import pending_promotions, promotion_warning
 from fleet.cli.commands import app
 from fleet.findings import FindingsError, Severity
 from fleet_folder import FleetFolder
+from git_repository import GitRepository
 from promoted_fleet import OVERRIDES, PromotedFleet
 
 TODAY = date(2026, 11, 23)
@@ -157,6 +158,20 @@ class TestCheck:
         with pytest.raises(SystemExit) as ended:
             app(["check", "--env", "prod", "--strict"], standalone_mode=False)
         assert ended.value.code == 1
+
+    @pytest.mark.parametrize("selector", ["changed:HEAD", "changed:HEAD,simple", "simple"])
+    def test_shows_what_waits_for_an_endpoint_that_is_selected_in_main(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str], selector: str
+    ) -> None:
+        GitRepository.around(fleet.root)
+        fleet.edit("max: 6", "max: 7")
+        app(["check", "--env", "prod", selector], standalone_mode=False)
+        assert capsys.readouterr().out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
+
+    def test_shows_nothing_of_others(self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]) -> None:
+        fleet.spec("ranking")
+        app(["check", "--env", "prod", "simple"], standalone_mode=False)
+        assert capsys.readouterr().out == "prod: no findings in simple\n"
 
     def test_other_formats_have_findings_alone(
         self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
