@@ -18,7 +18,7 @@ from fleet.spec.endpoint import EndpointSpec
 MAX_WORDS = 6
 """So many changes of an endpoint are in its line; the others are counted."""
 MAX_CHARACTERS = 120
-"""Of one change, such as a mapping that is new."""
+"""The length of one change in a line, such as a mapping that is new."""
 MAX_NAMES = 3
 """So many endpoints with the same changes are named in their line."""
 MAX_PENDING = {True: 20, False: 5}

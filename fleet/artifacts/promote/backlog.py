@@ -19,7 +19,7 @@ from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
 
 OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")
-"""The keys of a lock that say where it comes from; what follows them is what runs."""
+"""The keys of a lock that record its promotion; the others are what runs."""
 
 
 @dataclass(frozen=True)
