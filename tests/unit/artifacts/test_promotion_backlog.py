@@ -91,6 +91,9 @@ def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None
     assert found["spec"] == [
         {"key": "instance.type", "change": "`instance.type`: ml.g5.xlarge → ml.g5.2xlarge"}
     ]
+    assert found["pending"]["changes"] == found["spec"]
+    assert found["pending"]["cost"]["max"]["difference"] == "77.04"
+    assert found["pending"]["refused_by"] == []
 
 
 def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
