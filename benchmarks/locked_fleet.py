@@ -25,6 +25,8 @@ output [{ name: "embedding" data_type: TYPE_FP32 dims: [ 384 ] }]
 instance_group [{ kind: KIND_GPU count: 2 }]
 """
 """The config.pbtxt of an encoder."""
+IR_VERSION, OPSET = 10, 22
+"""The latest that the ONNX Runtime of Triton 25.04 loads."""
 
 
 def _encoder(name: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -11,20 +11,23 @@ from typing import Annotated
 
 import typer
 
+from fleet.check.pending_promotions import pending_promotions, promotion_warnings
 from fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from fleet.check.run import all_findings, with_line
 from fleet.cli.current_fleet import current_fleet, nearest_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
-from fleet.cli.selection import print_notes
+from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.exits import INPUT_IS_WRONG
-from fleet.findings import Finding, FindingsError, Severity
+from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
+from fleet.report.pending_promotion import PendingPromotion
 from fleet.rules.names import name_of
+from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet
+from fleet.spec.project import Fleet, Project
 from fleet.upgrade.template_digest import template_changes
 
 
@@ -64,7 +67,8 @@ def check(
     """Check endpoints or model repositories; nothing is changed.
 
     Endpoints are checked for an environment, with their locks; a spec outside model_specs/ is checked without
-    a lock. Exit code 1: there are errors or, with --strict, warnings.
+    a lock. For an environment with `promoted_from`, also shows what waits for a promotion to it. Exit code 1:
+    there are errors or, with --strict, warnings.
     """
     asked = asked_for(mode, triton, instance, default_model)
     for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
@@ -98,8 +102,12 @@ def check(
         fleet = fleet or current_fleet()
         root = fleet.root
         chosen = selector or Selector(fleet, env, drafts=True)
-        of_specs, names = _of_specs(fleet, env, chosen, specs, locked=locked, today=policy_day(today))
+        of_specs, names, pending = _of_specs(
+            fleet, env, chosen, specs, locked=locked, today=policy_day(today)
+        )
         findings, checked = [*findings, *of_specs], [*checked, *names]
+        for each in pending if format is Format.HUMAN else ():
+            say(str(each))
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
@@ -135,8 +143,9 @@ def _sort_arguments(
 
 def _of_specs(
     fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
-) -> tuple[list[Finding], list[str]]:
-    """The findings of the specs, and which were checked."""
+) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
+    """The findings of the specs, which were checked, and what waits for a promotion to them."""
+    pending = list[PendingPromotion]()
     try:
         chosen = selector.select(paths)
         project = fleet.open(env, chosen.endpoints, chosen.draft_names())
@@ -145,6 +154,23 @@ def _of_specs(
         project = replace(project, endpoints=tuple(chosen.endpoints))
         findings = all_findings(project, chosen.drafts, locked=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
+        if project.is_promoted:
+            with collect_findings(findings):
+                names = {*chosen.endpoints, *_selected_in_main(project, paths)} if paths else None
+                pending = pending_promotions(project, today, names)
+                findings += promotion_warnings(pending, findings)
     except FindingsError as error:
-        return error.findings, []
-    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)]
+        return error.findings, [], []
+    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending
+
+
+def _selected_in_main(project: Project, arguments: Sequence[str]) -> Iterator[str]:
+    """The endpoints that the arguments select where specs reach an environment without a promotion.
+
+    A changed spec selects nothing in one that is promoted to, where it waits.
+    """
+    selector = Selector(project.fleet, project.origins[-1].environment.environment)
+    for argument in arguments:
+        selection = selection_or_refusal(selector, argument)
+        if isinstance(selection, Selection):
+            yield from selection.endpoints

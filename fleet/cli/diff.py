@@ -9,12 +9,16 @@ from typing import Annotated
 import typer
 
 from fleet.artifacts.promote.backlog import BacklogEntry, backlog
+from fleet.check.pending_promotions import pending_promotions
 from fleet.cli.arguments import Endpoints, Env, OutputFormat
 from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
+from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.selection import print_notes, selection_or_refusal
 from fleet.findings import FindingsError
 from fleet.printers.lines import print_json
+from fleet.report.document import pending_record
+from fleet.report.pending_promotion import MAX_WORDS, PendingPromotion
 from fleet.selection.forms import AND, CHANGED
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
@@ -28,6 +32,7 @@ def diff(
     env: Env,
     endpoints: Endpoints = None,
     format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
+    today: Today = None,
 ) -> None:
     """Show what has not been promoted to an environment.
 
@@ -35,12 +40,19 @@ def diff(
     call AWS.
     """
     project = current_project(env)
-    found, chosen = backlog(project), list[str]()
+    pending = {each.endpoint: each for each in pending_promotions(project, policy_day(today))}
+    found, chosen = backlog(project, pending), list[str]()
     if endpoints:
         chosen = _chosen(project, endpoints, {each.name for each in found})
         found = [each for each in found if each.name in chosen]
     if format is OutputFormat.JSON:
-        print_json({"version": VERSION, "environment": env, "endpoints": [_record(each) for each in found]})
+        print_json(
+            {
+                "version": VERSION,
+                "environment": env,
+                "endpoints": [_record(each, pending.get(each.name)) for each in found],
+            }
+        )
         return
     if endpoints and not chosen:
         return
@@ -49,7 +61,7 @@ def diff(
         what = f"{', '.join(sorted(chosen))} in {env}" if chosen else env
         say(f"{what} {'are' if len(chosen) > 1 else 'is'} up to date with main and {origin}")
     for each in found:
-        for line in _lines(each, env, origin or ""):
+        for line in _lines(each, env, origin or "", pending.get(each.name)):
             say(line)
     promotable = [each.name for each in found if each.promotable]
     if promotable:
@@ -65,7 +77,7 @@ def _chosen(project: Project, arguments: Sequence[str], waiting: Collection[str]
         FindingsError: a selector is wrong, or matches nothing in either environment.
     """
     env, absent = project.environment.environment, project.absent
-    main = _following_main(project).environment.environment
+    main = project.origins[-1].environment.environment
     selectors = [Selector(project.fleet, each) for each in (env, main)]
     selected = list[Selection]()
     for argument in arguments:
@@ -115,33 +127,27 @@ def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
     return sorted(gone.intersection(*({*each.endpoints, *each.gone} for each in parts)))
 
 
-def _following_main(project: Project) -> Project:
-    """The environment at the beginning of the promotions to this one.
-
-    Raises:
-        FindingsError: an environment between them is wrong.
-    """
-    seen = set[str]()
-    while (origin := project.environment.promoted_from) is not None and origin not in seen:
-        seen.add(origin)  # a circle is a finding of `fleet check`
-        project = project.fleet.open(origin)
-    return project
-
-
-def _lines(each: BacklogEntry, env: str, origin: str) -> list[str]:
+def _lines(each: BacklogEntry, env: str, origin: str, pending: PendingPromotion | None) -> list[str]:
+    """What waits, as `fleet check` shows it; then what is missing in that line, or tested already."""
     if each.state == "new":
-        return [f"{each.name}: {env} does not have it; {each.content[0]}"]
+        return [*_line(pending), f"  {env} does not have it; {each.content[0]}"]
     if each.state == "removed":
-        return [f"{each.name}: main no longer has it; `fleet destroy {each.name} --env {env}` removes it"]
+        return _line(pending)
     if each.problem:
         return [f"{each.name}: cannot be compared: {each.problem}"]
-    keys = [f"  main     {change}" for change in each.spec]
-    return [f"{each.name}:", *keys, *(f"  {origin:<8} {text}" for text in (*each.tested, *each.content))]
+    is_whole = pending is not None and len(pending.words) <= MAX_WORDS
+    keys = [] if is_whole else [f"  main     {change}" for change in each.spec]
+    of_origin = (f"  {origin:<8} {text}" for text in (*each.tested, *each.content))
+    return [*(_line(pending) or [f"{each.name}:"]), *keys, *of_origin]
 
 
-def _record(each: BacklogEntry) -> dict[str, object]:
+def _line(pending: PendingPromotion | None) -> list[str]:
+    return [str(pending)] if pending else []
+
+
+def _record(each: BacklogEntry, pending: PendingPromotion | None) -> dict[str, object]:
     keys = {
         name: [{"key": change.key, "change": str(change)} for change in changes]
         for name, changes in (("spec", each.spec), ("tested", each.tested))
     }
-    return {**asdict(each), **keys}
+    return {**asdict(each), **keys, "pending": None if pending is None else pending_record(pending)}

@@ -13,9 +13,11 @@ from fleet.artifacts.promote.adoption import adopted_specs, target_for
 from fleet.artifacts.promote.lock import require_two
 from fleet.artifacts.promote.promote import Next, PromotionSource
 from fleet.artifacts.promote.promote import promote as copy_and_lock
+from fleet.check.pending_promotions import require_promotable
 from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
+from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.selection import chosen_project
 from fleet.core.sizes import count_of
 from fleet.printers.console import OutputConsole
@@ -58,11 +60,12 @@ def promote(
         str | None,
         typer.Option(metavar="PROFILE", help="AWS profile for the target account."),
     ] = None,
+    today: Today = None,
 ) -> None:
     """Copy what one environment runs to another, for review.
 
-    Copies archives, engines and images by digest. Writes the locks, and also the specs if the target has
-    `promoted_from`, as one change to review.
+    If rules or policies of the target refuse it, nothing is copied. Copies archives, engines and images by
+    digest. Writes the locks, and also the specs if the target has `promoted_from`, as one change to review.
     """
     target_project = current_project(target)
     if adopt:
@@ -81,6 +84,7 @@ def promote(
         say(f"left out: {wanted.absent[name].message}")
     tested = replace(tested, endpoints=wanted.endpoints)
     require_two(tested, wanted, LOCAL)
+    require_promotable(tested, wanted, policy_day(today))
     read = connect(tested, from_profile)
     written = connect(wanted, to_profile)
     done = copy_and_lock(

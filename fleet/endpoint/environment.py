@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fleet.catalog.images import image_regions
@@ -75,23 +75,33 @@ def _same_names(project: Project) -> list[Finding]:
 
 
 def _same_account(project: Project) -> Iterator[Finding]:
-    """An endpoint's name is the same in each environment, and unique in an account and region."""
+    own = project.environment.environment
+    locked = [name for name in project.endpoints if project.fleet.lock_file(own, name).is_file()]
+    for _, found in name_conflicts(project, locked):
+        yield found
+
+
+def name_conflicts(project: Project, endpoints: Sequence[str]) -> Iterator[tuple[str, Finding]]:
+    """Endpoints whose names another environment has in the same account and region, where a name is unique.
+
+    Args:
+        project: An environment.
+        endpoints: Those that it has with a lock, or will have.
+    """
     own = project.environment
     if own.environment == LOCAL:
         return
     for other in _others(project):
         if (other.account, other.region) != (own.account, own.region):
             continue
-        for name in project.endpoints:
-            if all(
-                project.fleet.lock_file(each, name).is_file() for each in (own.environment, other.environment)
-            ):
+        for name in endpoints:
+            if project.fleet.lock_file(other.environment, name).is_file():
                 message = (
                     f"{own.environment!r} and {other.environment!r} are one account and region, and both have"
                     f" an endpoint {name!r}: the name can exist only once there"
                 )
                 hint = "give one of them another region or account, or delete the lock of one"
-                yield finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
+                yield name, finding_at(project.environment_source.mark(("account",)), "FL124", message, hint)
 
 
 def _same_bucket(project: Project) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -44,11 +44,20 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
     return [*findings, *check.unread_findings()]
 
 
-def refusals(project: Project, loaded: LoadedSpec, today: date) -> list[Finding]:
-    """What policies refuse of one endpoint, without what they refuse of its environment."""
-    check = PolicyCheck(project, [Subject(loaded, project)], today, of_environment=False)
-    found = (each for file in read_policies(project)[0] for each in check.findings(file))
-    return [each for each in found if each.severity is Severity.ERROR]
+def refusals(
+    project: Project, subjects: Sequence[Subject], today: date, *, of_environment: bool = False
+) -> Mapping[str, list[Finding]]:
+    """What policies refuse of endpoints, by endpoint; with `of_environment` also of their environment."""
+    check, found = (
+        PolicyCheck(project, subjects, today, of_environment),
+        defaultdict[str, list[Finding]](list),
+    )
+    for file in read_policies(project)[0]:
+        exceptions = Exceptions(file, project.environment.environment, today)
+        for name, each in check.breaches(file, exceptions):
+            if each.severity is Severity.ERROR:
+                found[name].append(each)
+    return found
 
 
 @dataclass
@@ -63,17 +72,21 @@ class PolicyCheck:
 
     def findings(self, file: PolicyFile) -> Iterator[Finding]:
         """What one policy refuses, and what is to be done about its exceptions."""
+        exceptions = Exceptions(file, self.project.environment.environment, self.today)
+        yield from with_endpoints(self.breaches(file, exceptions))
+        project, names = self.project, {each.name for each in self.subjects}
+        fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted}
+        yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
+
+    def breaches(self, file: PolicyFile, exceptions: Exceptions) -> Iterator[tuple[str, Finding]]:
+        """What one policy refuses, each with its endpoint."""
         environment = self.project.environment.environment
-        exceptions = Exceptions(file, environment, self.today)
         for index, statement in enumerate(file.policy.statements):
             if is_of_environment(statement.when, environment):
                 about = [each for each in self.subjects if is_about(statement.when, each)]
                 yield from self._of_endpoints(file, index, statement, about, exceptions)
                 if statement.monthly_cost and statement.monthly_cost.owner is not None and about:
                     yield from self._of_teams(file, index, statement, exceptions)
-        project, names = self.project, {each.name for each in self.subjects}
-        fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted}
-        yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
     def _of_endpoints(
         self,
@@ -82,8 +95,7 @@ class PolicyCheck:
         statement: Statement,
         about: Collection[Subject],
         exceptions: Exceptions,
-    ) -> list[Finding]:
-        found = list[tuple[str, Finding]]()
+    ) -> Iterator[tuple[str, Finding]]:
         for subject in about:
             for breach in self._breaches(statement, subject):
                 if breach.of_environment and not self.of_environment:
@@ -92,9 +104,7 @@ class PolicyCheck:
                     continue
                 source = self.project.environment_source if breach.of_environment else subject.loaded.source
                 more = exceptions.ended(statement.name, breach.key, subject.name)
-                finding = breach_finding(breach, file, index, source.mark(breach.path), more)
-                found.append((subject.name, finding))
-        return with_endpoints(found)
+                yield subject.name, breach_finding(breach, file, index, source.mark(breach.path), more)
 
     def _breaches(self, statement: Statement, subject: Subject) -> Iterator[Breach]:
         yield from limit_breaches(statement, subject, self.today)
@@ -103,7 +113,7 @@ class PolicyCheck:
 
     def _of_teams(
         self, file: PolicyFile, index: int, statement: Statement, exceptions: Exceptions
-    ) -> Iterator[Finding]:
+    ) -> Iterator[tuple[str, Finding]]:
         """One finding for each team over its budget, at the most expensive of its checked endpoints.
 
         An endpoint with an exception is left out of the sum.
@@ -128,16 +138,17 @@ class PolicyCheck:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
-                yield breach_finding(breach, file, index, mark, more)
+                yield at.name, breach_finding(breach, file, index, mark, more)
             elif known:
                 priceless = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
                 if priceless:
                     breach, at = _unknown_budget(team, counted, priceless, known, rule)
-                    yield breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
+                    yield at.name, breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
             for subject in known:
                 for breach in computed_costs(subject, key, "FL955", rule):
                     if not excuses(subject.name):
-                        yield breach_finding(breach, file, index, subject.loaded.source.mark(breach.path))
+                        mark = subject.loaded.source.mark(breach.path)
+                        yield subject.name, breach_finding(breach, file, index, mark)
 
     def _over_budget(
         self, team: str, counted: Sequence[Subject], checked: Collection[str], limit: Decimal

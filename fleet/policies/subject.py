@@ -58,6 +58,8 @@ class Subject:
 
     loaded: LoadedSpec
     project: Project
+    given_lock: Lock | None = None
+    """A lock in place of the one that the environment has."""
 
     @property
     def name(self) -> str:
@@ -124,7 +126,7 @@ class Subject:
     @cached_property
     def lock(self) -> Lock | None:
         """The content of its lock; None where it has none that can be read."""
-        return self.project.readable_lock(self.name)
+        return self.given_lock or self.project.readable_lock(self.name)
 
     @cached_property
     def locked_context(self) -> EndpointContext:

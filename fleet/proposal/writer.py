@@ -13,6 +13,7 @@ from fleet.check.run import draft_findings
 from fleet.core.files import require_no_link
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import refusals
+from fleet.policies.subject import Subject
 from fleet.spec.problems import validate
 from fleet.spec.project import Fleet, Project
 from fleet.spec.source import Source
@@ -93,7 +94,8 @@ def write_spec(
         refused = list[Finding]()
         if today is not None:
             for project in projects:
-                refused += refusals(project, project.draft(written), today)
+                draft = Subject(project.draft(written), project)
+                refused += refusals(project, [draft], today)[draft.name]
     return [
         replace(each, severity=Severity.WARNING, file=file if each.file == written else each.file)
         for each in dict.fromkeys(refused)

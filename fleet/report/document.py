@@ -12,6 +12,7 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.money_change import CostChange, MoneyChange
+from fleet.report.pending_promotion import PendingPromotion
 from fleet.report.product_change import ProductChange
 from fleet.upgrade.comparison import Change
 
@@ -61,6 +62,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         "quotas": [asdict(one) for one in each.quotas],
         "endpoints": [_endpoint(one) for one in each.endpoints],
         "groups": [_group(one) for one in each.groups],
+        "pending": [pending_record(one) for one in each.pending],
         "shared": {"resources": [_resource(one) for one in each.shared], "iam": list(each.permissions)},
         "findings": {
             "new": [_finding(one) for one in each.new],
@@ -102,6 +104,19 @@ def _group(each: EndpointGroup) -> dict[str, object]:
         "endpoints": list(each.names),
         "label": each.label,
         "cost": {"min": _cost(each.common.least), "max": _cost(each.common.most)},
+    }
+
+
+def pending_record(each: PendingPromotion) -> dict[str, object]:
+    """What waits for a promotion of one endpoint."""
+    return {
+        "endpoint": each.endpoint,
+        "state": each.state.value,
+        "changes": [{"key": one.key, "change": str(one)} for one in each.changes],
+        "content": list(each.content),
+        "cost": {"certain": each.certain_price, "min": _cost(each.least), "max": _cost(each.most)},
+        "refused_by": list(each.codes),
+        "problem": each.problem or None,
     }
 
 

@@ -12,6 +12,7 @@ from fleet.findings import Finding, Severity
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.endpoint_group import EndpointGroup, endpoint_groups
 from fleet.report.money_change import MoneyChange, money_change
+from fleet.report.pending_promotion import PendingPromotion, pending_verdict
 from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.lock import Lock
@@ -29,6 +30,7 @@ class EnvironmentChange:
         shared: What CloudFormation does to the stack that endpoints share.
         permissions: Who gains and who loses which permission by that stack.
         new: Findings that the base does not have. `fixed` are those that it has alone.
+        pending: What the change adds to what waits for a promotion to it.
         notes: What is particular, such as an environment that the base does not have.
         currency: Of all costs.
     """
@@ -40,13 +42,19 @@ class EnvironmentChange:
     permissions: tuple[str, ...] = ()
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
+    pending: tuple[PendingPromotion, ...] = ()
     notes: tuple[str, ...] = ()
     currency: str = CURRENCY
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to review."""
-        return not (self.endpoints or self.shared or self.new or self.fixed or self.notes)
+        return not (self._has_effect or self.pending)
+
+    @property
+    def _has_effect(self) -> bool:
+        """Whether something is to be reviewed beside what waits for a promotion."""
+        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes)
 
     @cached_property
     def groups(self) -> Sequence[EndpointGroup]:
@@ -89,7 +97,11 @@ class EnvironmentChange:
 
     @property
     def verdict(self) -> str:
-        """One line: what happens, what it costs, whether calls fail."""
+        """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
+        waiting = [pending_verdict(self.pending)] * bool(self.pending)
+        return " · ".join([*self._effect(), *waiting] if self._has_effect else waiting)
+
+    def _effect(self) -> list[str]:
         parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._costs()])]
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
@@ -100,7 +112,7 @@ class EnvironmentChange:
             parts.append("interruption unknown")
         else:
             parts.append("no interruption")
-        return " · ".join(parts)
+        return parts
 
     def _costs(self) -> str:
         return self.money.words(self.currency, certain=self.has_certain_prices)

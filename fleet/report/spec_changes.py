@@ -17,7 +17,7 @@ from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.expansion import is_path
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3
-from fleet.spec.source import KeyPath
+from fleet.spec.source import KeyPath, Source
 
 NOT_COMPARED = ("endpoint", "profile", "overrides", "environments", "language")
 """Keys whose effect is in other keys, or that have none on what is deployed."""
@@ -74,6 +74,34 @@ def spec_changes(
     """
     old, new = (_comparable(each, root) for each, root in zip((before, after), roots, strict=True))
     return list(_changes(_by_archive(old), _by_archive(new), ()))
+
+
+def is_written_alike(before: Source, after: Source) -> bool:
+    """Whether two specs of one fleet, merged with their layers, cannot differ.
+
+    It costs a tenth of `spec_changes`, as neither spec is validated for it.
+    """
+    keys = {*before.data, *after.data}.difference(NOT_COMPARED)
+    return all(key in before.data and key in after.data for key in keys) and all(
+        _is_alike(before.data[key], after.data[key], (key,), (before, after)) for key in keys
+    )
+
+
+def _is_alike(old: object, new: object, path: KeyPath, sources: tuple[Source, Source]) -> bool:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(
+            _is_alike(old[key], new[key], (*path, key), sources) for key in old
+        )
+    if isinstance(old, list) and isinstance(new, list):
+        pairs = enumerate(zip(old, new, strict=False))
+        return len(old) == len(new) and all(_is_alike(*pair, (*path, at), sources) for at, pair in pairs)
+    if isinstance(old, str) and isinstance(new, str) and is_path(path) and not old.startswith(S3):
+        places = (
+            os.path.normpath(each.mark(path).file.parent / name)
+            for each, name in zip(sources, (old, new), strict=True)
+        )
+        return len({*places}) == 1
+    return old == new and type(old) is type(new)
 
 
 def recorded_spec(loaded: LoadedSpec, root: Path) -> dict[str, Any]:

@@ -87,9 +87,10 @@ class EnvironmentSide:
             return []
         mine = tuple(name for name in names if name in self.project.endpoints)
         found = all_findings(replace(self.project, endpoints=mine), locked=True, today=today)
-        return [self._relative(each) for each in found]
+        return [self.relative(each) for each in found]
 
-    def _relative(self, finding: Finding) -> Finding:
+    def relative(self, finding: Finding) -> Finding:
+        """A finding with its file, and those that it names, relative to the fleet."""
         file = finding.file
         if file is not None and file.is_relative_to(self.root):
             file = file.relative_to(self.root)

@@ -19,6 +19,7 @@ from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import PARTS, base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from fleet.review.file_sizes import Known, file_sizes
+from fleet.review.pending_review import pending_review
 from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
@@ -185,6 +186,7 @@ def _environment(
         permissions=permission_changes(earlier, later) if earlier and later else (),
         new=appeared,
         fixed=fixed,
+        pending=pending_review(pair.before, pair.after, today),
         notes=_notes(pair),
         currency=prices.currency,
     )

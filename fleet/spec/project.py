@@ -131,6 +131,21 @@ class Project:
         """The path of the endpoint's lock, whether or not it exists."""
         return self.fleet.lock_file(self.environment.environment, endpoint)
 
+    @cached_property
+    def origins(self) -> tuple[Project, ...]:
+        """The environments that a change passes before this one, the nearest first; the last follows main.
+
+        Raises:
+            FindingsError: one of them is wrong, or does not exist.
+        """
+        found, names = list[Project](), {self.environment.environment}
+        name = self.environment.promoted_from
+        while name is not None and name not in names:  # a circle is a finding of `fleet check`
+            names.add(name)
+            found.append(self.fleet.open(name))
+            name = found[-1].environment.promoted_from
+        return tuple(found)
+
     def following_main(self) -> Project:
         """The environment as it would be if it followed the specs in model_specs/."""
         layering, files = self.draft_layering, self.fleet.specs.by_endpoint

@@ -53,9 +53,10 @@ class FleetFolder:
         if not (self.root / "model_specs/_folder.yaml").exists():
             self.write("model_specs/_folder.yaml", ALLOWED)
 
-    def environment(self, text: str = "", name: str = "dev") -> None:
-        """The base environment with further keys."""
-        self.write(f"environments/{name}.yaml", ENVIRONMENT.replace("dev", name) + dedent(text))
+    def environment(self, text: str = "", name: str = "dev", *, account: int = 3) -> None:
+        """The base environment with further keys; the number is the last one of its account."""
+        base = ENVIRONMENT.replace("dev", name).replace("3333", f"333{account}")
+        self.write(f"environments/{name}.yaml", base + dedent(text))
 
     def lock(self, environment: str = "dev") -> None:
         """A small model in the repository, and the lock that is true of it."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fleet.artifacts.lock import lock_text, write_text
@@ -26,9 +29,10 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import all_of
 from fleet.report.spec_changes import KeyChange
+from fleet.review.base_tree import PARTS
 from fleet.spec.deployment import Deployment
 from fleet.spec.membership import promoted_spec
-from fleet.spec.project import Project
+from fleet.spec.project import Fleet, Project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -95,7 +99,8 @@ def promote(
         FindingsError: the files are wrong, the specs need different archives or images, or a key would differ
             without an override; an endpoint does not run what its lock records, the store has lost an archive
             or an image, or the target has another image under its key; nothing is copied then.
-        CannotRunError: a bucket or a repository does not exist, or AWS refuses or does not answer.
+        CannotRunError: a template cannot be made, before anything is copied; a bucket or a repository does
+            not exist, or AWS refuses or does not answer.
     """
     project = tested.project
     fleet = resolve_project(project)
@@ -117,6 +122,7 @@ def promote(
         missing = missing_in_store(there.s3, there.bucket, contents)
     with aws_errors_as_findings(fleet.place):
         objects = all_in_parallel(missing, lambda each: objects_of(each, source), REQUESTS_AT_ONCE)
+    texts = _texts(target.project, promoted, templates)
     with aws_errors_as_findings(place):
         copy = StoreCopy(source, there, progress)
         streamed = copy.copy([each for *before, _ in objects for each in before])
@@ -125,7 +131,7 @@ def promote(
     image_bytes = images.copy(image_copies, progress)
     with aws_errors_as_findings(place):
         _record_owners(Owners(there.s3, there.bucket), fleet.endpoints, source.environment)
-    files = _write(target.project, promoted, templates)
+    files = _write(target.project, texts)
     return PromotionResult(
         copied=len(missing),
         bytes=sum(each.size for content in objects for each in content),
@@ -151,40 +157,47 @@ def _record_owners(owners: Owners, tested: Sequence[ResolvedEndpoint], source: s
     all_in_parallel(tested, record, REQUESTS_AT_ONCE)
 
 
-def _write(
+def _texts(
     target: Project, promoted: Sequence[PromotedEndpoint], templates: Templates | None
-) -> tuple[Path, ...]:
-    """Write specs, then locks with the digests of their templates; return the files that changed.
-
-    If the templates cannot be made, the files are what they were.
-    """
+) -> dict[Path, str]:
+    """The specs, then the locks with the digests of their templates, which a copy of the files makes."""
     environment = target.environment.environment
-    texts = {
+    specs = {
         promoted_spec(target.root, environment, each.lock.endpoint): each.spec.text
         for each in promoted
         if each.spec is not None
     }
-    is_promoted, locks = bool(texts), {each.lock.endpoint: each.lock for each in promoted}
-    texts |= {target.lock_file(name): lock_text(lock) for name, lock in locks.items()}
-    before = {file: file.read_text("utf-8") if file.is_file() else None for file in texts}
+    locks = {target.lock_file(each.lock.endpoint): each.lock for each in promoted}
+    texts = specs | {file: lock_text(lock) for file, lock in locks.items()}
+    if not specs or templates is None:
+        return texts
+    with TemporaryDirectory(prefix="fleet-promote-") as folder:
+        copy = _copy(target, Path(os.path.realpath(folder)), texts)
+        product, digests = templates(copy, [each.endpoint for each in locks.values()])
+    for file, lock in locks.items():
+        update = {"product": product, "template": digests[lock.endpoint]}
+        texts[file] = lock_text(lock.model_copy(update=update))
+    return texts
+
+
+def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
+    """The environment in a copy of what a synthesis reads, with some files that it does not have yet."""
+    for each in (target.root / part for part in PARTS):
+        if each.is_dir():
+            shutil.copytree(each, root / each.name, symlinks=True)
+        elif each.is_file():
+            shutil.copy(each, root)
     for file, text in texts.items():
-        write_text(file, text, target.root)
+        write_text(root / file.relative_to(target.root), text, root)
+    return Fleet(root).open(target.environment.environment)
+
+
+def _write(target: Project, texts: Mapping[Path, str]) -> tuple[Path, ...]:
+    """Write the files; return those that changed."""
+    changed = [file for file, text in texts.items() if write_text(file, text, target.root)]
+    for file in changed:
         target.fleet.lock.forget(file)
-    if is_promoted and templates is not None:
-        try:
-            product, digests = templates(target, list(locks))  # they are made of files
-        except BaseException:
-            for file, earlier in before.items():
-                if earlier is None:
-                    file.unlink(missing_ok=True)
-                else:
-                    write_text(file, earlier, target.root)
-            raise
-        for name, lock in locks.items():
-            update = {"product": product, "template": digests[name]}
-            texts[target.lock_file(name)] = lock_text(lock.model_copy(update=update))
-            write_text(target.lock_file(name), texts[target.lock_file(name)], target.root)
-    return tuple(file for file, text in texts.items() if before[file] != text)
+    return tuple(changed)
 
 
 def _store(s3: S3Client, place: Deployment) -> Store:

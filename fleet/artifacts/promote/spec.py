@@ -10,7 +10,7 @@ from fleet.report.spec_changes import KeyChange, spec_changes
 from fleet.spec.expansion import expanded_spec, spec_text
 from fleet.spec.layers import LayerKind
 from fleet.spec.membership import promoted_spec
-from fleet.spec.project import LoadedSpec, Project
+from fleet.spec.project import LoadedSpec, Project, load_spec
 from fleet.spec.reader import parse_source
 from fleet.spec.source import KeyPath, Mark, finding_at
 
@@ -39,6 +39,16 @@ def promoted_spec_of(source: Project, target: Project, endpoint: str) -> Promote
     if findings := list(_unintended(source, target, tested, new.loaded, changes)):
         raise FindingsError(findings)
     return PromotedSpec(new.text, new.loaded, tuple(changes))
+
+
+def previewed_spec(source: Project, target: Project, endpoint: str) -> LoadedSpec:
+    """The spec that a promotion would bring, whose keys have the places where they are written now.
+
+    Raises:
+        FindingsError: a layer is wrong, or the spec is in the target.
+    """
+    layering = target.layering if source.is_promoted else target.draft_layering
+    return load_spec(source.fleet.source(source.spec_files[endpoint]), layering)
 
 
 def expanded_for(source: Project, target: Project, endpoint: str) -> PromotedSpec:

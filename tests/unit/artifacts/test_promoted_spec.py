@@ -164,15 +164,18 @@ def test_a_profile_that_only_the_source_overrides_with_is_on_purpose(promoted: P
     assert str(change) == "`instance.count`: 3 → 1"
 
 
-def test_files_are_what_they_were_if_the_templates_cannot_be_made(promoted: Promotion) -> None:
-    def failing(_project: Project, _endpoints: Sequence[str]) -> tuple[str, dict[str, str]]:
+def test_nothing_is_copied_or_written_if_the_templates_cannot_be_made(promoted: Promotion) -> None:
+    def failing(project: Project, endpoints: Sequence[str]) -> tuple[str, dict[str, str]]:
+        assert [project.load(each).spec.endpoint for each in endpoints] == [ENDPOINT]
+        assert project.lock(ENDPOINT).promoted_from == "staging"
         raise CannotRunError("no Node.js", "install it")
 
     promoted.test()
     with pytest.raises(CannotRunError):
         promoted.promote(templates=failing)
     folder = promoted.folder.root / "locks/prod"
-    assert [file.name for file in folder.iterdir()] == []
+    assert not folder.exists()
+    assert promoted.keys("prod") == []
     promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))
     assert load_lock(folder / "sentences.lock.yaml").product == "1.0"
     again = promoted.promote(templates=lambda _, names: ("1.0", dict.fromkeys(names, f"sha256:{1:064}")))

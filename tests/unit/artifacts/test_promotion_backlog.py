@@ -12,6 +12,7 @@ from fleet_folder import ALLOWED, SPEC, FleetFolder
 from git_repository import GitRepository
 from selections import environments_read
 
+WAITS = "waits for promotion: prod would change"
 SIZE = 3 << 20
 OWN = SPEC.replace("../repo", "../../repo") + ALLOWED
 
@@ -24,8 +25,8 @@ def lock(digest: str, *, size: int = SIZE, models: str = "[embed]", more: str = 
 @pytest.fixture
 def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
     """prod has what staging has, and staging follows main."""
-    for name in ("dev", "staging", "prod"):
-        folder.environment("promoted_from: staging\n" if name == "prod" else "", name)
+    for number, name in enumerate(("dev", "staging", "prod")):
+        folder.environment("promoted_from: staging\n" if name == "prod" else "", name, account=number)
     folder.spec()
     folder.write("locks/staging/sentences.lock.yaml", lock("a"))
     folder.write("locks/prod/sentences.lock.yaml", lock("a"))
@@ -45,10 +46,10 @@ def test_an_environment_that_is_up_to_date(fleet: FleetFolder, capsys: pytest.Ca
 
 def test_keys_that_changed_on_main(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.spec("scaling: {min: 1, max: 4, gpu_utilization: 60}\n", base=SPEC.replace("g5.x", "g5.2x"))
-    first, instance, scaling, last = said(capsys)
-    assert first == "sentences:"
-    assert instance == "  main     `instance.type`: ml.g5.xlarge → ml.g5.2xlarge"
-    assert scaling.startswith('  main     `scaling`: none → {"min": 1, "max": 4,')
+    first, last = said(capsys)
+    start = "waits for promotion: prod would change sentences: instance.type ml.g5.xlarge → ml.g5.2xlarge; scaling "
+    assert first.startswith(f'{start}none → {{"min": 1, "max": 4, ')
+    assert first.endswith("…, +77.04 USD a month at min, +3,349.44 at max")
     assert last == "run `fleet promote --to prod sentences` to copy what staging runs"
 
 
@@ -61,7 +62,10 @@ def test_content_that_the_environment_before_has(
 
 def test_an_endpoint_that_was_never_promoted(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.write("model_specs/ranking.yaml", SPEC.replace("endpoint: sentences", "endpoint: ranking"))
-    assert said(capsys)[0] == "ranking: prod does not have it; it has no lock in staging"
+    assert said(capsys) == [
+        "waits for promotion: prod would get ranking: 1 × ml.g5.xlarge, +1,013.76 USD a month",
+        "  prod does not have it; it has no lock in staging",
+    ]
 
 
 def test_an_endpoint_that_main_has_no_more(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +80,7 @@ def test_a_value_that_looks_like_a_secret_is_not_shown(
 ) -> None:
     fleet.spec("environment: {API_TOKEN: hf_abcdefghijklmnop}\nallow: {plain-text-secret: a test}\n")
     text = "\n".join(said(capsys))
-    assert "`environment.API_TOKEN`: none → (not shown)" in text
+    assert "environment.API_TOKEN none → (not shown)" in text
     assert "hf_abc" not in text
 
 
@@ -87,6 +91,9 @@ def test_as_json(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None
     assert found["spec"] == [
         {"key": "instance.type", "change": "`instance.type`: ml.g5.xlarge → ml.g5.2xlarge"}
     ]
+    assert found["pending"]["changes"] == found["spec"]
+    assert found["pending"]["cost"]["max"]["difference"] == "77.04"
+    assert found["pending"]["refused_by"] == []
 
 
 def test_endpoints_are_selected(fleet: FleetFolder, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,4 +225,6 @@ def test_what_main_alone_has_cannot_be_promoted_yet(
     fleet.environment("promoted_from: dev\n", "staging")
     fleet.write("locks/staging/sentences.spec.yaml", OWN)
     fleet.spec(base=SPEC.replace("g5.x", "g5.2x"))
-    assert said(capsys) == ["sentences:", "  main     `instance.type`: ml.g5.xlarge → ml.g5.2xlarge"]
+    assert said(capsys) == [
+        f"{WAITS} sentences: instance.type ml.g5.xlarge → ml.g5.2xlarge, +77.04 USD a month"
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 PACKAGES = ("fleet", "constructs", "stacks", "lambda")
 OPENERS = {
+    "fleet/artifacts/promote/promote.py",  # a copy with what a promotion would write
     "fleet/cli/current_fleet.py",  # each command
     "stacks/fleet_stacks/app.py",
     "fleet/local/image_contents.py",

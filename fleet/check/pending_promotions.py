@@ -1,0 +1,122 @@
+"""What waits for a promotion to an environment, and what the environment would refuse of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+
+from fleet.artifacts.promote.backlog import PromotionPreview, PromotionPreviews
+from fleet.artifacts.promote.spec import previewed_spec
+from fleet.check.processes import all_in_processes
+from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.environment import environment_findings, name_conflicts
+from fleet.endpoint.fleet_buckets import source_findings
+from fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
+from fleet.policies.check import refusals
+from fleet.policies.subject import Subject
+from fleet.report.pending_promotion import PendingPromotion
+from fleet.rules.apply import rule_findings
+from fleet.rules.names import name_of
+from fleet.spec.membership import promoted_spec
+from fleet.spec.project import LoadedSpec, Project
+
+REFUSED = "FL522"
+
+
+def pending_promotions(
+    target: Project, today: date | None, names: Collection[str] | None = None
+) -> list[PendingPromotion]:
+    """What waits for a promotion to an environment, by name, with what the environment would refuse of it.
+
+    Args:
+        target: An environment that is promoted to.
+        today: The day on which policies are checked; None: they are not.
+        names: The endpoints that are looked at. Default: all that main or the environment has.
+
+    Raises:
+        FindingsError: the environment is not promoted to, or one of those before it is wrong.
+    """
+    previews = PromotionPreviews(target)
+    chosen = [each for each in previews.names if names is None or each in names]
+
+    def compared(name: str) -> tuple[PendingPromotion, PromotionPreview | None] | None:
+        found = previews.pending(name)
+        if found is None:
+            return None
+        preview = None if found.problem else previews.preview(name)
+        return replace(found, by_rules=tuple(_by_rules(target, preview)) if preview else ()), preview
+
+    results, _ = all_in_processes(chosen, compared, beside=lambda: None)
+    waiting = [each for each in results if each is not None]
+    coming = {found.endpoint: preview for found, preview in waiting if preview is not None}
+    by_policies = _by_policies(target, coming, today) if today else {}
+    return [replace(found, by_policies=tuple(by_policies.get(found.endpoint, ()))) for found, _ in waiting]
+
+
+def promotion_warnings(pending: Iterable[PendingPromotion], known: Collection[Finding]) -> list[Finding]:
+    """A warning for each cause that would refuse a promotion, at its place, unless it is known already."""
+    return with_endpoints(
+        (
+            found.endpoint,
+            replace(
+                each,
+                code=REFUSED,
+                severity=Severity.WARNING,
+                message=f"{name_of(each.code)} ({each.code}) would refuse a promotion to {found.environment}:"
+                f" {each.message}",
+            ),
+        )
+        for found in pending
+        for each in found.refusals
+        if each not in known
+    )
+
+
+def require_promotable(tested: Project, target: Project, today: date) -> None:
+    """Check a promotion before anything is copied.
+
+    Args:
+        tested: The environment that is promoted from, with the endpoints that are promoted.
+        target: The environment that is promoted to, with the same endpoints, whether or not it has them.
+        today: The day on which policies are checked.
+
+    Raises:
+        FindingsError: a spec or a lock is wrong, or the target's rules or policies, or a synthesis, would
+            refuse what is promoted.
+    """
+    place = target.environment.environment
+    files = {name: promoted_spec(target.root, place, name) for name in target.endpoints}
+    whole = replace(target, spec_files={**files, **target.spec_files})
+    found, previews = [*target.findings, *environment_findings(whole)], dict[str, PromotionPreview]()
+    for name in target.endpoints:
+        with collect_findings(found):
+            previews[name] = PromotionPreview(_promoted_spec(tested, target, name), tested.lock(name))
+    by_policies = _by_policies(target, previews, today)
+    found += with_endpoints(
+        (name, each)
+        for name, preview in previews.items()
+        for each in (*_by_rules(target, preview), *by_policies.get(name, ()))
+    )
+    if found:
+        raise FindingsError(list(dict.fromkeys(found)))
+
+
+def _promoted_spec(tested: Project, target: Project, endpoint: str) -> LoadedSpec:
+    return previewed_spec(tested, target, endpoint) if target.is_promoted else target.load(endpoint)
+
+
+def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
+    """What a synthesis of an endpoint would refuse."""
+    loaded, environment = preview.loaded, target.environment
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=preview.lock)
+    found = [*rule_findings(decided, deploying=True), *source_findings(target, loaded)]
+    found += [each for _, each in name_conflicts(target, [loaded.spec.endpoint])]
+    return [each for each in found if each.severity is Severity.ERROR]
+
+
+def _by_policies(
+    target: Project, previews: Mapping[str, PromotionPreview], today: date
+) -> Mapping[str, Sequence[Finding]]:
+    subjects = [Subject(each.loaded, target, each.lock) for each in previews.values()]
+    return refusals(target, subjects, today, of_environment=True)

@@ -1,0 +1,216 @@
+"""What waits for a promotion is known as soon as main has it: its keys, its cost, and what would refuse it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from fleet.artifacts.promote.adoption import target_for
+from fleet.check.pending_promotions import pending_promotions, promotion_warnings, require_promotable
+from fleet.cli.commands import app
+from fleet.findings import FindingsError, Severity
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+from promoted_fleet import OVERRIDES, PromotedFleet
+
+TODAY = date(2026, 11, 23)
+WAITS = "waits for promotion: prod would"
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> PromotedFleet:
+    fleet = PromotedFleet(folder)
+    fleet.prepare()
+    monkeypatch.chdir(folder.root)
+    return fleet
+
+
+def waiting(fleet: PromotedFleet, environment: str = "prod") -> list[str]:
+    return [str(each) for each in pending_promotions(fleet.project(environment), TODAY)]
+
+
+class TestWhatWaits:
+    def test_nothing_where_the_environment_has_what_main_has(self, fleet: PromotedFleet) -> None:
+        assert waiting(fleet) == []
+
+    def test_an_override_that_the_policies_of_the_environment_refuse(self, fleet: PromotedFleet) -> None:
+        fleet.edit("models:", f"{OVERRIDES}models:")
+        assert waiting(fleet) == [
+            f"{WAITS} change simple: instance.type ml.g5.xlarge → ml.g5.48xlarge; scaling.min 2 → 1;"
+            " scaling.max 6 → 19, +12,631.68 USD a month at min, +272,442.24 at max;"
+            " its policies would refuse it: FL951, FL954, FL990"
+        ]
+        assert waiting(fleet, "staging") == []
+
+    @pytest.mark.parametrize("environment", ["staging", "prod"])
+    def test_a_key_of_the_spec_in_each_environment_of_the_chain(
+        self, fleet: PromotedFleet, environment: str
+    ) -> None:
+        fleet.edit("max: 6, gpu_utilization: 60", "max: 7, gpu_utilization: 40")
+        assert waiting(fleet, environment) == [
+            f"waits for promotion: {environment} would change simple: scaling.max 6 → 7;"
+            " scaling.gpu_utilization 60.0 → 40.0, the same cost at min, +1,013.76 USD a month at max"
+        ]
+
+    def test_a_key_of_a_profile(self, fleet: PromotedFleet) -> None:
+        fleet.edit("bake: 10m", "bake: 20m", "profiles/base.yaml")
+        assert waiting(fleet) == [f"{WAITS} change simple: rollout.bake 600s → 1200s, the same cost"]
+
+    def test_content_that_the_environment_that_follows_main_has(self, fleet: PromotedFleet) -> None:
+        fleet.lock("dev", digest="b")
+        assert waiting(fleet) == [
+            f"{WAITS} change simple: archive simple: other files, 1.0 kB → 1.0 kB, the same cost"
+        ]
+
+    def test_an_endpoint_that_was_never_promoted_and_has_no_lock(self, fleet: PromotedFleet) -> None:
+        fleet.spec("ranking")
+        assert waiting(fleet) == [
+            f"{WAITS} get ranking: 2 to 6 × ml.g5.xlarge, +2,027.52 USD a month at min, +6,082.56 at max"
+        ]
+
+    def test_an_endpoint_that_main_no_longer_has(self, fleet: PromotedFleet) -> None:
+        (fleet.root / "model_specs/simple.yaml").unlink()
+        assert waiting(fleet) == [
+            "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
+        ]
+
+    def test_the_cost_of_a_type_without_a_price_is_unknown(self, fleet: PromotedFleet) -> None:
+        fleet.edit("ml.g5.xlarge", "ml.p6-b200.48xlarge")
+        assert "ml.g5.xlarge → ml.p6-b200.48xlarge, cost unknown; its" in waiting(fleet)[0]
+
+    def test_a_spec_of_main_that_cannot_be_read(self, fleet: PromotedFleet) -> None:
+        fleet.edit("scaling:", "scalling:")
+        assert waiting(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
+
+    def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
+        fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")
+        assert waiting(fleet) == []
+
+
+class TestWhatWouldBeRefused:
+    def test_it_is_a_warning_at_the_line_that_causes_it(self, fleet: PromotedFleet) -> None:
+        fleet.edit("models:", f"{OVERRIDES}models:")
+        found = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
+        assert {(each.code, each.severity) for each in found} == {("FL522", Severity.WARNING)}
+        assert [(each.file, each.line) for each in found] == [(fleet.root / "model_specs/simple.yaml", 6)] * 3
+        assert [each.message.partition(";")[0] for each in found] == [
+            "too-many-gpus (FL951) would refuse a promotion to prod:"
+            " `instance.type` is ml.g5.48xlarge, which has 8 GPUs",
+            "endpoint-over-budget (FL954) would refuse a promotion to prod:"
+            " at its maximum, 19 × ml.g5.48xlarge, the endpoint costs 278,524.80 USD a month",
+            "unmet-requirement (FL990) would refuse a promotion to prod: `scaling.min` is 1",
+        ]
+
+    def test_a_profile_is_one_cause_for_all_of_its_endpoints(self, fleet: PromotedFleet) -> None:
+        fleet.spec("ranking")
+        fleet.edit("canary: 50%, ", "", "profiles/base.yaml")
+        (found,) = promotion_warnings(pending_promotions(fleet.project(), TODAY), ())
+        assert found.endpoints == ("ranking", "simple")
+        assert "(FL284)" in found.message
+
+    def test_a_team_may_be_over_its_budget_by_all_that_waits(self, fleet: PromotedFleet) -> None:
+        fleet.edit("endpoint: 8000", "owner: 15000", "policies/platform.yaml")
+        fleet.edit("endpoint: simple\n", "endpoint: simple\nowner: {team: search}\n")
+        owner = "owner: {team: search}\n"
+        fleet.spec("ranking", owner)
+        assert [each.codes for each in pending_promotions(fleet.project(), TODAY)] == [(), ()]
+        fleet.spec("images", owner)
+        assert {code for each in pending_promotions(fleet.project(), TODAY) for code in each.codes} == {
+            "FL955"
+        }
+
+    def test_a_name_that_exists_in_the_account(self, fleet: PromotedFleet) -> None:
+        fleet.edit("111122223333", "111122223331", "environments/prod.yaml")
+        fleet.spec("ranking")
+        fleet.lock("dev", "ranking")
+        (found,) = pending_promotions(fleet.project(), TODAY, ["ranking"])
+        assert found.codes == ("FL124",)
+
+    def test_nothing_is_refused_twice(self, fleet: PromotedFleet) -> None:
+        fleet.edit("111122223333", "111122223331", "environments/prod.yaml")
+        fleet.edit("max: 6", "max: 7")
+        pending = pending_promotions(fleet.project(), TODAY)
+        (known,) = promotion_warnings(pending, ())
+        assert "FL124" in known.message
+        assert promotion_warnings(pending, pending[0].refusals) == []
+
+
+class TestCheck:
+    def test_prints_a_line_for_each_endpoint_and_exits_with_0(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fleet.edit("max: 6", "max: 7")
+        app(["check", "--env", "prod"], standalone_mode=False)
+        assert capsys.readouterr().out.splitlines() == [
+            f"{WAITS} change simple: scaling.max 6 → 7, the same cost at min, +1,013.76 USD a month at max",
+            "prod: no findings in simple",
+        ]
+
+    def test_warns_of_what_would_be_refused_and_fails_only_if_it_is_strict(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fleet.edit("models:", f"{OVERRIDES}models:")
+        app(["check", "--env", "prod"], standalone_mode=False)
+        printed = capsys.readouterr()
+        assert printed.out.startswith(f"{WAITS} change simple")
+        assert "0 errors, 3 warnings" in printed.err
+        with pytest.raises(SystemExit) as ended:
+            app(["check", "--env", "prod", "--strict"], standalone_mode=False)
+        assert ended.value.code == 1
+
+    @pytest.mark.parametrize("selector", ["changed:HEAD", "changed:HEAD,simple", "simple"])
+    def test_shows_what_waits_for_an_endpoint_that_is_selected_in_main(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str], selector: str
+    ) -> None:
+        GitRepository.around(fleet.root)
+        fleet.edit("max: 6", "max: 7")
+        app(["check", "--env", "prod", selector], standalone_mode=False)
+        assert capsys.readouterr().out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
+
+    def test_shows_nothing_of_others(self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]) -> None:
+        fleet.spec("ranking")
+        app(["check", "--env", "prod", "simple"], standalone_mode=False)
+        assert capsys.readouterr().out == "prod: no findings in simple\n"
+
+    def test_other_formats_have_findings_alone(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fleet.edit("max: 6", "max: 7")
+        app(["check", "--env", "prod", "--format", "github"], standalone_mode=False)
+        assert capsys.readouterr().out == ""
+
+    def test_an_environment_that_follows_main_waits_for_nothing(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fleet.edit("max: 6", "max: 7")
+        app(["check", "--env", "dev", "--locked"], standalone_mode=False)
+        assert "waits" not in capsys.readouterr().out
+
+
+class TestAPromotionIsRefused:
+    def refused(self, fleet: PromotedFleet) -> list[str]:
+        with pytest.raises(FindingsError) as refused:
+            require_promotable(fleet.project("dev"), fleet.project("staging"), TODAY)
+        return [each.code for each in refused.value.findings]
+
+    def test_by_nothing_that_main_alone_has(self, fleet: PromotedFleet) -> None:
+        fleet.edit("models:", f"{OVERRIDES}models:")
+        require_promotable(fleet.project("staging"), fleet.project("prod"), TODAY)
+
+    def test_by_a_policy_of_the_target(self, fleet: PromotedFleet) -> None:
+        fleet.edit("environment: prod", "environment: staging", "policies/platform.yaml")
+        fleet.edit("max: 6", "max: 9")
+        assert self.refused(fleet) == ["FL954"]
+
+    def test_by_a_rule(self, fleet: PromotedFleet) -> None:
+        fleet.edit("canary: 50%, ", "", "profiles/base.yaml")
+        assert self.refused(fleet) == ["FL284"]
+
+    def test_by_what_a_synthesis_of_the_target_would_refuse(self, fleet: PromotedFleet) -> None:
+        fleet.edit("111122223332", "111122223331", "environments/staging.yaml")
+        for file in ("simple.lock.yaml", "simple.spec.yaml"):
+            (fleet.root / "locks/staging" / file).unlink()
+        with pytest.raises(FindingsError) as refused:
+            require_promotable(fleet.project("dev"), target_for(fleet.project("staging"), ["simple"]), TODAY)
+        assert [each.code for each in refused.value.findings] == ["FL124"]

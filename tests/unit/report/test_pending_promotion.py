@@ -1,0 +1,207 @@
+"""What a change adds to what waits for a promotion, as reviewers read it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet.findings import Finding
+from fleet.report.cost import Cost
+from fleet.report.document import report_document
+from fleet.report.fleet_change import FleetChange
+from fleet.report.markdown import markdown
+from fleet.report.money_change import FREE, CostChange
+from fleet.report.page import page
+from fleet.report.pending_promotion import (
+    PendingPromotion,
+    PromotionState,
+    added_promotions,
+    pending_lines,
+)
+from fleet.report.spec_changes import KeyChange
+from fleet_changes import change, cost, fleet
+
+MOST = KeyChange(("scaling", "max"), 6, 12)
+GPUS = Finding(code="FL951", message="it has 8 GPUs", file=Path("model_specs/simple.yaml"), line=6)
+WAITS = "waits for promotion: prod would change"
+
+
+def pending(name: str = "simple", **keys: Any) -> PendingPromotion:
+    known: dict[str, Any] = {
+        "endpoint": name,
+        "environment": "prod",
+        "state": PromotionState.CHANGED,
+        "changes": (MOST,),
+        "least": cost("1", "1"),
+        "most": cost("4", "8"),
+    }
+    return PendingPromotion(**{**known, **keys})
+
+
+def heading(found: FleetChange) -> str:
+    return markdown(found, 0).splitlines()[1]
+
+
+class TestTheLine:
+    @pytest.mark.parametrize(
+        ("least", "most", "words"),
+        [
+            (cost("1", "1"), cost("4", "8"), "the same cost at min, +2,880.00 USD a month at max"),
+            (cost("1", "2"), cost("4", "8"), "+720.00 USD a month at min, +2,880.00 at max"),
+            (cost("2", "1"), cost("4", "4"), "−720.00 USD a month at min, the same at max"),
+            (cost("1", "2"), cost("1", "2"), "+720.00 USD a month"),
+            (cost("1", "1"), cost("1", "1"), "the same cost"),
+            (cost(None, "1"), cost(None, "1"), "cost unknown"),
+        ],
+    )
+    def test_has_the_cost_at_both_ends(self, least: CostChange, most: CostChange, words: str) -> None:
+        assert str(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+
+    def test_marks_a_price_that_no_source_states_for_the_region(self) -> None:
+        assert str(pending(certain_price=False)).endswith(
+            "12, the same cost at min, ~+2,880.00 USD a month at max"
+        )
+
+    def test_names_who_would_refuse_it(self) -> None:
+        assert str(pending(by_rules=(GPUS,))).endswith("; its rules would refuse it: FL951")
+        both = pending(by_rules=(GPUS,), by_policies=(GPUS,))
+        assert str(both).endswith("; its rules and policies would refuse it: FL951")
+
+    def test_counts_the_keys_beyond_six(self) -> None:
+        many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(8))
+        assert "tags.5 1 → 2; 2 more, the same" in str(pending(changes=many))
+
+    def test_shortens_a_long_value(self) -> None:
+        assert len(str(pending(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
+
+
+class TestEqualChanges:
+    def test_are_one_line_with_the_sum_of_their_costs(self) -> None:
+        found = [pending(f"e{number}") for number in range(5)]
+        assert list(pending_lines([*found, pending("other", content=("image: a → b",))])) == [
+            f"{WAITS} e0, e1, e2 and 2 more endpoints: scaling.max 6 → 12, the same cost at min, +14,400.00 USD a month at max",
+            f"{WAITS} other: scaling.max 6 → 12; image: a → b, the same cost at min, +2,880.00 USD a month at max",
+        ]
+
+    def test_count_an_unknown_price_beside_the_sum(self) -> None:
+        (line,) = pending_lines([pending("a"), pending("b", least=cost(None, "1"))])
+        assert (
+            line
+            == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
+        )
+
+    def test_that_one_is_refused_for_are_a_line_of_their_own(self) -> None:
+        assert len(list(pending_lines([pending("a"), pending("b", by_policies=(GPUS,))]))) == 2
+
+    def test_beyond_the_limit_are_counted(self) -> None:
+        found = [pending(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)]
+        assert list(pending_lines(found, 2))[2:] == ["and 2 more endpoints: `fleet diff --env prod`"]
+
+
+class TestWhatAChangeAdds:
+    def test_is_nothing_where_the_same_waited_before(self) -> None:
+        assert added_promotions([pending()], [pending()]) == ()
+
+    def test_is_all_that_waits_where_nothing_waited(self) -> None:
+        assert added_promotions([], [pending()]) == (pending(),)
+
+    def test_is_a_key_without_those_that_waited_and_its_own_cost(self) -> None:
+        bake = KeyChange(("rollout", "bake"), "600s", "1200s")
+        head = pending(changes=(MOST, bake))
+        (found,) = added_promotions([pending()], [head])
+        assert str(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
+
+    def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
+        base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
+        (found,) = added_promotions([base], [pending()])
+        assert (
+            str(found)
+            == f"{WAITS} simple: scaling.max 6 → 12 (so far 6 → 8), the same cost at min, +2,160.00 USD a month at max"
+        )
+
+    def test_is_the_end_of_a_spec(self) -> None:
+        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
+        (found,) = added_promotions([pending()], [removed])
+        assert str(found) == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
+
+    def test_is_not_what_no_longer_waits(self) -> None:
+        assert added_promotions([pending()], []) == ()
+
+
+class TestTheReport:
+    def test_counts_it_in_the_heading(self) -> None:
+        found = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
+        assert heading(found) == (
+            "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
+        )
+
+    def test_has_it_after_what_changes_at_once(self) -> None:
+        found = fleet(change(), pending=(pending("b"),))
+        assert heading(found).endswith(
+            "no interruption · 1 endpoint waits for promotion, the same cost at min, +2,880.00 USD a month at max"
+        )
+
+    def test_does_not_call_it_a_promotion_where_main_has_no_spec(self) -> None:
+        removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
+        assert heading(fleet(pending=(removed,))) == "### prod: 1 endpoint without a spec in main"
+
+    def test_says_that_nothing_changes_only_where_nothing_waits(self) -> None:
+        assert "nothing changes" in markdown(fleet(), 0)
+        assert "nothing changes" not in markdown(fleet(pending=(pending(),)), 0)
+
+    def test_has_a_line_and_the_findings_in_a_comment(self) -> None:
+        text = markdown(fleet(pending=(pending(by_policies=(GPUS,)),)), 0)
+        assert (
+            f"- {WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max"
+            in text
+        )
+        assert "<summary>findings against a promotion</summary>" in text
+        assert "model_specs/simple.yaml:6: error FL951: it has 8 GPUs" in text
+
+    def test_stays_short_where_many_wait_for_the_same(self) -> None:
+        found = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
+        assert len(markdown(found, 0)) < 1000
+
+    def test_has_them_in_a_page(self) -> None:
+        text = page(fleet(pending=(pending(by_policies=(GPUS,)),)))
+        assert (
+            f"<p>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
+            in text
+        )
+        assert "findings against a promotion" in text
+
+    def test_has_them_in_json(self) -> None:
+        found = fleet(pending=(pending(by_policies=(GPUS,)),))
+        document: Any = report_document(found)
+        assert document["environments"][0]["pending"] == [
+            {
+                "endpoint": "simple",
+                "state": "changed",
+                "changes": [{"key": "scaling.max", "change": "`scaling.max`: 6 → 12"}],
+                "content": [],
+                "cost": {
+                    "certain": True,
+                    "min": {"before": "720.00", "after": "720.00", "difference": "0.00"},
+                    "max": {"before": "2880.00", "after": "5760.00", "difference": "2880.00"},
+                },
+                "refused_by": ["FL951"],
+                "problem": None,
+            }
+        ]
+
+
+def test_a_new_endpoint_costs_all_that_it_costs() -> None:
+    new = pending(
+        state=PromotionState.NEW,
+        changes=(),
+        machines="2 to 6 × ml.g5.xlarge",
+        least=CostChange(before=FREE, after=Cost(hourly=Decimal(2))),
+        most=CostChange(before=FREE, after=Cost(hourly=Decimal(6))),
+    )
+    assert str(new) == (
+        "waits for promotion: prod would get simple: 2 to 6 × ml.g5.xlarge,"
+        " +1,440.00 USD a month at min, +4,320.00 at max"
+    )

@@ -1,0 +1,145 @@
+"""What a pull request adds to what waits for a promotion: main at its base compared with main at its head."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from fleet.report.markdown import markdown
+from fleet.review.environment_side import base_side, head_side
+from fleet.review.fleet_review import fleet_review
+from fleet.review.pending_review import pending_review
+from fleet.spec.project import Fleet
+from fleet_folder import FleetFolder
+from git_repository import GitRepository
+from promoted_fleet import OVERRIDES, PromotedFleet
+
+TODAY = date(2026, 11, 23)
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    """A fleet, and as it was at the base."""
+
+    fleet: PromotedFleet
+    base: PromotedFleet
+
+    def added(self, environment: str = "prod") -> list[str]:
+        before = base_side(Fleet(self.base.root), environment)
+        after = head_side(Fleet(self.fleet.root), environment, before)
+        return [str(each) for each in pending_review(before, after, TODAY)]
+
+    def merge(self) -> None:
+        """The base is what the head is now."""
+        shutil.rmtree(self.base.root)
+        shutil.copytree(self.fleet.root, self.base.root)
+
+
+@pytest.fixture
+def change(folder: FleetFolder, tmp_path: Path) -> PullRequest:
+    fleet = PromotedFleet(folder)
+    fleet.prepare()
+    base = tmp_path / "base"
+    shutil.copytree(folder.root, base)
+    return PullRequest(fleet, PromotedFleet(FleetFolder(base)))
+
+
+def test_nothing(change: PullRequest) -> None:
+    assert change.added() == []
+
+
+def test_an_override_of_the_promoted_environment_is_in_the_report_with_its_policies(
+    folder: FleetFolder,
+) -> None:
+    fleet = PromotedFleet(folder)
+    fleet.prepare()
+    repository = GitRepository.around(folder.root)
+    repository.branch()
+    fleet.edit("models:", f"{OVERRIDES}models:")
+    repository.commit()
+    found = fleet_review(folder.root, "main", [], TODAY)
+    line = (
+        "waits for promotion: prod would change simple: instance.type ml.g5.xlarge → ml.g5.48xlarge;"
+        " scaling.min 2 → 1; scaling.max 6 → 19, +12,631.68 USD a month at min, +272,442.24 at max;"
+        " its policies would refuse it: FL951, FL954, FL990"
+    )
+    assert found.verdict == (
+        "prod: 1 endpoint waits for promotion, +12,631.68 USD a month at min, +272,442.24 at max;"
+        " 1 would be refused: FL951, FL954, FL990"
+    )
+    text = markdown(found, 0)
+    assert f"- {line}" in text
+    assert "model_specs/simple.yaml:6:31: error FL951" in text
+    assert "nothing changes in dev, staging;" in text
+
+
+@pytest.mark.parametrize("environment", ["staging", "prod"])
+def test_a_change_of_a_spec_waits_in_each_environment_of_the_chain(
+    change: PullRequest, environment: str
+) -> None:
+    change.fleet.edit("max: 6", "max: 12")
+    (line,) = change.added(environment)
+    assert line.startswith(
+        f"waits for promotion: {environment} would change simple: scaling.max 6 → 12, the same cost at min, +6,082.56"
+    )
+    assert line.endswith("; its policies would refuse it: FL954") == (environment == "prod")
+
+
+def test_a_change_of_a_profile(change: PullRequest) -> None:
+    change.fleet.edit("bake: 10m", "bake: 20m", "profiles/base.yaml")
+    assert change.added() == [
+        "waits for promotion: prod would change simple: rollout.bake 600s → 1200s, the same cost"
+    ]
+
+
+def test_a_lock_of_the_environment_that_follows_main(change: PullRequest) -> None:
+    change.fleet.lock("dev", digest="b")
+    assert change.added() == [
+        "waits for promotion: prod would change simple: archive simple: other files, 1.0 kB → 1.0 kB, the same cost"
+    ]
+
+
+def test_what_waited_before_is_not_repeated(change: PullRequest) -> None:
+    change.fleet.edit("max: 6", "max: 7")
+    change.merge()
+    assert change.added() == []
+    change.fleet.edit("max: 7", "max: 8")
+    assert change.added() == [
+        "waits for promotion: prod would change simple: scaling.max 6 → 8 (so far 6 → 7), the same cost at min, +1,013.76 USD a month at max;"
+        " its policies would refuse it: FL954"
+    ]
+
+
+def test_a_change_of_an_endpoint_that_was_never_promoted(change: PullRequest) -> None:
+    change.fleet.spec("ranking")
+    (line,) = change.added()
+    assert line.startswith("waits for promotion: prod would get ranking: 2 to 6 × ml.g5.xlarge, +2,027.52")
+    change.merge()
+    change.fleet.edit("max: 6", "max: 7", "model_specs/ranking.yaml")
+    (line,) = change.added()
+    assert line == (
+        "waits for promotion: prod would get ranking: 2 to 7 × ml.g5.xlarge; scaling.max 6 → 7, the same cost at min, +1,013.76 USD a month at max"
+    )
+
+
+def test_a_deleted_spec(change: PullRequest) -> None:
+    (change.fleet.root / "model_specs/simple.yaml").unlink()
+    assert change.added() == ["simple: main no longer has it; `fleet destroy simple --env prod` removes it"]
+
+
+def test_a_revert_of_what_waited(change: PullRequest) -> None:
+    change.fleet.edit("max: 6", "max: 7")
+    change.merge()
+    change.fleet.edit("max: 7", "max: 6")
+    assert change.added() == []
+
+
+def test_the_environments_own_file_waits_for_nothing(change: PullRequest) -> None:
+    change.fleet.edit(
+        "region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml"
+    )
+    assert change.added() == []
