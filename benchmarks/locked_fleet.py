@@ -34,8 +34,8 @@ def _encoder(name: str) -> bytes:
     embedding = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", 384])
     node = helper.make_node("Encode", ["tokens"], ["embedding"], domain="benchmark")
     graph = helper.make_graph([node], name, [tokens], [embedding])
-    opset = helper.make_opsetid("", 22)  # the newest that the checked releases read, whatever `onnx` writes
-    return helper.make_model(graph, ir_version=10, opset_imports=[opset]).SerializeToString()
+    opset = helper.make_opsetid("", OPSET)
+    return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=[opset]).SerializeToString()
 
 
 def locked_fleet(root: Path, files: Mapping[str, str]) -> Path:

@@ -10,6 +10,7 @@ from fleet.artifacts.release_history import short_id
 from fleet.artifacts.releases import Release, last_releases
 from fleet.artifacts.rollback import EarlierRelease, earlier_release
 from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.core.digests import short_commit
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import Project
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 UNKNOWN_RELEASE, NO_COMMIT = "FL528", "FL532"
 RELEASE_ID = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]*Z?)?")
 """The id of a release or its beginning, from the day on; no id of a commit looks like it."""
-SHOWN = 5
-"""How many ids an ambiguous beginning lists."""
+MAX_IDS = 5
+"""Ids that are listed for an ambiguous beginning."""
 
 
 def release_to_restore(project: Project, endpoint: str, reference: str, s3: S3Client) -> EarlierRelease:
@@ -49,14 +50,14 @@ def release_of(reference: str, releases: Sequence[Release], environment: str, en
     if len(ids) == 1:
         return ids[0]
     if ids:
-        listed = ", ".join(each.id for each in ids[:SHOWN]) + (" and others" if len(ids) > SHOWN else "")
+        listed = ", ".join(each.id for each in ids[:MAX_IDS]) + (" and others" if len(ids) > MAX_IDS else "")
         message = f"{len(ids)} releases of {endpoint} in {environment} begin with {reference!r}: {listed}"
         hint = "write more of the id"
     else:
         message = f"no release of {endpoint} in {environment} is recorded as {reference!r}"
         hint = (
-            f"`fleet history {endpoint} --env {environment}` lists them; a deploy that failed is none, and "
-            "`fleet publish --prune` removes the oldest"
+            f"`fleet history {endpoint} --env {environment}` lists them; failed deploys are not recorded,"
+            " and `fleet publish --prune` removes the oldest"
         )
     raise FindingsError([Finding(code=UNKNOWN_RELEASE, message=message, hint=hint)])
 
@@ -79,8 +80,8 @@ def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> 
     elif source.commit is None:
         message = f"{name} was deployed outside of Git, so no commit has its lock and spec"
     else:
-        message = f"{name} was deployed from files that differed from commit {source.commit[:12]}"
-        hint = f"`--to {source.commit[:12]}` restores what that commit has; {hint}"
+        message = f"{name} was deployed from files that differed from commit {short_commit(source.commit)}"
+        hint = f"`--to {short_commit(source.commit)}` restores what that commit has; {hint}"
     raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])
 
 

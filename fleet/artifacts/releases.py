@@ -82,11 +82,11 @@ class Release(Record):
 
 
 def release_source(project: Project, endpoint: str, actor: Actor, checkout: Checkout) -> ReleaseSource:
-    """What a deploy records of an endpoint besides its content."""
+    """The part of an endpoint's record besides its content."""
     return ReleaseSource(
         actor=actor,
         commit=checkout.commit,
-        uncommitted=bool(checkout.uncommitted),
+        uncommitted=checkout.differs(endpoint),
         lock=project.lock(endpoint).model_dump(mode="json", exclude_defaults=True),
         spec=recorded_spec(project.load(endpoint), project.root),
     )

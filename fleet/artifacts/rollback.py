@@ -12,6 +12,7 @@ from fleet.artifacts.promote.copy import Store, objects_of
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.aws.api.errors import aws_errors_as_findings
+from fleet.core.digests import short_commit
 from fleet.core.files import write_atomically, write_problem
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.context.context import EndpointContext
@@ -87,7 +88,8 @@ def earlier_release(project: Project, endpoint: str, reference: str | None) -> E
     if spec_file not in held:
         path = spec_file.relative_to(project.root)
         message = f"{commit} has a lock of {endpoint!r} in {name}, but no {path} beside it"
-        hint = f"restore the lock alone: `git checkout {commit.id[:12]} -- {_lock_path(project, endpoint)}`"
+        checkout = f"git checkout {short_commit(commit.id)} -- {_lock_path(project, endpoint)}"
+        hint = f"restore the lock alone: `{checkout}`"
         raise FindingsError([Finding(code=CODE, message=message, hint=hint)])
     lock = validate(Lock, parse_source(lock_file, _text(lock_file, held[lock_file]), LOCK_BYTES))
     loaded = project.load_source(parse_source(spec_file, _text(spec_file, held[spec_file])))
@@ -200,7 +202,7 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
     then = [_lines(history.content(before, file)) for file in files]
     if any(now not in pair for now, pair in zip(work_tree, zip(head, then, strict=True), strict=True)):
         problem = "the lock and the spec in the work tree are of no commit together"
-        remedy = f"`--to {before.id[:12]}` restores the release before that of HEAD"
+        remedy = f"`--to {short_commit(before.id)}` restores the release before that of HEAD"
         raise _undecided_release(problem, f"{remedy}, `--to HEAD` reverts what is not committed")
     return before
 

@@ -16,8 +16,8 @@ from fleet.printers.lines import print_error
 from fleet.selection.checkout import Checkout, checkout
 from fleet.spec.project import Project
 
-SHOWN = 5
-"""How many files are listed."""
+MAX_FILES = 5
+"""Files that are listed; the others are counted."""
 
 
 def committed_checkout(project: Project, *, locked: bool, allow_dirty: bool) -> Checkout:
@@ -41,7 +41,7 @@ def committed_checkout(project: Project, *, locked: bool, allow_dirty: bool) -> 
     number = len(found.uncommitted)
     subject = f"{count_of(number, 'file')} of what {project.environment.environment} would run"
     problem = f"{subject} {'differs' if number == 1 else 'differ'} from the last commit:"
-    names = [str(place_in(project.root, each)) for each in found.uncommitted[:SHOWN]]
+    names = [str(place_in(project.root, each)) for each in [*found.uncommitted][:MAX_FILES]]
     more = [f"and {number - len(names)} more"] if number > len(names) else []
     if is_ci(os.environ) or not sys.stdin.isatty():
         message = " ".join([problem, ", ".join(names), *more])

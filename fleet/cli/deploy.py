@@ -115,11 +115,11 @@ def deploy(
     if fleet.warnings:
         show_findings(fleet.warnings)
     deployed = replace(project, endpoints=()) if foundation else project
-    made_from = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
+    source = committed_checkout(deployed, locked=locked, allow_dirty=allow_dirty)
     with steps.step("account") as step:
         access = connect(project, profile, attempts=ATTEMPTS)
         step.note = f"{fleet.place.account}, {fleet.place.region}"
-    who = actor(access.check_account(), os.environ)
+    caller = actor(access.check_account(), os.environ)
     if access.is_local_fleet:
         fleet, findings = with_servable_images(project, fleet, named=bool(endpoints))
         show_findings(findings)
@@ -151,10 +151,10 @@ def deploy(
                 headroom=lambda endpoints: headroom(access, endpoints),
             ),
             imports=import_existing,
-            sources=lambda name: release_source(project, name, who, made_from),
+            sources=lambda name: release_source(project, name, caller, source),
             leases=StackLeases(
                 access,
-                StackHolder(str(who), token, made_from.commit, uncommitted=bool(made_from.uncommitted)),
+                StackHolder(str(caller), token, source.commit, uncommitted=bool(source.uncommitted)),
                 steps.say,
                 lambda commit: locked or contains(root, commit),
             ),

@@ -120,9 +120,9 @@ def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str
         CannotRunError: nobody can be asked.
     """
     environment = project.environment
-    wanted = names[0] if len(names) == 1 else environment.environment
-    remedy = f"pass --confirm {shlex.quote(wanted)}"
-    if confirm is not None and confirm != wanted:
+    required_name = names[0] if len(names) == 1 else environment.environment
+    remedy = f"pass --confirm {shlex.quote(required_name)}"
+    if confirm is not None and confirm != required_name:
         message = f"--confirm {confirm}: {', '.join(names)} would be destroyed in {environment.environment}"
         raise FindingsError([Finding(code="FL533", message=message, hint=remedy)])
     if confirm is not None:
@@ -130,26 +130,26 @@ def _is_confirmed(project: Project, names: list[str], *, yes: bool, confirm: str
     if not project.is_promoted:
         return ask_consent(f"Destroy {', '.join(names)} in {environment.environment}?", yes=yes)
     if yes:
-        message = f"--yes: {environment.environment} is promoted from {environment.promoted_from}"
-        hint = f"{remedy}: there, a deletion has to name what it deletes"
+        message = f"`--yes` does not confirm a deletion in {environment.environment}, which is promoted"
+        hint = f"{remedy}: there, a deletion names what it deletes"
         raise FindingsError([Finding(code="FL533", message=message, hint=hint)])
     return (
-        ask_name(f"Type {wanted} to destroy {', '.join(names)} in {environment.environment}", remedy)
-        == wanted
+        ask_name(f"Type {required_name} to destroy {', '.join(names)} in {environment.environment}", remedy)
+        == required_name
     )
 
 
 def _protection(project: Project, endpoint: str) -> Finding:
     """That a stack cannot be deleted, and what switches the protection off."""
     environment, stack = project.environment, stack_of(project.place, endpoint)
-    off = f"run {deploy_command(environment.environment, endpoint)}"
+    remedy = f"run {deploy_command(environment.environment, endpoint)}"
     if environment.termination_protection:
-        off = f"remove `termination_protection` from {environment.file}, and {off}"
+        remedy = f"remove `termination_protection` from {environment.file}, and {remedy}"
     if endpoint not in project.spec_files:
         command = "aws cloudformation update-termination-protection --no-enable-termination-protection"
-        off = f"run `{command} --stack-name {stack}`"
+        remedy = f"run `{command} --stack-name {stack}`"
     message = f"{stack} is protected against deletion: nothing was deleted"
-    return Finding(code="FL534", message=message, hint=f"{off}; then destroy it")
+    return Finding(code="FL534", message=message, hint=f"{remedy}; then destroy it")
 
 
 def _show(found: Deletion, project: Project, endpoint: str) -> None:

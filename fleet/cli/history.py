@@ -15,6 +15,7 @@ from fleet.cli.arguments import Endpoint, Env, OutputFormat, Profile
 from fleet.cli.aws_access import connect
 from fleet.cli.current_fleet import current_project
 from fleet.cli.output import say
+from fleet.core.digests import commit_words
 from fleet.core.sizes import count_of
 from fleet.endpoint.object_keys import ARCHIVES
 from fleet.printers.lines import print_json
@@ -24,8 +25,6 @@ from fleet.spec.values import hexadecimal
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
-SHORT = 12
-"""How much of a commit's id is shown."""
 
 
 def history_command(
@@ -97,7 +96,7 @@ def _commit(release: Release) -> str:
     source = release.source
     if source is None or source.commit is None:
         return "unknown"
-    return f"{source.commit[:SHORT]}{', with uncommitted changes' if source.uncommitted else ''}"
+    return commit_words(source.commit, uncommitted=source.uncommitted)
 
 
 def entry_record(entry: HistoryEntry) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from fleet.core.digests import short_commit
 from fleet.core.sizes import count_of
 from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
@@ -88,7 +89,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     )
     lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
     if not found.differing:
-        lines.append(f"### {inline(found.rest)} compared with `{found.commit[:12]}`")
+        lines.append(f"### {inline(found.rest)} compared with `{short_commit(found.commit)}`")
     elif len(found.differing) > 1:
         lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
     for place in found.differing:
@@ -108,7 +109,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     if found.differing:
         others = f"; {found.rest}" if found.rest else ""
         prices = f"a month is 720 hours; {found.prices.words}"
-        lines += ["", f"<sub>compared with `{found.commit[:12]}`{inline(others)}; {prices}</sub>"]
+        lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{inline(others)}; {prices}</sub>"]
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
+from fleet.core.digests import short_commit
 from fleet.core.sizes import count_of
 from fleet.report.charts import cost_chart, rollout_chart
 from fleet.report.endpoint_group import EndpointGroup
@@ -69,7 +70,7 @@ def page(found: FleetChange) -> str:
     if found.product and found.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {found.commit[:12]}; a month is 720 hours; {found.prices.words}"
+    foot = f"compared with {short_commit(found.commit)}; a month is 720 hours; {found.prices.words}"
     return "\n".join(
         [
             "<!doctype html>",

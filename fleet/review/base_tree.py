@@ -14,19 +14,8 @@ from fleet.core.sizes import format_size
 from fleet.findings import CannotRunError
 from fleet.selection.git import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
 from fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
-from fleet.spec.prices import PRICES
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 
-PARTS = (
-    "model_specs",
-    "locks",
-    "environments",
-    "profiles",
-    "policies",
-    PRICES,
-    "cdk.json",
-    "requirements.txt",
-)
-"""What a synthesis reads; model repositories, with their weights, are not among it."""
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""
 MAX_ARGUMENTS = 500
@@ -65,7 +54,7 @@ def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
         place = Path(os.path.realpath(folder))
         base = BaseTree(commit=commit, root=place / below, place=place, tree=tree)
         base.root.mkdir(parents=True, exist_ok=True)
-        check_out(base, PARTS)
+        check_out(base, SYNTHESIS_INPUTS)
         yield base
 
 

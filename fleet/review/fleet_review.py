@@ -16,7 +16,7 @@ from fleet.report.fleet_change import FleetChange
 from fleet.report.permission_changes import permission_changes
 from fleet.report.price_changes import price_changes
 from fleet.report.update_effect import UpdateEffect
-from fleet.review.base_tree import PARTS, base_tree
+from fleet.review.base_tree import base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from fleet.review.file_sizes import Known, file_sizes
 from fleet.review.pending_review import pending_review
@@ -24,6 +24,7 @@ from fleet.review.product_review import pinned, product_change
 from fleet.selection.executed_files import executed_files
 from fleet.selection.git import changed_files
 from fleet.spec.environment import LOCAL, Environment
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from fleet.spec.prices import PriceBook
 from fleet.spec.project import Fleet
 from fleet.upgrade.comparison import Template, compare
@@ -95,7 +96,7 @@ def fleet_review(
         changed = [
             each.relative_to(root) for each in changed_files(root, reference) if each.is_relative_to(root)
         ]
-        files = [each for each in changed if each.parts[0] in PARTS]
+        files = [each for each in changed if each.parts[0] in SYNTHESIS_INPUTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
         sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fleet.core.digests import short_commit
 from fleet.core.parallel import all_in_parallel
 from fleet.core.sources import PRODUCT
 from fleet.findings import CannotRunError
@@ -43,7 +44,7 @@ def product_change(
     is_here = this.packages["fleet"].parent == root / "fleet"
     old, new = pinned(base.root), pinned(root)
     if is_here and any(each.parts[0] in PRODUCT for each in files):
-        names = base.commit[:12], WORK_TREE
+        names = short_commit(base.commit), WORK_TREE
     elif installs and old and new and old != new:
         names = old, new
     else:

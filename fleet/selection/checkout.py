@@ -1,9 +1,10 @@
-"""The commit that a deploy is made from, and the files of its endpoints that differ from it."""
+"""The commit of a deploy, and the files of its endpoints that differ from it."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.selection.git import ignored_files, uncommitted_files
@@ -18,15 +19,20 @@ CDK_SETTINGS = "cdk.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    """What a deploy is made from.
+    """The commit of a deploy.
 
     Attributes:
         commit: The id of HEAD; None outside of Git, and before the first commit.
-        uncommitted: The files of the deployed endpoints that differ from that commit, sorted.
+        uncommitted: The files of the deployed endpoints that differ from that commit, sorted, each with the
+            endpoints that read it.
     """
 
     commit: str | None = None
-    uncommitted: tuple[Path, ...] = ()
+    uncommitted: Mapping[Path, frozenset[str]] = field(default_factory=dict)
+
+    def differs(self, endpoint: str) -> bool:
+        """Whether a file of an endpoint differs from the commit."""
+        return any(endpoint in readers for readers in self.uncommitted.values())
 
 
 def checkout(project: Project, *, locked: bool) -> Checkout:
@@ -51,6 +57,10 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
         drafts=False,
     )
     shared = {Path(os.path.realpath(each)) for each in (file, project.root / CDK_SETTINGS)}
-    chosen = {*project.endpoints}
-    read = (each for each in files if each in shared or not chosen.isdisjoint(paths.of_file(each).endpoints))
-    return Checkout(commit=commit, uncommitted=tuple(read))
+    chosen = frozenset(project.endpoints)
+    readers = {
+        each: chosen if each in shared else chosen.intersection(paths.of_file(each).endpoints)
+        for each in files
+    }
+    uncommitted = {file: names for file, names in readers.items() if names or file in shared}
+    return Checkout(commit=commit, uncommitted=uncommitted)

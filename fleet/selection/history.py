@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.core.digests import short_commit
 from fleet.findings import CannotRunError
 from fleet.selection.git import FULL_HISTORY, is_commit, is_shallow
 from fleet.selection.work_tree import required_work_tree
@@ -24,7 +25,7 @@ class Commit:
 
     def __str__(self) -> str:
         """The short id, the day and the subject."""
-        return f"{self.id[:12]} of {self.day}, {self.subject!r}"
+        return f"{short_commit(self.id)} of {self.day}, {self.subject!r}"
 
 
 class History:

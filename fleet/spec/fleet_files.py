@@ -9,11 +9,22 @@ from fleet.core.read_cache import ReadCache
 from fleet.findings import all_of
 from fleet.spec.environment import Environment
 from fleet.spec.lock import Lock
-from fleet.spec.prices import PriceBook, read_prices
+from fleet.spec.prices import PRICES, PriceBook, read_prices
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import ENVIRONMENTS, LOCK_END, LOCKS, PROFILES, SpecFiles, spec_files, yaml_stems
+from fleet.spec.spec_files import (
+    ENVIRONMENTS,
+    LOCK_END,
+    LOCKS,
+    OWN_FOLDERS,
+    PROFILES,
+    SpecFiles,
+    spec_files,
+    yaml_stems,
+)
 
+SYNTHESIS_INPUTS = (*OWN_FOLDERS, PRICES, "cdk.json", "requirements.txt")
+"""The files and folders of a fleet that a synthesis reads; model repositories are not among them."""
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
 

@@ -75,7 +75,7 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
     assert waiting.stdout is not None
     for line in waiting.stdout:
         said.append(line)
-        if "waiting until that has ended" in line:
+        if "waiting for it to end" in line:
             break
     may_go.set()
     assert ended(begun)[0] == 0

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fleet.core.sources import PRODUCT
-from fleet.review.base_tree import PARTS
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from fleet_folder import ROOT
 from git_repository import GitRepository
 from wheels import older_wheel
@@ -29,7 +29,7 @@ class Clone:
 
     def __init__(self, folder: Path, product: str = ".") -> None:
         self.root, self.python = folder / "clone", folder / "venv/bin/python"
-        for parts, place in ((PRODUCT, self.root / product), (PARTS, self.root)):
+        for parts, place in ((PRODUCT, self.root / product), (SYNTHESIS_INPUTS, self.root)):
             for each in parts:
                 if (ROOT / each).is_dir():
                     ignored = shutil.ignore_patterns("__pycache__")

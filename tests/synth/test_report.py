@@ -18,8 +18,8 @@ from fleet.report.endpoint_change import EndpointChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import markdown
 from fleet.report.update_effect import UpdateEffect
-from fleet.review.base_tree import PARTS
 from fleet.review.fleet_review import fleet_review
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from fleet_folder import ROOT
 from git_repository import GitRepository
 
@@ -33,7 +33,7 @@ G5, G6 = Decimal("1.408"), Decimal("1.1267")
 def shipped_fleet(folder: Path) -> GitRepository:
     """The fleet's own files without model repositories, as a clone in CI may have them."""
     folder.mkdir()
-    for each in (ROOT / part for part in PARTS):
+    for each in (ROOT / part for part in SYNTHESIS_INPUTS):
         if each.is_dir():
             shutil.copytree(each, folder / each.name)
         elif each.is_file():

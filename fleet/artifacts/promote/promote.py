@@ -29,8 +29,8 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import all_of
 from fleet.report.spec_changes import KeyChange
-from fleet.review.base_tree import PARTS
 from fleet.spec.deployment import Deployment
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from fleet.spec.membership import promoted_spec
 from fleet.spec.project import Fleet, Project
 
@@ -182,7 +182,7 @@ def _texts(
 
 def _copy(target: Project, root: Path, texts: Mapping[Path, str]) -> Project:
     """The environment in a copy of what a synthesis reads, with some files that it does not have yet."""
-    for each in (target.root / part for part in PARTS):
+    for each in (target.root / part for part in SYNTHESIS_INPUTS):
         if each.is_dir():
             shutil.copytree(each, root / each.name, symlinks=True)
         elif each.is_file():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
 
-RECENT = timedelta(hours=1)
+CALLS_PERIOD = timedelta(hours=1)
 HOSTING = "AWS::SageMaker::"
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
 
@@ -122,7 +122,7 @@ def _recent_calls(access: Access, endpoint: LiveEndpoint) -> int | None:
     try:
         now = answered_at(access.client("sts").get_caller_identity())
         cloudwatch = access.client("cloudwatch")
-        return read_calls(cloudwatch, endpoint.name, endpoint.variants, now - RECENT, now).invocations
+        return read_calls(cloudwatch, endpoint.name, endpoint.variants, now - CALLS_PERIOD, now).invocations
     except (ClientError, BotoCoreError):
         return None
 

@@ -18,7 +18,8 @@ from fleet.aws.api.clock import answered_at
 from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import pauses
 from fleet.aws.deploy.stack_repair import stack_after_operation
-from fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, SHORT, StackHolder, StackTerms
+from fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
+from fleet.core.digests import short_commit
 from fleet.endpoint.object_keys import RELEASES
 from fleet.findings import CannotRunError
 
@@ -28,7 +29,7 @@ VALID_SECONDS, RENEWAL_SECONDS = 120, 30
 
 
 @dataclass
-class _HeldLease:
+class _ActiveLease:
     lease: Lease[StackTerms]
     ended: threading.Event = field(default_factory=threading.Event)
     is_lost: bool = False
@@ -58,7 +59,7 @@ class StackLeases:
     ) -> None:
         self._access, self._holder, self._notice, self._contains = access, holder, notice, contains
         self._bucket = access.place.bucket
-        self._held: dict[str, _HeldLease] = {}
+        self._active: dict[str, _ActiveLease] = {}
         self._is_usable = self._has_bucket = False
         self._began, self._start = datetime.min, 0.0
 
@@ -80,24 +81,24 @@ class StackLeases:
     def lease(self, stack: str, action: str = DEPLOYS) -> Iterator[StackTerms | None]:
         """Hold the lease of a stack, once no other command does.
 
-        Yields the terms of the last other command that held it since this one began; None if there is none.
+        Yields the terms of the last other command that active it since this one began; None if there is none.
 
         Raises:
             CannotRunError: the object is not a lease.
             ClientError: S3 refuses.
         """
         try:
-            held, other = self._take(stack, action)
+            active, other = self._take(stack, action)
         except ClientError as error:
             if error.response["Error"]["Code"] not in DENIED:
                 raise
             self._stop(f"no permission to read and write s3://{self._bucket}/{LEASES}")
-            held = other = None
-        if held is None:
+            active = other = None
+        if active is None:
             yield None
             return
-        self._held[stack] = held
-        threading.Thread(target=self._keep, args=(stack, held), daemon=True).start()
+        self._active[stack] = active
+        threading.Thread(target=self._keep, args=(stack, active), daemon=True).start()
         try:
             yield other
         finally:
@@ -128,8 +129,8 @@ class StackLeases:
         Raises:
             CannotRunError: it has.
         """
-        held = self._held.get(stack)
-        if held is not None and held.is_lost:
+        active = self._active.get(stack)
+        if active is not None and active.is_lost:
             problem = (
                 f"this command no longer has the lease of {stack}: it did not renew it for {VALID_SECONDS}"
                 " seconds, and another one took it over"
@@ -150,32 +151,32 @@ class StackLeases:
         if other.action == DESTROYS:
             done = "destroyed"
         elif own is not None:
-            lacks = f", and commit {own[:SHORT]} does not contain that"
+            lacks = f", and commit {short_commit(own)} does not contain that"
         raise CannotRunError(
             f"{other.holder} has {done} {stack}{other.source} since this command began{lacks}:"
-            " this command changed nothing of it",
+            " this command did not change it",
             "see what runs, and update your clone; to continue all the same, run the command again",
         )
 
     def renew(self, stack: str) -> None:
         """Renew a lease; what S3 does not answer is tried again later."""
-        held = self._held.get(stack)
-        if held is None:
+        active = self._active.get(stack)
+        if active is None:
             return
-        with held.lock, suppress(ClientError, BotoCoreError):
+        with active.lock, suppress(ClientError, BotoCoreError):
             try:
-                if not held.ended.is_set():
-                    held.lease.renew()
+                if not active.ended.is_set():
+                    active.lease.renew()
             except LostError:
-                held.is_lost = True
+                active.is_lost = True
 
     def end(self) -> None:
         """End all leases, such as those of threads that an interruption leaves behind."""
         self._is_usable = False
-        for stack in list(self._held):
+        for stack in list(self._active):
             self._end(stack)
 
-    def _take(self, stack: str, action: str) -> tuple[_HeldLease | None, StackTerms | None]:
+    def _take(self, stack: str, action: str) -> tuple[_ActiveLease | None, StackTerms | None]:
         """The lease, and the terms of the last other command that had it since this one began."""
         pause, seconds, other = threading.Event(), pauses(), None
         is_noticed = False
@@ -192,7 +193,7 @@ class StackLeases:
             else:
                 is_taken, other = False, seen.terms
                 if not is_noticed:
-                    self._notice(f"{stack}: {seen.terms}; waiting until that has ended")
+                    self._notice(f"{stack}: {seen.terms}; waiting for it to end")
                     is_noticed = True
             if is_taken:
                 # A holder that was killed before has done nothing since; a deletion waits for CloudFormation.
@@ -203,7 +204,7 @@ class StackLeases:
                     self._notice(
                         f"{stack}: {seen.terms.holder} has not renewed its lease: this command takes over"
                     )
-                return _HeldLease(lease), other
+                return _ActiveLease(lease), other
             pause.wait(next(seconds))
         return None, None
 
@@ -227,21 +228,21 @@ class StackLeases:
             uncommitted=self._holder.uncommitted,
         )
 
-    def _keep(self, stack: str, held: _HeldLease) -> None:
-        while not held.ended.wait(RENEWAL_SECONDS):
+    def _keep(self, stack: str, active: _ActiveLease) -> None:
+        while not active.ended.wait(RENEWAL_SECONDS):
             self.renew(stack)
 
     def _end(self, stack: str) -> None:
-        held = self._held.pop(stack, None)
-        if held is None:
+        active = self._active.pop(stack, None)
+        if active is None:
             return
-        held.ended.set()
-        with held.lock, suppress(LostError, ClientError, BotoCoreError):
-            held.lease.expire()
+        active.ended.set()
+        with active.lock, suppress(LostError, ClientError, BotoCoreError):
+            active.lease.expire()
 
     def _stop(self, reason: str) -> None:
         if self._is_usable:
-            self._notice(f"{reason}: deploys of others are not noticed before CloudFormation refuses")
+            self._notice(f"{reason}: concurrent deploys are noticed only when CloudFormation refuses one")
         self._is_usable = False
 
     def _bucket_exists(self) -> bool:

@@ -1,4 +1,4 @@
-"""Who has the lease of a stack, since when, and what they deploy."""
+"""The terms of a stack's lease: its holder, since when, and the commit that is deployed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fleet.artifacts.builds.lease import Terms
+from fleet.core.digests import commit_words
 
 DEPLOYS, DESTROYS = "deploys", "destroys"
-SHORT = 12
-"""Characters of a commit's id for people."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,9 @@ class StackTerms(Terms):
         """What is deployed, as a clause; "" if that is unknown."""
         if self.commit is None or self.action != DEPLOYS:
             return ""
-        return f" from commit {self.commit[:SHORT]}{' with uncommitted changes' if self.uncommitted else ''}"
+        return f" from commit {commit_words(self.commit, uncommitted=self.uncommitted)}"
 
     def __str__(self) -> str:
-        """For people."""
-        return f"{self.holder} {self.action} it since {self.since:%H:%M:%S} UTC{self.source}"
+        """One clause."""
+        verb = "deploying" if self.action == DEPLOYS else "deleting"
+        return f"{self.holder} has been {verb} it since {self.since:%H:%M:%S} UTC{self.source}"

@@ -253,7 +253,7 @@ class TestOutput:
             "2026-11-27T10:30:00Z  runs now",
             "  by: assumed-role/Deploy/anna (GitHub claims: ben)",
             "  run: https://github.com/search/fleet/actions/runs/42",
-            "  commit: cccccccccccc, with uncommitted changes",
+            "  commit: cccccccccccc with uncommitted changes",
             "  `instance.count`: 1 → 2",
         ]
 

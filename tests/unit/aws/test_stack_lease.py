@@ -116,8 +116,8 @@ def test_a_second_command_waits_and_names_who_has_the_stack_since_when_from_whic
     assert other is not None
     assert other.holder == "user/alice"
     assert notice == (
-        f"{STACK}: user/alice deploys it since {other.since:%H:%M:%S} UTC from commit aaaaaaaaaaaa;"
-        " waiting until that has ended"
+        f"{STACK}: user/alice has been deploying it since {other.since:%H:%M:%S} UTC from commit aaaaaaaaaaaa;"
+        " waiting for it to end"
     )
 
 

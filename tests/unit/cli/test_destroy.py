@@ -115,7 +115,7 @@ class TestPromoted:
     def test_yes_is_not_enough_for_a_script(self, typed: Typed, promoted: dict[str, Deletion]) -> None:
         done = typed("destroy", "--env", "dev", "--yes", "sentences")
         assert (done.code, len(promoted)) == (1, 2)
-        assert "FL533: --yes: dev is promoted from staging" in done.err
+        assert "FL533: `--yes` does not confirm a deletion in dev, which is promoted" in done.err
         assert "pass --confirm sentences" in done.err
 
     def test_a_script_passes_the_name(self, typed: Typed, promoted: dict[str, Deletion]) -> None:

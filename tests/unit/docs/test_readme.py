@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fleet.cli.commands import app
-from fleet.review.base_tree import PARTS
+from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from fleet_folder import ROOT
 
 TEXT = (ROOT / "README.md").read_text()
@@ -19,7 +19,7 @@ TEXT = (ROOT / "README.md").read_text()
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The shipped fleet without its model repositories."""
-    for each in (ROOT / part for part in PARTS):
+    for each in (ROOT / part for part in SYNTHESIS_INPUTS):
         if each.is_dir():
             shutil.copytree(each, tmp_path / each.name)
         elif each.is_file():

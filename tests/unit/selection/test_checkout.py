@@ -84,6 +84,18 @@ def test_a_profile_counts_for_the_endpoints_that_it_reaches(
     assert dirty(fleet, "bert-large", "zoo") == []
 
 
+def test_only_the_endpoints_that_read_a_file_differ_by_it(
+    fleet: FleetFolder, repository: GitRepository
+) -> None:
+    fleet.write("profiles/tiny.yaml", "instance: {type: ml.g5.2xlarge}\n")
+    assert {name: of(fleet).differs(name) for name in ("bert-small", "zoo")} == {
+        "bert-small": True,
+        "zoo": False,
+    }
+    fleet.environment("tags: {stage: other}\n")
+    assert of(fleet).differs("zoo")
+
+
 def test_a_locked_deploy_reads_no_repositories(fleet: FleetFolder, repository: GitRepository) -> None:
     fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
     fleet.write("locks/dev/zoo.lock.yaml", "")
