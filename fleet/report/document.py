@@ -116,6 +116,7 @@ def pending_record(each: PendingPromotion) -> dict[str, object]:
         "content": list(each.content),
         "cost": {"certain": each.certain_price, "min": _cost(each.least), "max": _cost(each.most)},
         "refused_by": list(each.codes),
+        "permitted": list(each.permitted),
         "problem": each.problem or None,
     }
 

@@ -10,7 +10,13 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
-from fleet.report.pending_promotion import MAX_PENDING, REFUSED, pending_lines, refusal_lines
+from fleet.report.pending_promotion import (
+    MAX_PENDING,
+    MIN_PENDING,
+    REFUSALS_TITLE,
+    pending_lines,
+    refusal_lines,
+)
 from fleet.report.repeated_lines import RepeatedLines
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
@@ -145,9 +151,8 @@ def _environment(place: EnvironmentChange, shown: Keys, told: Keys, *, lists: bo
         yield from (f"- ⚠ {inline_code(each.text)}{_names(each.names) * lists}" for each in warnings)
         yield ""
     if place.pending:
-        yield from (
-            f"- {inline_code(each, MAX_LINE)}" for each in pending_lines(place.pending, MAX_PENDING[lists])
-        )
+        for line in pending_lines(place.pending, MAX_PENDING if lists else MIN_PENDING):
+            yield f"- {inline_code(line.text, MAX_LINE)}{_names(line.names) * lists}"
         yield ""
     if lists:
         yield from _findings(place, repeated)
@@ -181,8 +186,8 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
-    if refused := refusal_lines(place.pending, MAX_PENDING[True]):
-        yield from _folded(REFUSED, refused)
+    if refused := refusal_lines(place.pending, MAX_PENDING):
+        yield from _folded(REFUSALS_TITLE, refused)
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
             yield from _folded(f"{count_of(len(findings), 'finding')} {name}", repeated.findings(findings))

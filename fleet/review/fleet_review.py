@@ -179,6 +179,7 @@ def _environment(
     shared = tuple(compare(earlier, later)) if earlier and later else ()
     project = pair.after.project or pair.before.project
     appeared, fixed = _findings(pair, today)
+    pending = pending_review(pair.before, pair.after, today)
     return EnvironmentChange(
         name=pair.name,
         region=project.environment.region if project else "",
@@ -187,8 +188,8 @@ def _environment(
         permissions=permission_changes(earlier, later) if earlier and later else (),
         new=appeared,
         fixed=fixed,
-        pending=pending_review(pair.before, pair.after, today),
-        notes=_notes(pair),
+        pending=pending.promotions,
+        notes=(*_notes(pair), *pending.notes),
         currency=prices.currency,
     )
 
