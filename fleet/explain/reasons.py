@@ -166,7 +166,7 @@ def _price(endpoint: EndpointContext, prices: PriceBook) -> Decision:
     return Decision(
         group="instance",
         what="price per hour",
-        value=f"{'' if price.certain else '~'}{value} {prices.currency}",
+        value=f"{price.sign}{value} {prices.currency}",
         reason=f"{' to '.join(map(str, counts))} x {price.hourly} {prices.currency}"
         f" on demand in {region}; {price.origin}",
         facts=() if is_own else (dated_facts(STATED if price.certain else EC2),),

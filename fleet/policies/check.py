@@ -13,7 +13,16 @@ from fleet.findings import Finding, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
-from fleet.policies.limits import computed_costs, cost_text, exact, limit_breaches, money, unpriced
+from fleet.policies.limits import (
+    amount,
+    computed_costs,
+    cost_text,
+    exact,
+    limit_breaches,
+    money,
+    monthly_cost,
+    unpriced_cost,
+)
 from fleet.policies.requirements import requirement_breaches
 from fleet.policies.scope import is_about, is_of_environment
 from fleet.policies.security_fixes import security_breaches
@@ -130,19 +139,19 @@ class PolicyCheck:
             if not any(each.name in checked for each in members):
                 continue
             counted = members
-            if _monthly(members) > limit:
+            if monthly_cost(members) > limit:
                 counted = [each for each in members if not excuses(each.name)]
             known = [each for each in counted if each.name in checked]
             rule = f"allows {money(limit, self._currency)} a month"
-            if known and _monthly(counted) > limit:
+            if known and monthly_cost(counted) > limit:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
                 yield at.name, breach_finding(breach, file, index, mark, more)
             elif known:
-                priceless = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
-                if priceless:
-                    breach, at = _unknown_budget(team, counted, priceless, known, rule)
+                unpriced = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
+                if unpriced:
+                    breach, at = _unknown_budget(team, counted, unpriced, known, rule)
                     yield at.name, breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
             for subject in known:
                 for breach in computed_costs(subject, key, "FL955", rule):
@@ -155,10 +164,7 @@ class PolicyCheck:
     ) -> tuple[Breach, Subject]:
         by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
         at = next(each for each in by_cost if each.name in checked)
-        shares = [
-            f"{each.name} {money(each.spending.cost.monthly, self._currency)}"
-            for each in by_cost[:MAX_SHARES]
-        ]
+        shares = [f"{each.name} {amount([each])}" for each in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment
         breach = Breach(
@@ -203,19 +209,14 @@ class PolicyCheck:
 
 
 def _unknown_budget(
-    team: str, counted: Sequence[Subject], priceless: Sequence[Subject], checked: Sequence[Subject], rule: str
+    team: str, counted: Sequence[Subject], unpriced: Sequence[Subject], checked: Sequence[Subject], rule: str
 ) -> tuple[Breach, Subject]:
     """A warning where the cost of a team cannot be compared, and the checked endpoint at which it stands."""
     names = {each.name for each in checked}
-    first, *others = sorted(priceless, key=lambda each: each.name not in names)
+    first, *others = sorted(unpriced, key=lambda each: each.name not in names)
     also = f", as are the costs of {', '.join(each.name for each in others[:MAX_SHARES])}" if others else ""
     effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(counted)}"
-    breach = unpriced(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
+    breach = unpriced_cost(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
     return (
         (breach, first) if first.name in names else (replace(breach, path=checked[0].most.path), checked[0])
     )
-
-
-def _monthly(subjects: Collection[Subject]) -> Decimal:
-    """What all of them cost a month at the most, as far as it is known."""
-    return sum((each.spending.cost.monthly for each in subjects), Decimal(0))

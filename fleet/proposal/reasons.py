@@ -38,7 +38,7 @@ class RegionPrices:
         """An instance type with its price in each of the regions."""
         prices = {region: self.book.price(instance_type, region) for region in self.regions}
         known = [
-            f"{'' if price.certain else '~'}{price.hourly.normalize():f} {self.book.currency} in {region}"
+            f"{price.sign}{price.hourly.normalize():f} {self.book.currency} in {region}"
             for region, price in prices.items()
             if price is not None
         ]

@@ -1,11 +1,13 @@
-"""What a change does to a fleet: its environments, and one line about all of them."""
+"""A change of a fleet: its environments, and one line about all of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
+from fleet.catalog.prices import COMPUTED_SIGN, computed_formula
 from fleet.core.sizes import count_of
+from fleet.report.cost import MONTH
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.product_change import ProductChange
 from fleet.selection.executed_files import ExecutedFile
@@ -19,19 +21,19 @@ class FleetChange:
     Attributes:
         reference: What the user named.
         commit: The commit that both have in common.
+        prices: Those of the change, of which the costs before are as well.
         executed: The files that differ and that a deploy may execute: no template shows what they do.
         product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
-        prices: Those of the change, of which the costs before are as well.
     """
 
     reference: str
     commit: str
     environments: tuple[EnvironmentChange, ...]
+    prices: PriceBook
     executed: tuple[ExecutedFile, ...] = ()
     product: ProductChange | None = None
     notes: tuple[str, ...] = ()
-    prices: PriceBook = PriceBook()  # noqa: RUF009 - it is frozen
 
     @cached_property
     def differing(self) -> tuple[EnvironmentChange, ...]:
@@ -62,6 +64,13 @@ class FleetChange:
         parts = [f"edits what a deploy runs ({count_of(len(self.executed), 'file')})"] * bool(self.executed)
         parts += [f"{each.name}: {each.verdict}" for each in self.differing] or [self.rest]
         return "; ".join(parts)
+
+    @property
+    def basis(self) -> str:
+        """The hours and prices of all costs, and the formula where one has a computed price in it."""
+        computed = any(each.has_computed_costs for each in self.differing)
+        legend = f"; {COMPUTED_SIGN}: {computed_formula()}" if computed else ""
+        return f"a month is {MONTH} hours; {self.prices.words}{legend}"
 
     @property
     def warnings(self) -> tuple[str, ...]:

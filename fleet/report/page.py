@@ -69,7 +69,7 @@ def page(found: FleetChange) -> str:
     if found.product and found.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {found.commit[:12]}; a month is 720 hours; {found.prices.words}"
+    foot = f"compared with {found.commit[:12]}; {found.basis}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -86,7 +86,7 @@ def page(found: FleetChange) -> str:
 
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
-    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in place.notes)
+    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
     yield from (f"<p>{_with_code(each)}</p>" for each in pending_lines(place.pending))
     repeated = RepeatedLines(place.groups)
     if place.groups:
