@@ -88,7 +88,7 @@ def computed_formula() -> str:
 
 
 def price_list() -> PriceList:
-    """What the catalog's prices are of."""
+    """Sources of the catalog's prices."""
     stated, ec2, other = (data_file(each) for each in (STATED, EC2, OTHER))
     return PriceList(
         date=stated["date"].isoformat(),

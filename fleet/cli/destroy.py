@@ -103,7 +103,7 @@ def _leases(access: Access, steps: Steps) -> StackLeases:
 
 
 def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:
-    """What would be deleted; what a selector fits may never have been deployed."""
+    """The stacks to delete; what a selector fits may never have been deployed."""
     try:
         return plan_deletion(access, name)
     except FindingsError:

@@ -36,7 +36,7 @@ def decisions(
     prices: PriceBook,
     wrong_lock: Sequence[Finding] = (),
 ) -> tuple[Decision, ...]:
-    """What follows from the spec in its environment, group by group.
+    """Decisions that follow from the spec in its environment, group by group.
 
     Args:
         endpoint: What could be decided.

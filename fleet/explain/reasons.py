@@ -19,7 +19,7 @@ from fleet.spec.prices import PriceBook
 
 
 def reasons(endpoint: EndpointContext, prices: PriceBook) -> Iterator[Decision]:
-    """What the spec, the lock's models and the catalog decide, without any place in the account."""
+    """Decisions by the spec, the lock's models and the catalog, without any place in the account."""
     yield from _image(endpoint)
     yield from _instance(endpoint)
     yield host_image(endpoint)
@@ -143,7 +143,7 @@ def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _others(endpoint: EndpointContext) -> str:
-    """What else instances may be, by raw properties."""
+    """Other instances that raw properties lead to."""
     return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
 
 

@@ -35,7 +35,7 @@ MAX_SHARES = 3
 
 
 def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
-    """What policies refuse of endpoints, or will soon, and what is wrong with policies and prices.
+    """Findings of what policies refuse of endpoints, or will soon, and of mistakes in policies and prices.
 
     A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
     the cost of a team.
@@ -56,7 +56,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
 def refusals(
     project: Project, subjects: Sequence[Subject], today: date, *, of_environment: bool = False
 ) -> Mapping[str, list[Finding]]:
-    """What policies refuse of endpoints, by endpoint; with `of_environment` also of their environment."""
+    """Errors of policies by endpoint; with `of_environment` also those of their environment."""
     check, found = (
         PolicyCheck(project, subjects, today, of_environment),
         defaultdict[str, list[Finding]](list),
@@ -80,7 +80,7 @@ class PolicyCheck:
     _unread: list[str] = field(default_factory=list)
 
     def findings(self, file: PolicyFile) -> Iterator[Finding]:
-        """What one policy refuses, and what is to be done about its exceptions."""
+        """Findings of one policy, and of its exceptions."""
         exceptions = Exceptions(file, self.project.environment.environment, self.today)
         yield from with_endpoints(self.breaches(file, exceptions))
         project, names = self.project, {each.name for each in self.subjects}
@@ -88,7 +88,7 @@ class PolicyCheck:
         yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
     def breaches(self, file: PolicyFile, exceptions: Exceptions) -> Iterator[tuple[str, Finding]]:
-        """What one policy refuses, each with its endpoint."""
+        """Findings of one policy, each with its endpoint."""
         environment = self.project.environment.environment
         for index, statement in enumerate(file.policy.statements):
             if is_of_environment(statement.when, environment):

@@ -30,7 +30,7 @@ RELEASES = "triton.releases"
 
 
 def limit_breaches(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
-    """What an endpoint breaks of a statement's limits, except what is of all endpoints of a team."""
+    """Limits of a statement that an endpoint breaks, except what is of all endpoints of a team."""
     yield from _instances(statement, subject)
     yield from _gpus(statement, subject)
     yield from _regions(statement, subject)
@@ -223,7 +223,7 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
 def _of_release(
     allowed: Mapping[str, date | None], release: str, today: date, path: KeyPath, found: str
 ) -> Iterator[Breach]:
-    """What a statement has to one release that an endpoint runs."""
+    """Breaches of a statement by one release that an endpoint runs."""
     others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
     remedy = f"write {listed(others, 'or')}" if others else "have the policy allow another release"
     severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"

@@ -1,4 +1,4 @@
-"""What a change does to one endpoint of one environment: in words, in AWS, to its calls and its costs."""
+"""A change's effect on one endpoint of one environment: in words, in AWS, to its calls and its costs."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 NAME = "NAME"
 """Stands for the name of each endpoint in a text that several have in common."""
 _HASH = re.compile(r"[0-9A-F]{8,}$")
-"""What the CDK adds to a logical id: it follows from the endpoint's own configuration."""
+"""The suffix that the CDK adds to a logical id: it follows from the endpoint's own configuration."""
 MAX_NAMES = 3
 """So few names take the place of their number."""
 

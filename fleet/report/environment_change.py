@@ -93,7 +93,7 @@ class EnvironmentChange:
 
     @property
     def quotas(self) -> tuple[QuotaChange, ...]:
-        """What these endpoints alone ask of the account's quotas."""
+        """The quotas of the account that these endpoints alone count against."""
         return quota_changes(self.endpoints)
 
     @property

@@ -47,7 +47,7 @@ class FleetChange:
 
     @property
     def phrase(self) -> str:
-        """What is true of an environment without a difference.
+        """The words for an environment without a difference.
 
         "Nothing changes" is a promise: it is not made where what a deploy runs, or its context, differs.
         """
@@ -74,5 +74,5 @@ class FleetChange:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reviewer has to know of the whole."""
+        """Facts about the whole that a reviewer has to know."""
         return (*([self.product.verdict] if self.product else ()), *self.notes)

@@ -61,10 +61,10 @@ class FleetPrices(Document):
     currency: Annotated[str, StringConstraints(pattern="^[A-Z]{3}$")] = CURRENCY
     """Three letters: of the prices below, of every report, and of `monthly_cost` in policies."""
     usd_rate: Annotated[float, Field(gt=0, le=1e9)] | None = None
-    """What one US dollar costs in `currency`: converts the catalog's prices. Default: with another `currency`
+    """Price of one US dollar in `currency`: converts the catalog's prices. Default: with another `currency`
     than USD, prices that are not below are unknown."""
     discount: Annotated[Share, AfterValidator(_discount)] | None = None
-    """Discount on the catalog's prices, such as `12%`; it does not apply to the prices below."""
+    """Discount on the catalog's prices: below 100%, such as `12%`. It does not apply to the prices below."""
     prices: dict[RegionName, dict[TypeName, HourlyPrice]] = Field(default_factory=dict)
     """Price of one instance for an hour, by region and by instance type. Default: the catalog's."""
 

@@ -75,10 +75,9 @@ def test_the_sums_of_owners_count_what_is_unknown() -> None:
 
 
 def test_the_sum_of_an_owner_is_marked_where_a_price_in_it_is_computed() -> None:
-    costs = {"least": cost("1", "2"), "most": cost("1", "2")}
-    found = fleet(
-        change("ours", owner="search", certain_price=False, **costs), change("theirs", owner="ads", **costs)
-    )
+    more = cost("1", "2")
+    ours = change("ours", owner="search", certain_price=False, least=more, most=more)
+    found = fleet(ours, change("theirs", owner="ads", least=more, most=more))
     text = markdown(found, 0).replace("\\~", "~")
     assert "by owner: ads: +720.00 USD a month; search: ~+720.00 USD a month" in text
 
