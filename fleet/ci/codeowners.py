@@ -15,7 +15,7 @@ from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.owner import EndpointOwner, Owner
-from fleet.spec.prices import PRICES
+from fleet.spec.prices import PRICES, PRICES_SCHEMA
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
@@ -56,8 +56,8 @@ class _Owned:
 def codeowners(root: Path, top: Path) -> list[str]:
     """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
 
-    A policy whose owner has no contact for such a file has no line. prices.yaml belongs to the owner of
-    policies/platform.yaml. Policies and prices are the last, so no line of a spec overrides theirs.
+    A policy whose owner has no contact for such a file has no line. prices.yaml and its schema belong to the
+    owner of policies/platform.yaml. Policies and prices are the last, so no line of a spec overrides theirs.
 
     Args:
         root: The fleet.
@@ -87,7 +87,8 @@ def codeowners(root: Path, top: Path) -> list[str]:
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
     """The lines of policies, and of the prices at which they compare costs."""
     owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
-    prices = {root / PRICES: platform_reviewer(root)} if (root / PRICES).is_file() else {}
+    files = [file for name in (PRICES, PRICES_SCHEMA) if (file := root / name).is_file()]
+    prices = {file: platform_reviewer(root) for file in files}
     yield from (f"{pattern_of(file, top)} {name}" for file, name in {**owners, **prices}.items() if name)
 
 

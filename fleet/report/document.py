@@ -55,6 +55,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         "environment": each.name,
         "region": each.region,
         "verdict": phrase if each.is_empty else each.verdict,
+        "price_note": each.price_note,
         "notes": list(each.notes),
         "difference": _difference(each.money),
         "not_in_difference": list(each.unpriced),

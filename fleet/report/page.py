@@ -52,7 +52,7 @@ svg text{font-size:17px}}
 .before{fill:#9aa5b1}.after{fill:#0969da}.more{opacity:.35}svg text.in{fill:#fff}
 """
 HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} a month, max")
-"""Of the table's columns, with the currency; on a narrow screen each stands before its value."""
+"""Columns of the table, with the currency; on a narrow screen each stands before its value."""
 
 
 def page(found: FleetChange) -> str:
@@ -70,7 +70,7 @@ def page(found: FleetChange) -> str:
     if found.product and found.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {short_commit(found.commit)}; a month is 720 hours; {found.prices.words}"
+    foot = f"compared with {short_commit(found.commit)}; {found.basis}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -87,7 +87,7 @@ def page(found: FleetChange) -> str:
 
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
-    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in place.notes)
+    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
     for line in pending_lines(place.pending):
         yield f"<div>{_with_code(line.text)}{_folded('which', line.names)}</div>"
     repeated = RepeatedLines(place.groups)

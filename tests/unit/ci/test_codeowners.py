@@ -64,13 +64,15 @@ def test_a_policy_is_its_owners_where_that_has_a_contact(folder: FleetFolder) ->
 
 def test_prices_belong_to_the_owner_of_the_platforms_policy(folder: FleetFolder) -> None:
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
+    folder.write("prices.schema.json", "{}")
     assert lines(folder) == []
     folder.write(
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
-    assert lines(folder)[-2:] == [
+    assert lines(folder)[-3:] == [
         "/policies/platform.yaml @example/platform",
         "/prices.yaml @example/platform",
+        "/prices.schema.json @example/platform",
     ]
 
 

@@ -94,6 +94,11 @@ class TestEqualChanges:
             == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
         )
 
+    def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
+        text = markdown(fleet(pending=(pending(certain_price=False),)), 0)
+        assert "+2,880.00 USD a month at max" in text
+        assert "~: computed from EC2's price of the same size and region times" in text
+
     def test_that_one_is_refused_for_are_a_line_of_their_own(self) -> None:
         assert len(list(pending_lines([pending("a"), pending("b", by_policies=(GPUS,))]))) == 2
 
