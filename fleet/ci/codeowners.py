@@ -59,8 +59,8 @@ def codeowners(root: Path, top: Path) -> list[str]:
     """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
 
     A policy whose owner has no contact for such a file has no line. prices.yaml, which need not exist,
-    belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`. Policies and
-    prices are the last, so no line of a spec overrides theirs.
+    belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`. Policies
+    and prices are the last, so no line of a spec overrides theirs.
 
     Args:
         root: The fleet.
@@ -90,8 +90,8 @@ def codeowners(root: Path, top: Path) -> list[str]:
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
     """The lines of policies, and of the prices at which they compare costs.
 
-    The prices need not exist: GitHub takes the reviewers of a pull request from the file of its base, so their
-    line has to be there before they are.
+    The prices need not exist: GitHub takes the reviewers of a pull request from the file of its base, so
+    their line has to be there before they are.
     """
     owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
     yield from (f"{pattern_of(file, top)} {name}" for file, name in owners.items() if name)

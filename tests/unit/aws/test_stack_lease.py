@@ -94,7 +94,7 @@ def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
 ) -> None:
     content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
     commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
-    terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))  # noqa: S106
+    terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
     seen = Lease(commands.s3, PLACE.bucket, KEY, terms).seen()
     assert seen is not None
     assert seen.remaining <= VALID_SECONDS
