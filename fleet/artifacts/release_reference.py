@@ -86,7 +86,7 @@ def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> 
 
 
 def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
-    """Check that a commit has the archives and the image that a release ran: the record may have been changed.
+    """Check that a commit has the archives and the image that a release ran: a record may have been changed.
 
     The specs are not compared: the record has that of the release with the layers of then, and the commit's
     is restored with those of now. If the commit's lock has an image without a digest, any digest will do.
