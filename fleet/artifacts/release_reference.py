@@ -86,13 +86,25 @@ def commit_of(release: Release, releases: Sequence[Release], lock_file: str) -> 
 
 
 def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> None:
-    """Check that a commit has the archives that a release ran: the record is only as true as its writer.
+    """Check that a commit has the archives and the image that a release ran: a record may have been changed.
+
+    The specs are not compared: the record has that of the release with the layers of then, and the commit's
+    is restored with those of now. If the commit's lock has an image without a digest, any digest will do.
 
     Raises:
         FindingsError: they are others.
     """
-    ran = {each.digest for each in release.archives}
-    if ran != {each.digest for each in restored.lock.archives.values()}:
-        message = f"{name} did not run the archives that the lock in {restored.commit} names"
+    lock, image = restored.lock, restored.lock.image
+    is_same_image = (
+        release.image == image.digest if image and image.digest else bool(release.image) == bool(image)
+    )
+    if {each.digest for each in release.archives} != {each.digest for each in lock.archives.values()}:
+        what = "archives"
+    elif not is_same_image:
+        what = "image"
+    else:
+        what = ""
+    if what:
+        message = f"{name} did not run the {what} that the lock in {restored.commit} names"
         hint = "name a commit if you want what it has; the record may have been changed"
         raise FindingsError([Finding(code=NO_COMMIT, message=message, hint=hint)])

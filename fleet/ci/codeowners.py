@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from fleet.findings import Finding, FindingsError, all_of
@@ -25,6 +25,7 @@ from fleet.spec.values import Name
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
 PLATFORM = "platform.yaml"
 """The policy whose owner is the platform's; `fleet init` writes it."""
+MONTHLY_COST = "monthly_cost"
 _NAME = TypeAdapter[str](Name)
 
 
@@ -37,11 +38,12 @@ class _Parts(BaseModel):
 
 
 class _Policy(BaseModel):
-    """The key of a policy by which its file has an owner."""
+    """The keys of a policy by which its file and the prices have owners."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
     owner: Owner | None = None
+    statements: list[dict[str, object]] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ class _Owned:
 def codeowners(root: Path, top: Path) -> list[str]:
     """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
 
-    A policy whose owner has no contact for such a file has no line. prices.yaml and its schema belong to the
-    owner of policies/platform.yaml. Policies and prices are the last, so no line of a spec overrides theirs.
+    A policy whose owner has no contact for such a file has no line. prices.yaml, which need not exist,
+    belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`. Policies
+    and prices are the last, so no line of a spec overrides theirs.
 
     Args:
         root: The fleet.
@@ -85,11 +88,23 @@ def codeowners(root: Path, top: Path) -> list[str]:
 
 
 def _of_policies(root: Path, top: Path) -> Iterator[str]:
-    """The lines of policies, and of the prices at which they compare costs."""
+    """The lines of policies, and of the prices at which they compare costs.
+
+    The prices need not exist: GitHub takes the reviewers of a pull request from the file of its base, so
+    their line has to be there before they are.
+    """
     owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
-    files = [file for name in (PRICES, PRICES_SCHEMA) if (file := root / name).is_file()]
-    prices = {file: platform_reviewer(root) for file in files}
-    yield from (f"{pattern_of(file, top)} {name}" for file, name in {**owners, **prices}.items() if name)
+    yield from (f"{pattern_of(file, top)} {name}" for file, name in owners.items() if name)
+    names = [platform_reviewer(root)]
+    if names == [None]:
+        names = [name for file, name in owners.items() if MONTHLY_COST in _limits(file)]
+    if reviewers := " ".join(dict.fromkeys(filter(None, names))):
+        yield from (f"{pattern_of(root / file, top)} {reviewers}" for file in (PRICES, PRICES_SCHEMA))
+
+
+def _limits(policy: Path) -> set[str]:
+    """The keys of a policy's statements."""
+    return {key for each in validate(_Policy, read_source(policy)).statements for key in each}
 
 
 def policy_reviewer(file: Path) -> str | None:

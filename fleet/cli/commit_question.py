@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import typer
 
@@ -20,10 +22,12 @@ MAX_FILES = 5
 """Files that are listed; the others are counted."""
 
 
-def committed_checkout(project: Project, *, locked: bool, allow_dirty: bool) -> Checkout:
+def committed_checkout(
+    project: Project, *, locked: bool, allow_dirty: bool, restored: Iterable[Path] = ()
+) -> Checkout:
     """The commit that endpoints are deployed from, if the user agrees to what differs from it.
 
-    Nobody is asked outside of Git, or if `allow_dirty`.
+    Nobody is asked outside of Git, if `allow_dirty`, or about files that a rollback has restored.
 
     Raises:
         FindingsError: files are not committed, and nobody can be asked: in CI, or without a terminal.
@@ -36,12 +40,13 @@ def committed_checkout(project: Project, *, locked: bool, allow_dirty: bool) -> 
         if allow_dirty:
             return Checkout()
         raise
-    if not found.uncommitted or allow_dirty:
+    files = sorted({*found.uncommitted}.difference(Path(os.path.realpath(each)) for each in restored))
+    if not files or allow_dirty:
         return found
-    number = len(found.uncommitted)
+    number = len(files)
     subject = f"{count_of(number, 'file')} of what {project.environment.environment} would run"
     problem = f"{subject} {'differs' if number == 1 else 'differ'} from the last commit:"
-    names = [str(place_in(project.root, each)) for each in [*found.uncommitted][:MAX_FILES]]
+    names = [str(place_in(project.root, each)) for each in files[:MAX_FILES]]
     more = [f"and {number - len(names)} more"] if number > len(names) else []
     if is_ci(os.environ) or not sys.stdin.isatty():
         message = " ".join([problem, ", ".join(names), *more])

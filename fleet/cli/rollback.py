@@ -11,6 +11,7 @@ from fleet.artifacts.release_reference import RELEASE_ID, release_to_restore
 from fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
 from fleet.cli.arguments import Endpoint, Env, Profile
 from fleet.cli.aws_access import connect
+from fleet.cli.commit_question import committed_checkout
 from fleet.cli.current_fleet import current_project
 from fleet.cli.deploy import deploy as deploy_command
 from fleet.cli.output import say
@@ -64,6 +65,8 @@ def rollback(
     if others and project.spec_files.get(endpoint) in files:
         say(f"the spec is also that of {', '.join(others)}")
     if deploy:
+        restored = current_project(env, endpoint)
+        committed_checkout(restored, locked=True, allow_dirty=False, restored=release.contents)
         deploy_command(env, [endpoint], locked=True, allow_dirty=True, profile=profile)
     elif files:
         locked = "" if project.is_promoted else " --locked"

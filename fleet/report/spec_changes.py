@@ -137,7 +137,13 @@ def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {**data, "models": {each["archive"]: each for each in data["models"]}}
+    match data.get("models"):
+        case [*models] if all(
+            isinstance(each, dict) and isinstance(each.get("archive"), str) for each in models
+        ):
+            return {**data, "models": {each["archive"]: each for each in models}}
+        case _:  # a record of another contract is compared as it is
+            return {**data}
 
 
 def _placed(value: Any, path: KeyPath, loaded: LoadedSpec, root: Path) -> Any:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.selection.git import ignored_files, uncommitted_files
+from fleet.selection.git import tracked_files, uncommitted_files
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths
 from fleet.selection.work_tree import work_tree
+from fleet.spec.prices import PRICES
 from fleet.spec.project import Project
+from fleet.spec.spec_files import OWN_FOLDERS, policy_files
 
 CDK_SETTINGS = "cdk.json"
 """Its `context` goes into templates."""
@@ -39,15 +41,22 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
     """The commit of a project, and what of its endpoints differs from it.
 
     The files are those that `changed:` knows: specs with their layers, locks, policies and the environment's
-    file; unless the deploy is `locked`, model repositories and the folders of images as well.
+    file; unless the deploy is `locked`, model repositories and the folders of images as well. Of files that
+    Git ignores, those count that decide what runs; weights and other files of repositories do not.
 
     Raises:
         CannotRunError: Git refuses to read the clone, as it does where it belongs to another user.
     """
     tree, file = work_tree(project.root), project.environment_source.file
-    if tree is None or ignored_files(project.root, [file.relative_to(project.root).as_posix()]):
+    if tree is None:
+        return Checkout()
+    commit, differing = uncommitted_files(tree)
+    tracked = tracked_files(tree)
+    own = [Path(os.path.realpath(project.root / each)) for each in OWN_FOLDERS]
+    if not any(each.is_relative_to(folder) for each in (*tracked, *differing) for folder in own):
         return Checkout()  # an ignored fleet is of no commit, whatever clone is around it
-    commit, files = uncommitted_files(tree)
+    overlooked = (each for each, is_overlooked in tracked.items() if is_overlooked)
+    files = sorted({*differing, *overlooked, *_deciding_files(project).difference(tracked)})
     inputs = FleetInputs(project, locked=locked)
     paths = FleetPaths(
         project.fleet,
@@ -64,3 +73,14 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
     }
     uncommitted = {file: names for file, names in readers.items() if names or file in shared}
     return Checkout(commit=commit, uncommitted=uncommitted)
+
+
+def _deciding_files(project: Project) -> set[Path]:
+    """The files that decide what endpoints run, links followed; not those of model repositories."""
+    files = [project.environment_source.file, project.root / CDK_SETTINGS, project.root / PRICES]
+    files += policy_files(project.root)[0]
+    for name in project.endpoints:
+        loaded = project.specs.readable(name)
+        files += [project.lock_file(name), project.spec_files[name]]
+        files += [each.source.file for each in loaded.layers] if loaded else []
+    return {Path(os.path.realpath(each)) for each in files if each.is_file()}

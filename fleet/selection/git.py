@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -17,6 +18,9 @@ MAX_PATH_BYTES = 4096
 """The length of a path; a longer one is not looked for. Linux has the same limit."""
 REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE, SUBMODULE_MODE = 0o100644, 0o100755, 0o120000, 0o160000
 """What Git records of a file's mode. Source: git-fast-import(1), "filemodify"."""
+SHA1_DIGITS = 40
+"""Of an id; a repository with longer ones uses SHA-256. Source: git-init(1), `--object-format`."""
+CHUNK_BYTES = 1 << 20
 FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
 _LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
 _ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
@@ -56,6 +60,36 @@ def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
     commit = merge_base(tree, "HEAD") if is_commit(tree, "HEAD") else None
     empty = tree.run("hash-object", "-t", "tree", "--stdin").stdout.decode("ascii").strip()
     return commit, sorted(_differing(tree, commit or empty))
+
+
+def tracked_files(tree: WorkTree) -> dict[Path, bool]:
+    """The files of the index, each with whether it differs from there and `git diff` was told not to see it.
+
+    That is what `git update-index` does with `--assume-unchanged` and `--skip-worktree`; a sparse checkout is
+    made with the latter. A submodule with such a flag counts as differing.
+
+    Raises:
+        CannotRunError: Git cannot read the work tree.
+    """
+    found = dict[Path, bool]()
+    for entry in _entries(tree, "ls-files", "-z", "-v", "--stage"):
+        facts, _, name = entry.partition(b"\t")
+        flag, _, blob, _ = facts.split(b" ")
+        file = tree.top / os.fsdecode(name)
+        found[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob.decode("ascii"))
+    return found
+
+
+def _has_content(file: Path, blob: str) -> bool:
+    """Whether the content of a file, as it is on the disk, has an id of Git; a link has not."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    algorithm = "sha1" if len(blob) == SHA1_DIGITS else "sha256"
+    digest = hashlib.new(algorithm, b"blob %d\0" % file.stat().st_size, usedforsecurity=False)
+    with file.open("rb") as content:
+        while chunk := content.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest() == blob
 
 
 def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:

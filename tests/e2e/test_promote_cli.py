@@ -157,10 +157,15 @@ def test_everything_is_promoted_checked_and_rolled_back_by_one_command_each(
     assert load_lock(file) == lock
 
     for _ in range(2):
-        with pytest.raises((CannotRunError, FindingsError)):
+        with pytest.raises((CannotRunError, FindingsError)) as refused:
             app(["rollback", "sentences", "--env", "prod", "--deploy"], standalone_mode=False)
+        assert "FL527" not in str(refused.value)
         assert capsys.readouterr().out.startswith("sentences in prod is already restored to ")
         assert load_lock(file) == lock
+    environment.write_text(f"{environment.read_text()}tags: {{edited: later}}\n")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(FindingsError, match=r"FL527: 1 file .* environments/prod\.yaml\n"):
+        app(["rollback", "sentences", "--env", "prod", "--deploy"], standalone_mode=False)
 
 
 def test_a_profile_of_another_account_is_refused(promotion: Promotion) -> None:

@@ -71,7 +71,7 @@ class Lease(Generic[AnyTerms]):
     def __init__(self, s3: S3Client, bucket: str, key: str, terms: AnyTerms) -> None:
         self._s3, self._bucket, self._key = s3, bucket, key
         self._terms, self._etag = terms, ""
-        self._content = TypeAdapter(type(terms))
+        self._content, self._longest = TypeAdapter(type(terms)), terms.seconds
 
     def take(self) -> bool:
         """Take it if it is free; return whether that succeeded."""
@@ -88,7 +88,8 @@ class Lease(Generic[AnyTerms]):
         terms = self._content.validate_json(found["Body"].read())
         # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
         age = abs(answered_at(found) - found["LastModified"])
-        remaining = terms.seconds - age.total_seconds()
+        # Whoever may write to the bucket could write any time: no lease lasts longer than one's own.
+        remaining = max(0, min(terms.seconds, self._longest)) - age.total_seconds()
         return SeenLease(terms=terms, etag=found["ETag"], remaining=remaining, written=found["LastModified"])
 
     def take_over(self, seen: SeenLease[AnyTerms], build: str = "") -> bool:

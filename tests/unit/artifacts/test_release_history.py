@@ -100,6 +100,25 @@ class TestChanges:
         newest, _ = listed(release(1, spec), release(0, other))
         assert newest.changes[-1] == "`key_of_another_version`: 5 → none"
 
+    @pytest.mark.parametrize(
+        "foreign",
+        [
+            {},
+            {"models": 5},
+            {"models": {"a": "b"}},
+            {"models": ["x"]},
+            {"models": [{}]},
+            {"models": [{"archive": []}]},
+        ],
+        ids=str,
+    )
+    def test_a_recorded_spec_of_another_shape_leaves_the_history_readable(
+        self, spec: dict[str, Any], foreign: dict[str, Any]
+    ) -> None:
+        newest, middle, _ = listed(release(2, spec), release(1, foreign), release(0, spec))
+        assert any(each.startswith("`models") for each in newest.changes)
+        assert any(each.startswith("`models") for each in middle.changes)
+
     def test_a_lock_of_another_contract_shows_only_that_the_content_changed(
         self, spec: dict[str, Any]
     ) -> None:
@@ -180,7 +199,9 @@ class TestReference:
         assert finding.code == "FL528"
         assert finding.message == "no release of sentences in dev is recorded as '2026-11-28T09:30:00Z'"
         assert finding.hint is not None
-        assert finding.hint.startswith("`fleet history sentences --env dev` lists them; a deploy that failed")
+        assert finding.hint.startswith(
+            "`fleet history sentences --env dev` lists them; failed deploys are not"
+        )
 
 
 class TestCommit:
@@ -238,6 +259,40 @@ class TestCommit:
         found = list[Finding]()
         try:
             require_lock_of(release(0, spec), restored, "2026-11-27T09:30:00Z")
+        except FindingsError as error:
+            found = error.findings
+        assert [each.code for each in found] == codes
+
+    @pytest.mark.parametrize(
+        ("ran", "locked", "codes"),
+        [
+            ("d", {"digest": digest("d")}, []),
+            ("e", {"digest": digest("d")}, ["FL532"]),
+            (None, {"digest": digest("d")}, ["FL532"]),
+            ("d", None, ["FL532"]),
+            ("d", {"key": digest("f")}, []),
+            (None, {"key": digest("f")}, ["FL532"]),
+        ],
+    )
+    def test_a_commit_with_another_image_than_the_release_ran_is_refused(
+        self,
+        folder: FleetFolder,
+        spec: dict[str, Any],
+        ran: str | None,
+        locked: dict[str, Any] | None,
+        codes: list[str],
+    ) -> None:
+        lock = {"endpoint": "sentences", "archives": {"sentences": archive("a")}, "image": locked}
+        restored = EarlierRelease(
+            commit=Commit("c" * 40, "2026-11-27", "A change"),
+            contents={},
+            lock=Lock.model_validate(lock),
+            loaded=loaded(folder),
+        )
+        record = release(0, spec).model_copy(update={"image": digest(ran) if ran else None})
+        found = list[Finding]()
+        try:
+            require_lock_of(record, restored, "2026-11-27T09:30:00Z")
         except FindingsError as error:
             found = error.findings
         assert [each.code for each in found] == codes

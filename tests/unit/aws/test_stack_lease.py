@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from embedded_keys import KEYS
 from faulty_s3 import faulty_s3
+from fleet.artifacts.builds.lease import Lease
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.clock import answered_at
 from fleet.aws.deploy import stack_lease
@@ -84,6 +85,20 @@ def test_a_lease_ends_with_its_command_and_is_never_deleted(commands: Commands) 
         assert other is None
         assert commands.content()["seconds"] == VALID_SECONDS
     assert (commands.content()["holder"], commands.content()["seconds"]) == ("user/alice", 0)
+
+
+@pytest.mark.parametrize("seconds", [10**18, 10**400, -(10**400)], ids=["endless", "huge", "negative"])
+@pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_lease_is_valid_no_longer_than_any_command_writes_it(
+    commands: Commands, seconds: int, since: str
+) -> None:
+    content = {"holder": "user/mallory", "token": "x", "build": "", "seconds": seconds, "since": since}
+    commands.s3.put_object(Bucket=PLACE.bucket, Key=KEY, Body=json.dumps(content).encode())
+    terms = StackTerms(holder="user/bob", token="y", seconds=VALID_SECONDS, since=datetime.now(UTC))
+    seen = Lease(commands.s3, PLACE.bucket, KEY, terms).seen()
+    assert seen is not None
+    assert seen.remaining <= VALID_SECONDS
+    assert str(seen.terms).startswith("user/mallory has been deploying it since ")
 
 
 def test_what_ended_before_a_command_began_is_not_told(

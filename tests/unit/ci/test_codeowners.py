@@ -59,20 +59,40 @@ def test_a_policy_is_its_owners_where_that_has_a_contact(folder: FleetFolder) ->
     assert lines(folder) == [
         "/policies/platform.yaml @example/platform",
         "/policies/ads/all.yaml @example/ads",
+        "/prices.yaml @example/platform",
+        "/prices.schema.json @example/platform",
     ]
 
 
-def test_prices_belong_to_the_owner_of_the_platforms_policy(folder: FleetFolder) -> None:
-    folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
-    folder.write("prices.schema.json", "{}")
+def test_prices_belong_to_the_owner_of_the_platforms_policy_before_the_file_exists(
+    folder: FleetFolder,
+) -> None:
     assert lines(folder) == []
     folder.write(
         "policies/platform.yaml", 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
     )
-    assert lines(folder)[-3:] == [
+    expected = [
         "/policies/platform.yaml @example/platform",
         "/prices.yaml @example/platform",
         "/prices.schema.json @example/platform",
+    ]
+    assert lines(folder) == expected
+    folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
+    assert lines(folder) == expected
+
+
+def test_prices_without_a_platforms_policy_belong_to_the_owners_of_policies_of_costs(
+    folder: FleetFolder,
+) -> None:
+    cost = "statements: [{name: cost, monthly_cost: {endpoint: 8000}}]\n"
+    for name in ("search", "ads"):
+        owner = f'owner: {{team: {name}, contact: "@example/{name}"}}'
+        folder.write(f"policies/{name}.yaml", f"policy: {name}\n{owner}\n{cost}")
+    folder.write("policies/other.yaml", 'policy: other\nowner: {team: other, contact: "@example/other"}\n')
+    folder.write("policies/nobody.yaml", f"policy: nobody\n{cost}")
+    assert lines(folder)[-2:] == [
+        "/prices.yaml @example/ads @example/search",
+        "/prices.schema.json @example/ads @example/search",
     ]
 
 

@@ -106,6 +106,23 @@ def test_nobody_is_asked_about_another_endpoint_or_if_it_is_allowed(
     assert found.commit == GitRepository(edited.root).git("rev-parse", "HEAD").strip()
 
 
+@pytest.mark.parametrize("other", [None, "environments/dev.yaml", "cdk.json"])
+def test_what_a_rollback_has_restored_needs_no_answer_and_other_files_do(
+    edited: FleetFolder, monkeypatch: pytest.MonkeyPatch, other: str | None
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    restored = [edited.root / "model_specs/sentences.yaml"]
+    project = open_project(edited.root, "dev")
+    if other is not None:
+        edited.write(other, "{}\n")
+    if other is None:
+        found = committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+        assert [each.name for each in found.uncommitted] == ["sentences.yaml"]
+    else:
+        with pytest.raises(FindingsError, match=f"FL527: 1 file .* {other}"):
+            committed_checkout(project, locked=True, allow_dirty=False, restored=restored)
+
+
 def test_outside_of_git_nobody_is_asked(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     assert agreed(folder) == Checkout()

@@ -118,6 +118,52 @@ def test_ignored_files_such_as_weights_do_not_count(fleet: FleetFolder, reposito
     assert dirty(fleet, "zoo") == []
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_an_edit_that_git_was_told_to_overlook_counts(
+    fleet: FleetFolder, repository: GitRepository, flag: str
+) -> None:
+    for file in ("model_specs/zoo.yaml", "models/zoo/net/1/model.py", "policies/limits.yaml"):
+        fleet.write(file, (fleet.root / file).read_text() if (fleet.root / file).exists() else "policy: x\n")
+    repository.commit()
+    for file in repository.git("ls-files").split():
+        repository.git("update-index", flag, file)
+    assert dirty(fleet, "zoo") == []
+    fleet.write("model_specs/zoo.yaml", f"{(fleet.root / 'model_specs/zoo.yaml').read_text()}# edit\n")
+    fleet.write("models/zoo/net/1/model.py", "class TritonPythonModel: x = 2\n")
+    (fleet.root / "policies/limits.yaml").unlink()
+    assert dirty(fleet, "zoo") == [
+        "model_specs/zoo.yaml",
+        "models/zoo/net/1/model.py",
+        "policies/limits.yaml",
+    ]
+    assert dirty(fleet, "zoo", locked=True) == ["model_specs/zoo.yaml", "policies/limits.yaml"]
+    assert dirty(fleet, "resnet") == ["policies/limits.yaml"]
+
+
+@pytest.mark.parametrize("place", [".gitignore", ".git/info/exclude"])
+def test_ignored_files_that_decide_what_an_endpoint_runs_count(
+    fleet: FleetFolder, repository: GitRepository, place: str
+) -> None:
+    (fleet.root / ".git/info").mkdir(exist_ok=True)
+    files = {
+        "cdk.json": "{}",
+        "environments/dev.yaml": (fleet.root / "environments/dev.yaml").read_text(),
+        "locks/dev/zoo.lock.yaml": "",
+        "model_specs/_folder.yaml": "tags: {a: b}\n",
+        "model_specs/zoo.yaml": f"profile: new\n{(fleet.root / 'model_specs/zoo.yaml').read_text()}",
+        "policies/limits.yaml": "",
+        "prices.yaml": "",
+        "profiles/new.yaml": "tags: {c: d}\n",
+    }
+    repository.git("rm", "--quiet", "--cached", "--ignore-unmatch", *files)
+    fleet.write(place, "".join(f"/{file}\n" for file in files))
+    repository.commit()
+    for file, text in files.items():
+        fleet.write(file, text)
+    fleet.write("locks/dev/resnet.lock.yaml", "")
+    assert dirty(fleet, "zoo") == sorted(files)
+
+
 def test_outside_of_git_the_commit_is_unknown(fleet: FleetFolder) -> None:
     assert of(fleet) == Checkout()
 
