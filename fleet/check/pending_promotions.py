@@ -19,13 +19,17 @@ from fleet.report.pending_promotion import PendingPromotion
 from fleet.rules.apply import rule_findings
 from fleet.rules.names import name_of
 from fleet.spec.membership import promoted_spec
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import LoadedSpec, Project
 
 REFUSED_PROMOTION = "FL522"
 
 
 def pending_promotions(
-    target: Project, today: date | None, names: Collection[str] | None = None
+    target: Project,
+    today: date | None,
+    names: Collection[str] | None = None,
+    prices: PriceBook | None = None,
 ) -> list[PendingPromotion]:
     """The changes that wait for a promotion to an environment, by name, with what it would refuse of them.
 
@@ -33,11 +37,12 @@ def pending_promotions(
         target: An environment that is promoted to.
         today: The day on which policies are checked; None: they are not.
         names: The endpoints that are looked at. Default: all that main or the environment has.
+        prices: The prices of all costs. Default: the fleet's, at which policies are checked in any case.
 
     Raises:
         FindingsError: the environment is not promoted to, or one of those before it is wrong.
     """
-    previews = PromotionPreviews(target)
+    previews = PromotionPreviews(target, prices)
     chosen = [each for each in previews.names if names is None or each in names]
 
     def compared(name: str) -> tuple[PendingPromotion, PromotionPreview | None] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
@@ -18,8 +18,6 @@ from fleet.report.spec_changes import KeyChange
 from fleet.report.wording import MAX_WORDS, finding_line
 from fleet.spec.endpoint import EndpointSpec
 
-MAX_CHARACTERS = 120
-"""The length of one change in a line, such as a mapping that is new."""
 MAX_PENDING, MIN_PENDING = 20, 5
 """Lines in a comment, in a short one the second; the other endpoints are counted."""
 REFUSALS_TITLE = "findings against a promotion"
@@ -82,15 +80,19 @@ class PendingPromotion:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Each difference with both values."""
-        words = (self.machines, *map(self._key, self.changes), *self.content)
-        return tuple(
-            each if len(each) <= MAX_CHARACTERS else f"{each[:MAX_CHARACTERS]}…" for each in words if each
-        )
+        """Each difference with both values, which are shortened to the part that differs."""
+        keys = (f"{each.key} {each.short_values}{self._earlier(each)}" for each in self.changes)
+        return tuple(filter(None, (self.machines, *keys, *self.content)))
 
-    def _key(self, change: KeyChange) -> str:
-        before = next((f" (so far {each.values})" for each in self.earlier if each.path == change.path), "")
-        return f"{change.key} {change.values}{before}"
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Each difference in full, by which endpoints are compared."""
+        return (self.machines, *(f"{each.key} {each.values}" for each in self.changes), *self.content)
+
+    def _earlier(self, change: KeyChange) -> str:
+        """The values of a key that waited before."""
+        values = (each.short_values for each in self.earlier if each.path == change.path)
+        return next((f" (so far {each})" for each in values), "")
 
     def __str__(self) -> str:
         """One line."""
@@ -139,7 +141,7 @@ def _groups(found: Sequence[PendingPromotion]) -> list[list[PendingPromotion]]:
     """Endpoints whose lines differ in their names and costs alone."""
     groups = dict[object, list[PendingPromotion]]()
     for each in found:
-        texts = tuple(without_name(text, each.endpoint) for text in (*each.words, each.problem))
+        texts = tuple(without_name(text, each.endpoint) for text in (*each.texts, each.problem))
         key = (each.state, texts, bool(each.problem), _verdict_of(each), each.permitted)
         groups.setdefault(key, []).append(each)
     return list(groups.values())
@@ -169,7 +171,9 @@ def _verdict_parts(found: Sequence[PendingPromotion]) -> Iterator[str]:
 
 
 def added_promotions(
-    base: Sequence[PendingPromotion], head: Sequence[PendingPromotion]
+    base: Sequence[PendingPromotion],
+    head: Sequence[PendingPromotion],
+    content: Mapping[str, tuple[str, ...] | None],
 ) -> tuple[PendingPromotion, ...]:
     """The promotions that wait at the head of a change and not at its base, with the cost that it adds.
 
@@ -178,16 +182,21 @@ def added_promotions(
     Args:
         base: The promotions to an environment that wait at the base.
         head: The same at the head.
+        content: The archives, engines and images of endpoints that differ between both ends, in words: two
+            changes of one file read the same.
     """
     before = {each.endpoint: each for each in base}
-    return tuple(filter(None, (_difference(before.get(each.endpoint), each) for each in head)))
+    added = (_difference(before.get(each.endpoint), each, content.get(each.endpoint)) for each in head)
+    return tuple(filter(None, added))
 
 
-def _difference(base: PendingPromotion | None, head: PendingPromotion) -> PendingPromotion | None:
+def _difference(
+    base: PendingPromotion | None, head: PendingPromotion, between: tuple[str, ...] | None
+) -> PendingPromotion | None:
     if base is None or base.problem or head.problem or base.state is not head.state:
         return head if base != head else None
     changes = tuple(each for each in head.changes if each not in base.changes)
-    content = tuple(each for each in head.content if each not in base.content)
+    content = tuple(each for each in head.content if each not in base.content) if between is None else between
     machines = head.machines if head.machines != base.machines else ""
     if not (changes or content or machines):
         return _change_of_verdict(base, head)

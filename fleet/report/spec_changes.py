@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ class _Missing(Enum):
 
 
 NOTHING = _Missing.VALUE
+MAX_VALUE, MAX_COMMON = 60, 20
+"""Characters of a value in a line, and of those that both values begin with."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,15 @@ class KeyChange:
         """Both values, without secrets."""
         return f"{self._shown(self.before)} → {self._shown(self.after)}"
 
+    @property
+    def short_values(self) -> str:
+        """Both values as they are shown in a line: long ones from a little before they differ."""
+        values = self._shown(self.before), self._shown(self.after)
+        pairs = enumerate(zip(*values, strict=False))
+        common = next((at for at, (old, new) in pairs if old != new), min(map(len, values)))
+        start = max(0, common - MAX_COMMON)
+        return " → ".join(map(partial(_shortened, start=start), values))
+
     def __str__(self) -> str:
         """The key with both values."""
         return f"`{self.key}`: {self.values}"
@@ -62,6 +74,13 @@ class KeyChange:
             return "none"
         shown = hide_secrets(value, self.path)
         return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+
+
+def _shortened(value: str, start: int) -> str:
+    if len(value) <= MAX_VALUE:
+        return value
+    part = value[start : start + MAX_VALUE]
+    return f"{'…' * bool(start)}{part}{'…' * (start + MAX_VALUE < len(value))}"
 
 
 def spec_changes(

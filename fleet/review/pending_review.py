@@ -14,7 +14,7 @@ from fleet.report.pending_promotion import PendingPromotion, PromotionState, add
 from fleet.report.spec_changes import spec_changes
 from fleet.report.wording import finding_line
 from fleet.review.environment_side import EnvironmentSide
-from fleet.spec.prices import PRICES
+from fleet.spec.prices import PRICES, PriceBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +52,20 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
     sides = (before, base), (after, head)
     old, new = ({each: _preview(*side, each) for each in head.names} for side in sides)
     names = {each for each in head.names if _content(new[each]) != _content(old[each])}
+    names |= {*head.names} - {*(base.names if base else ())}
     if not names and _decisions(before) == _decisions(after):
         return PendingReview(notes=notes)
-    waiting = _waiting(before, today) if base else {}
+    prices = after.project.fleet.prices
+    waiting = _waiting(before, today, prices) if base else {}
     coming = [
         _change_since_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
         if each.state is PromotionState.NEW and _is_new(waiting.get(each.endpoint))
         else each
-        for each in _waiting(after, today).values()
+        for each in _waiting(after, today, prices).values()
         if each.endpoint in names or each.endpoint in waiting
     ]
-    return PendingReview(promotions=added_promotions([*waiting.values()], coming), notes=notes)
+    content = {each: _content_between(old[each], new[each]) for each in names}
+    return PendingReview(promotions=added_promotions([*waiting.values()], coming, content), notes=notes)
 
 
 def _previews(side: EnvironmentSide) -> PromotionPreviews | None:
@@ -78,9 +81,9 @@ def _problem(side: EnvironmentSide, error: FindingsError) -> str:
     return finding_line(side.relative(error.findings[0]))
 
 
-def _waiting(side: EnvironmentSide, today: date) -> dict[str, PendingPromotion]:
+def _waiting(side: EnvironmentSide, today: date, prices: PriceBook) -> dict[str, PendingPromotion]:
     """The promotions that wait at one end, with findings relative to the fleet."""
-    found = pending_promotions(side.project, today) if side.project else []
+    found = pending_promotions(side.project, today, prices=prices) if side.project else []
     return {
         each.endpoint: replace(
             each,
@@ -130,7 +133,12 @@ def _change_since_base(
     """An endpoint that the environment does not have at either end, with what differs between both ends."""
     if not (isinstance(before, PromotionPreview) and isinstance(after, PromotionPreview)):
         return found
-    locks = before.lock, after.lock
-    content = content_changes(locks[0], locks[1]) if locks[0] and locks[1] else ()
-    changes = spec_changes(before.loaded, after.loaded, roots)
-    return replace(found, changes=tuple(changes), content=tuple(content))
+    return replace(found, changes=tuple(spec_changes(before.loaded, after.loaded, roots)))
+
+
+def _content_between(
+    before: PromotionPreview | str | None, after: PromotionPreview | str | None
+) -> tuple[str, ...] | None:
+    """The content that differs between both ends, in words; None where a lock is unknown."""
+    locks = [each.lock for each in (before, after) if isinstance(each, PromotionPreview) and each.lock]
+    return tuple(content_changes(locks[0], locks[1])) if len(locks) == 2 else None

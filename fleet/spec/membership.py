@@ -31,12 +31,15 @@ class Members:
             it is promoted to.
         absent: The reason for each endpoint with a spec that the environment does not have.
         unpromoted: Those of them that `fleet promote` may bring.
+        absent_in_main: The reason for each endpoint that was promoted to the environment, and that main's
+            `environments` leaves out by now.
         findings: What is wrong with how the environment has its endpoints.
     """
 
     files: Mapping[str, Path]
     absent: Mapping[str, Finding]
     unpromoted: tuple[str, ...]
+    absent_in_main: Mapping[str, Finding]
     findings: tuple[Finding, ...]
 
 
@@ -54,7 +57,7 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
     if settings.promoted_from is None:
         absent = {**elsewhere, **unselected}
         files = {each: file for each, file in specs.by_endpoint.items() if each not in absent}
-        return Members(files=files, absent=absent, unpromoted=(), findings=unknown)
+        return Members(files=files, absent=absent, unpromoted=(), absent_in_main={}, findings=unknown)
     files = {each: promoted_spec(root, name, each) for each in promoted if each not in unselected}
     absent = {each: found for each, found in elsewhere.items() if each not in files} | unselected
     unpromoted = tuple(each for each in specs.by_endpoint if each not in files and each not in absent)
@@ -65,7 +68,13 @@ def members_of(fleet: FleetFiles, settings: Environment, source: Source) -> Memb
         *_locks_without_specs(root, name, {*promoted, *absent}),
     )
     absent |= {each: _unpromoted(settings, source, each) for each in unpromoted}
-    return Members(files=files, absent=absent, unpromoted=unpromoted, findings=findings)
+    return Members(
+        files=files,
+        absent=absent,
+        unpromoted=unpromoted,
+        absent_in_main={each: found for each, found in elsewhere.items() if each in files},
+        findings=findings,
+    )
 
 
 def promoted_spec(root: Path, environment: str, endpoint: str) -> Path:

@@ -62,6 +62,8 @@ class Project:
     """Why the environment does not have the others that have a spec."""
     unpromoted: tuple[str, ...] = ()
     """Those of them that `fleet promote` may bring."""
+    absent_in_main: Mapping[str, Finding] = field(default_factory=dict)
+    """Why main no longer has some of those that were promoted here."""
 
     @property
     def root(self) -> Path:
@@ -223,6 +225,7 @@ class Fleet(FleetFiles):
             _spec_cache(self, layering, members.files),
             members.absent,
             members.unpromoted,
+            members.absent_in_main,
         )
 
 

@@ -16,6 +16,7 @@ from fleet.report.pending_promotion import UNKNOWN_COST, PendingPromotion, Promo
 from fleet.report.spec_changes import KeyChange, is_written_alike, spec_changes
 from fleet.spec.layers import merged
 from fleet.spec.lock import Lock
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import LoadedSpec, Project
 
 OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")
@@ -36,8 +37,8 @@ class PromotionPreviews:
     In a chain of environments, that is not yet what the one before it runs.
     """
 
-    def __init__(self, target: Project) -> None:
-        """Read nothing yet.
+    def __init__(self, target: Project, prices: PriceBook | None = None) -> None:
+        """Read nothing yet; the prices are those of the fleet by default.
 
         Raises:
             FindingsError: the environment is not promoted to, or one of those before it is wrong.
@@ -50,6 +51,7 @@ class PromotionPreviews:
             hint = "name an environment that has `promoted_from`"
             raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
         self._target, self._main = target, target.following_main()
+        self._prices = prices or target.fleet.prices
         self._locked = (*reversed(target.origins), target)
         self._roots = (target.root, target.root)
 
@@ -66,7 +68,7 @@ class PromotionPreviews:
         Raises:
             FindingsError: the spec is wrong.
         """
-        if name not in self._main.spec_files:
+        if name not in self._main.spec_files or name in self._target.absent_in_main:
             return None
         locks = filter(None, (each.readable_lock(name) for each in self._locked))
         return PromotionPreview(self._main.load(name), next(locks, None))
@@ -109,7 +111,7 @@ class PromotionPreviews:
     def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
         """Whether spec and lock have main's text, so that nothing can wait: most endpoints need no more."""
         main, target = self._main, self._target
-        if name not in main.spec_files:
+        if name not in main.spec_files or name in target.absent_in_main:
             return False
         spec = main.fleet.source(main.spec_files[name])
         own, locks = target.lock_file(name), (each.lock_file(name) for each in self._locked)
@@ -122,8 +124,7 @@ class PromotionPreviews:
     ) -> PendingPromotion:
         """The same with what the endpoint costs in the environment, and would cost by main."""
         specs = [each.spec for each in (present, loaded) if each]
-        prices = self._target.fleet.prices
-        costs = fleet_cost(self._target.environment, specs, prices).endpoints
+        costs = fleet_cost(self._target.environment, specs, self._prices).endpoints
         old, new = costs[0], costs[-1]
         same = bool(present) and old.machines == new.machines
         return replace(
@@ -132,7 +133,7 @@ class PromotionPreviews:
             least=CostChange(before=old.at_least if present else FREE, after=new.at_least, same=same),
             most=CostChange(before=old.at_most if present else FREE, after=new.at_most, same=same),
             certain_price=all(each.certain for each in costs if each.price),
-            currency=prices.currency,
+            currency=self._prices.currency,
         )
 
 

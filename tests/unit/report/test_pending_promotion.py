@@ -122,23 +122,35 @@ class TestEqualChanges:
             "and 2 more endpoints: `fleet diff --env prod`"
         ]
 
+    def test_are_not_those_whose_long_values_only_begin_alike(self) -> None:
+        old = "x" * 150
+        values = {"a": f"{old}harmless", "b": f"https://evil.example/{old}"}
+        first, second = pending_lines(
+            [
+                pending(name, changes=(KeyChange(("environment", "A"), old, new),))
+                for name, new in values.items()
+            ]
+        )
+        assert first.text.startswith(f"{WAITS} a: environment.A …{'x' * 20} → …{'x' * 20}harmless, ")
+        assert f"environment.A {'x' * 60}… → https://evil.example/{'x' * 39}…" in second.text
+
 
 class TestWhatAChangeAdds:
     def test_is_nothing_where_the_same_waited_before(self) -> None:
-        assert added_promotions([pending()], [pending()]) == ()
+        assert added_promotions([pending()], [pending()], {}) == ()
 
     def test_is_all_that_waits_where_nothing_waited(self) -> None:
-        assert added_promotions([], [pending()]) == (pending(),)
+        assert added_promotions([], [pending()], {}) == (pending(),)
 
     def test_is_a_key_without_those_that_waited_and_its_own_cost(self) -> None:
         bake = KeyChange(("rollout", "bake"), "600s", "1200s")
         head = pending(changes=(MOST, bake))
-        (found,) = added_promotions([pending()], [head])
+        (found,) = added_promotions([pending()], [head], {})
         assert str(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
         base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
-        (found,) = added_promotions([base], [pending()])
+        (found,) = added_promotions([base], [pending()], {})
         assert (
             str(found)
             == f"{WAITS} simple: scaling.max 6 → 12 (so far 6 → 8), the same cost at min, +2,160.00 USD a month at max"
@@ -146,15 +158,15 @@ class TestWhatAChangeAdds:
 
     def test_is_the_end_of_a_spec(self) -> None:
         removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
-        (found,) = added_promotions([pending()], [removed])
+        (found,) = added_promotions([pending()], [removed], {})
         assert str(found) == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
 
     def test_is_a_refusal_of_what_waited_before(self) -> None:
-        (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))])
+        (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))], {})
         assert str(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
 
     def test_is_not_what_no_longer_waits(self) -> None:
-        assert added_promotions([pending()], []) == ()
+        assert added_promotions([pending()], [], {}) == ()
 
 
 class TestTheReport:
@@ -170,7 +182,7 @@ class TestTheReport:
         assert heading(fleet(pending=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
 
     def test_counts_what_is_no_longer_refused(self) -> None:
-        (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()])
+        (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()], {})
         assert heading(fleet(pending=(permitted,))) == (
             "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )

@@ -212,3 +212,38 @@ class TestAChangeOfWhatDecides:
         for name in ("images", "ranking"):
             change.fleet.spec(name, "owner: {team: search}\n")
         assert "waits for promotion: prod's policies would now refuse simple: FL955" in change.added()
+
+
+def test_a_second_change_of_a_model_that_waits_already_is_in_the_report(change: PullRequest) -> None:
+    change.fleet.lock("dev", digest="b")
+    change.merge()
+    change.fleet.lock("dev", digest="c")
+    assert change.added() == [
+        "waits for promotion: prod would change simple: archive simple: other files, 1.0 kB → 1.0 kB,"
+        " the same cost"
+    ]
+
+
+def test_an_endpoint_that_the_environments_globs_admit_is_in_the_report(change: PullRequest) -> None:
+    change.fleet.spec("ranking")
+    change.fleet.edit("account:", "endpoints: [simple]\naccount:", "environments/prod.yaml")
+    change.merge()
+    change.fleet.edit("endpoints: [simple]\n", "", "environments/prod.yaml")
+    (line,) = change.added()
+    assert line.startswith("waits for promotion: prod would get ranking: 2 to 6 × ml.g5.xlarge, +2,027.52")
+
+
+def test_an_endpoint_that_main_takes_out_of_the_environment_is_in_the_report(change: PullRequest) -> None:
+    change.fleet.edit("models:", "environments: [dev, staging]\nmodels:")
+    assert change.added() == [
+        "simple: main no longer has it; `fleet destroy simple --env prod` removes it",
+    ]
+
+
+def test_both_ends_have_the_prices_of_the_change(change: PullRequest) -> None:
+    change.fleet.edit("max: 6", "max: 7")
+    change.merge()
+    change.fleet.edit("max: 7", "max: 8")
+    change.fleet.folder.write("prices.yaml", "date: 2026-11-01\ncurrency: JPY\nusd_rate: 150\n")
+    (line,) = change.added()
+    assert "scaling.max 6 → 8 (so far 6 → 7), the same cost at min, +152,064.00 JPY a month at max" in line
