@@ -28,7 +28,7 @@ class PendingReview:
 def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date) -> PendingReview:
     """The endpoints of which main has something else at the head of a change than at its base.
 
-    Of the others, those that the environment would refuse at one end alone: by its policies, by prices, or by
+    Among the others, those that the environment would refuse at one end alone: by its policies, by prices, or by
     the sum of a team.
 
     Args:
