@@ -52,7 +52,7 @@ svg text{font-size:17px}}
 .before{fill:#9aa5b1}.after{fill:#0969da}.more{opacity:.35}svg text.in{fill:#fff}
 """
 HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} a month, max")
-"""Columns of the table, with the currency; on a narrow screen each stands before its value."""
+"""Titles of the table's columns, with the currency; on a narrow screen each stands before its value."""
 
 
 def page(found: FleetChange) -> str:
