@@ -28,8 +28,8 @@ class PendingReview:
 def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date) -> PendingReview:
     """The endpoints of which main has something else at the head of a change than at its base.
 
-    Among the others, those that the environment would refuse at one end alone: by its policies, by prices, or by
-    the sum of a team.
+    Among the others, those that the environment would refuse at one end alone: by its policies, by prices, or
+    by the sum of a team.
 
     Args:
         before: An environment at the base.

@@ -140,13 +140,10 @@ class Project:
         Raises:
             FindingsError: one of them is wrong, or does not exist.
         """
-        found, names = list[Project](), {self.environment.environment}
-        name = self.environment.promoted_from
-        while name is not None and name not in names:  # a circle is a finding of `fleet check`
-            names.add(name)
-            found.append(self.fleet.open(name))
-            name = found[-1].environment.promoted_from
-        return tuple(found)
+        chain = {self.environment.environment: self}  # a circle in it is a finding of `fleet check`
+        while (name := [*chain.values()][-1].environment.promoted_from) and name not in chain:
+            chain[name] = self.fleet.open(name)
+        return tuple(chain.values())[1:]
 
     def following_main(self) -> Project:
         """The environment as it would be if it followed the specs in model_specs/."""

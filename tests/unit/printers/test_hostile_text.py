@@ -20,6 +20,8 @@ from rich.text import Text
 
 from fleet.artifacts.live.targets import Target
 from fleet.artifacts.progress import BarProgress, LineProgress
+from fleet.aws.deploy.destroy import Deletion
+from fleet.aws.running_configuration import LiveEndpoint
 from fleet.cli import deploy, destroy, local, models, preflight, publish
 from fleet.cli.output import say
 from fleet.cli.show.lines import Line, print_lines
@@ -32,6 +34,7 @@ from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_bytes, print_error, print_json, print_line
 from fleet.printers.sanitizer import powerless
 from fleet.printers.steps import FinishedStep, Outcome, Steps
+from fleet.spec.prices import PriceBook
 from fleet_folder import ROOT
 
 COMMANDS = (
@@ -178,11 +181,15 @@ def unneeded(text: str) -> None:
 
 
 def doomed(text: str) -> None:
-    found: Any = SimpleNamespace(
-        stack=SimpleNamespace(name=text, status=text), endpoint=text, resources=[(text, text)]
+    texts = dict.fromkeys(("name", "status", "instance_type", "image", "model_data_url", "config_name"), text)
+    live: Any = LiveEndpoint(instances=1, variants=(text,), **texts)
+    stack: Any = SimpleNamespace(name=text, status=text)
+    place = SimpleNamespace(account="1", region="r", bucket=text)
+    environment = SimpleNamespace(is_local=False)
+    project: Any = SimpleNamespace(
+        place=place, environment=environment, fleet=SimpleNamespace(prices=PriceBook())
     )
-    place: Any = SimpleNamespace(account="1", region="r", bucket=text)
-    destroy._show(found, place, text)
+    destroy._show(Deletion(stack=stack, types=[text], endpoint=live), project, text)
 
 
 def looked(text: str) -> None:
