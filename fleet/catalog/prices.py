@@ -12,7 +12,10 @@ from fleet.catalog.instances import Processor, instance
 STATED, EC2, OTHER = "prices.yaml", "ec2_prices.json", "other_prices.yaml"
 """Prices that public sources state, EC2's prices, and what hosting's are computed by from them."""
 CURRENCY = "USD"
-COMPUTED = "computed from EC2's price in that region"
+COMPUTED = "computed from EC2's price of the same size and region"
+COMPUTED_SIGN = "~"
+"""Before each amount with a computed price in it."""
+LEGEND = f"{COMPUTED_SIGN}: {COMPUTED}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,11 @@ class Price:
     hourly: Decimal
     origin: str
     certain: bool
+
+    @property
+    def sign(self) -> str:
+        """Before the price, and before each amount with it."""
+        return price_sign(certain=self.certain)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +76,24 @@ def computed_price(instance_type: str, region: str) -> Price | None:
     return Price(hourly=hourly, origin=COMPUTED, certain=False)
 
 
+def price_sign(*, certain: bool) -> str:
+    """`~` before an amount with a computed price in it; "" where all prices are stated."""
+    return "" if certain else COMPUTED_SIGN
+
+
+def computed_formula() -> str:
+    """How computed prices follow from EC2's, with the factors."""
+    factors = data_file(OTHER)["factors"].items()
+    return f"{COMPUTED} times {', '.join(f'{factor} ({name})' for name, factor in factors)}"
+
+
 def price_list() -> PriceList:
-    """What the catalog's prices are of."""
+    """Sources of the catalog's prices."""
     stated, ec2, other = (data_file(each) for each in (STATED, EC2, OTHER))
-    factors = ", ".join(f"{factor} ({name})" for name, factor in other["factors"].items())
     return PriceList(
         date=stated["date"].isoformat(),
         stated=stated["source"],
-        computed=f"EC2's price of the same size and region times {factors}; {ec2['source']}",
+        computed=f"{computed_formula()}; {ec2['source']}",
         dashboards=other["source"],
     )
 

@@ -1,4 +1,4 @@
-"""What waits for a promotion to an environment, and what the environment would refuse of it."""
+"""The changes that wait for a promotion to an environment, and the findings that would refuse them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from fleet.rules.names import name_of
 from fleet.spec.membership import promoted_spec
 from fleet.spec.project import LoadedSpec, Project
 
-REFUSED = "FL522"
+REFUSED_PROMOTION = "FL522"
 
 
 def pending_promotions(
     target: Project, today: date | None, names: Collection[str] | None = None
 ) -> list[PendingPromotion]:
-    """What waits for a promotion to an environment, by name, with what the environment would refuse of it.
+    """The changes that wait for a promotion to an environment, by name, with what it would refuse of them.
 
     Args:
         target: An environment that is promoted to.
@@ -61,7 +61,7 @@ def promotion_warnings(pending: Iterable[PendingPromotion], known: Collection[Fi
             found.endpoint,
             replace(
                 each,
-                code=REFUSED,
+                code=REFUSED_PROMOTION,
                 severity=Severity.WARNING,
                 message=f"{name_of(each.code)} ({each.code}) would refuse a promotion to {found.environment}:"
                 f" {each.message}",
@@ -107,7 +107,7 @@ def _promoted_spec(tested: Project, target: Project, endpoint: str) -> LoadedSpe
 
 
 def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
-    """What a synthesis of an endpoint would refuse."""
+    """The errors for which a synthesis of an endpoint would be refused."""
     loaded, environment = preview.loaded, target.environment
     decided = EndpointContext(loaded=loaded, environment=environment, lock=preview.lock)
     found = [*rule_findings(decided, deploying=True), *source_findings(target, loaded)]

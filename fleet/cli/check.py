@@ -1,9 +1,9 @@
-"""`fleet check`: finds what AWS, Triton or the GPU would refuse, before anything is deployed."""
+"""`fleet check`: finds mistakes that AWS, Triton or the GPU would refuse, before anything is deployed."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -18,16 +18,15 @@ from fleet.cli.current_fleet import current_fleet, nearest_fleet
 from fleet.cli.output import say
 from fleet.cli.policy_day import Today, policy_day
 from fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
-from fleet.cli.selection import print_notes, selection_or_refusal
+from fleet.cli.selection import print_notes, promotion_selection
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
-from fleet.report.pending_promotion import PendingPromotion
+from fleet.report.pending_promotion import PendingPromotion, pending_texts
 from fleet.rules.names import name_of
-from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet, Project
+from fleet.spec.project import Fleet
 from fleet.upgrade.template_digest import template_changes
 
 
@@ -89,6 +88,7 @@ def check(
             "only for endpoints: policies do not apply to model repositories", param_hint="--today"
         )
     root, checked = Path.cwd(), [str(each) for each in repositories]
+    pending = list[PendingPromotion]()
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
         from fleet.cli.try_load import run_findings  # slow imports that only --run needs
@@ -106,14 +106,17 @@ def check(
             fleet, env, chosen, specs, locked=locked, today=policy_day(today)
         )
         findings, checked = [*findings, *of_specs], [*checked, *names]
-        for each in pending if format is Format.HUMAN else ():
-            say(str(each))
+        if format is Format.HUMAN:
+            for text in pending_texts(pending):
+                say(text)
     findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
     if not findings and format is Format.HUMAN:
         about = f"{env}: " if env else ""
         where = ", ".join(checked) or "model_specs/, which has no specs"
-        nothing = specs and not checked
-        say(f"{about}{'no endpoint was checked' if nothing else f'no findings in {where}'}")
+        if checked or not specs:
+            say(f"{about}no findings in {where}")
+        elif not pending:
+            say(f"{about}no endpoint was checked")
         return
     print_findings(findings, format, root)
     if format is Format.HUMAN:
@@ -147,30 +150,23 @@ def _of_specs(
     """The findings of the specs, which were checked, and what waits for a promotion to them."""
     pending = list[PendingPromotion]()
     try:
-        chosen = selector.select(paths)
+        names = set[str]()
+        settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
+        if settings and settings.promoted_from:
+            selection = promotion_selection(fleet.open(env), paths, selector)
+            chosen, names = selection.own, {*selection.waiting.endpoints}
+        else:
+            chosen = selector.select(paths)
         project = fleet.open(env, chosen.endpoints, chosen.draft_names())
-        if paths:
-            print_notes(chosen, env)
         project = replace(project, endpoints=tuple(chosen.endpoints))
         findings = all_findings(project, chosen.drafts, locked=locked, today=today)
         findings += [] if any(map(_is_error, findings)) else template_changes(project)
         if project.is_promoted:
             with collect_findings(findings):
-                names = {*chosen.endpoints, *_selected_in_main(project, paths)} if paths else None
-                pending = pending_promotions(project, today, names)
+                pending = pending_promotions(project, today, names if paths else None)
                 findings += promotion_warnings(pending, findings)
+        if paths:
+            print_notes(chosen, env, waits=bool(pending))
     except FindingsError as error:
         return error.findings, [], []
     return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending
-
-
-def _selected_in_main(project: Project, arguments: Sequence[str]) -> Iterator[str]:
-    """The endpoints that the arguments select where specs reach an environment without a promotion.
-
-    A changed spec selects nothing in one that is promoted to, where it waits.
-    """
-    selector = Selector(project.fleet, project.origins[-1].environment.environment)
-    for argument in arguments:
-        selection = selection_or_refusal(selector, argument)
-        if isinstance(selection, Selection):
-            yield from selection.endpoints

@@ -103,7 +103,7 @@ def _leases(access: Access, steps: Steps) -> StackLeases:
 
 
 def _plan(access: Access, name: str, *, is_named: bool) -> Deletion | None:
-    """What would be deleted; what a selector fits may never have been deployed."""
+    """The stacks to delete; what a selector fits may never have been deployed."""
     try:
         return plan_deletion(access, name)
     except FindingsError:
@@ -167,13 +167,13 @@ def _show(found: Deletion, project: Project, endpoint: str) -> None:
 
 
 def _cost(project: Project, live: LiveEndpoint) -> str:
-    """What the instances that run cost a month."""
+    """The costs of the instances that run, a month."""
     prices, region = project.fleet.prices, project.place.region
     price = prices.price(live.instance_type, region)
     if price is None:
         return f"unknown: {prices.absence(live.instance_type, region)[0]}"
     cost = Cost(hourly=live.instances * price.hourly)
-    return f"{'' if price.certain else '~'}{cost.monthly:,} {prices.currency}"
+    return f"{price.sign}{cost.monthly:,} {prices.currency}"
 
 
 def _keep_note(place: Deployment, endpoint: str) -> str:

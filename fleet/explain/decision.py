@@ -1,4 +1,4 @@
-"""What a decision is: a value, the reason for it, and the dated facts that the reason rests on."""
+"""Decisions: a value, the reason for it, and the dated facts that the reason rests on."""
 
 from __future__ import annotations
 

@@ -33,16 +33,16 @@ _EXPLAINED = ("triton", "triton_dimensions")
 def decisions(
     endpoint: EndpointContext,
     place: Deployment,
+    prices: PriceBook,
     wrong_lock: Sequence[Finding] = (),
-    prices: PriceBook = PriceBook(),  # noqa: B008 - it is frozen
 ) -> tuple[Decision, ...]:
-    """What follows from the spec in its environment, group by group.
+    """Decisions that follow from the spec in its environment, group by group.
 
     Args:
         endpoint: What could be decided.
         place: Where the environment's fleet is deployed.
+        prices: The fleet's.
         wrong_lock: Why there is no lock, or what it lacks; the first is shown.
-        prices: The fleet's; without them, the catalog's.
     """
     return (
         *reasons(endpoint, prices),

@@ -11,7 +11,7 @@ from fleet.explain.decision import Decision, dated_facts
 
 
 def engine_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
-    """What each engine is known by, who builds it, and how trtexec is called."""
+    """Each engine's key, who builds it, and how trtexec is called."""
     for planned in planned_engines(endpoint):
         model = named_model(endpoint, planned)
         locked = locked_engine(endpoint.spec, endpoint.locked, planned.index, planned.model)

@@ -19,7 +19,7 @@ from fleet.spec.prices import PriceBook
 
 
 def reasons(endpoint: EndpointContext, prices: PriceBook) -> Iterator[Decision]:
-    """What the spec, the lock's models and the catalog decide, without any place in the account."""
+    """Decisions by the spec, the lock's models and the catalog, without any place in the account."""
     yield from _image(endpoint)
     yield from _instance(endpoint)
     yield host_image(endpoint)
@@ -143,7 +143,7 @@ def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
 
 
 def _others(endpoint: EndpointContext) -> str:
-    """What else instances may be, by raw properties."""
+    """Other instances that raw properties lead to."""
     return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
 
 
@@ -166,7 +166,7 @@ def _price(endpoint: EndpointContext, prices: PriceBook) -> Decision:
     return Decision(
         group="instance",
         what="price per hour",
-        value=f"{'' if price.certain else '~'}{value} {prices.currency}",
+        value=f"{price.sign}{value} {prices.currency}",
         reason=f"{' to '.join(map(str, counts))} x {price.hourly} {prices.currency}"
         f" on demand in {region}; {price.origin}",
         facts=() if is_own else (dated_facts(STATED if price.certain else EC2),),

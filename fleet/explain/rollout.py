@@ -63,7 +63,7 @@ def _alarms(rollout: ResolvedRollout) -> Iterator[Decision]:
 
 
 def check_decisions(endpoint: EndpointContext) -> Iterator[Decision]:
-    """What a deploy ends with: the configuration that runs, targets that are loaded, calls."""
+    """Checks that a deploy ends with: the configuration that runs, targets that are loaded, calls."""
     spec, targets = endpoint.spec, target_models(endpoint.spec)
     reason = "SageMaker may roll an update back and report success; a deploy fails then"
     yield Decision(group="check", what="configuration", value="in service with the new one", reason=reason)

@@ -14,7 +14,7 @@ from fleet.spec.deployment import Deployment
 
 
 def security_decisions(endpoint: EndpointContext, place: Deployment) -> Iterator[Decision]:
-    """What the containers reach, which key encrypts what, and what is kept of calls and logs."""
+    """The network of containers, which key encrypts what, and what is kept of calls and logs."""
     yield from _network(endpoint)
     yield from _encryption(endpoint)
     yield _capture(endpoint, place)

@@ -13,7 +13,16 @@ from fleet.findings import Finding, Severity, with_endpoints
 from fleet.policies.breach import Breach, breach_finding
 from fleet.policies.exceptions import Exceptions
 from fleet.policies.file import PolicyFile, read_policies
-from fleet.policies.limits import computed_costs, cost_text, exact, limit_breaches, money, unpriced
+from fleet.policies.limits import (
+    amount,
+    computed_costs,
+    cost_text,
+    exact,
+    limit_breaches,
+    money,
+    monthly_cost,
+    unpriced_cost,
+)
 from fleet.policies.requirements import requirement_breaches
 from fleet.policies.scope import is_about, is_of_environment
 from fleet.policies.security_fixes import security_breaches
@@ -26,7 +35,7 @@ MAX_SHARES = 3
 
 
 def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date) -> list[Finding]:
-    """What policies refuse of endpoints, or will soon, and what is wrong with policies and prices.
+    """Findings of what policies refuse of endpoints, or will soon, and of mistakes in policies and prices.
 
     A spec's `allow` silences none of it. Endpoints that are not checked are read only where a policy limits
     the cost of a team.
@@ -47,7 +56,7 @@ def policy_findings(project: Project, checked: Sequence[LoadedSpec], today: date
 def refusals(
     project: Project, subjects: Sequence[Subject], today: date, *, of_environment: bool = False
 ) -> Mapping[str, list[Finding]]:
-    """What policies refuse of endpoints, by endpoint; with `of_environment` also of their environment."""
+    """Errors of policies by endpoint; with `of_environment` also those of their environment."""
     check, found = (
         PolicyCheck(project, subjects, today, of_environment),
         defaultdict[str, list[Finding]](list),
@@ -71,7 +80,7 @@ class PolicyCheck:
     _unread: list[str] = field(default_factory=list)
 
     def findings(self, file: PolicyFile) -> Iterator[Finding]:
-        """What one policy refuses, and what is to be done about its exceptions."""
+        """Findings of one policy, and of its exceptions."""
         exceptions = Exceptions(file, self.project.environment.environment, self.today)
         yield from with_endpoints(self.breaches(file, exceptions))
         project, names = self.project, {each.name for each in self.subjects}
@@ -79,7 +88,7 @@ class PolicyCheck:
         yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
     def breaches(self, file: PolicyFile, exceptions: Exceptions) -> Iterator[tuple[str, Finding]]:
-        """What one policy refuses, each with its endpoint."""
+        """Findings of one policy, each with its endpoint."""
         environment = self.project.environment.environment
         for index, statement in enumerate(file.policy.statements):
             if is_of_environment(statement.when, environment):
@@ -130,19 +139,19 @@ class PolicyCheck:
             if not any(each.name in checked for each in members):
                 continue
             counted = members
-            if _monthly(members) > limit:
+            if monthly_cost(members) > limit:
                 counted = [each for each in members if not excuses(each.name)]
             known = [each for each in counted if each.name in checked]
             rule = f"allows {money(limit, self._currency)} a month"
-            if known and _monthly(counted) > limit:
+            if known and monthly_cost(counted) > limit:
                 ended = (exceptions.ended(statement.name, key, each.name) for each in counted)
                 breach, at = self._over_budget(team, counted, checked, limit)
                 mark, more = at.loaded.source.mark(breach.path), next(filter(None, ended), "")
                 yield at.name, breach_finding(breach, file, index, mark, more)
             elif known:
-                priceless = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
-                if priceless:
-                    breach, at = _unknown_budget(team, counted, priceless, known, rule)
+                unpriced = [each for each in counted if each.spending.unpriced and not excuses(each.name)]
+                if unpriced:
+                    breach, at = _unknown_budget(team, counted, unpriced, known, rule)
                     yield at.name, breach_finding(breach, file, index, at.loaded.source.mark(breach.path))
             for subject in known:
                 for breach in computed_costs(subject, key, "FL955", rule):
@@ -155,10 +164,7 @@ class PolicyCheck:
     ) -> tuple[Breach, Subject]:
         by_cost = sorted(counted, key=lambda each: (-each.spending.cost.hourly, each.name))
         at = next(each for each in by_cost if each.name in checked)
-        shares = [
-            f"{each.name} {money(each.spending.cost.monthly, self._currency)}"
-            for each in by_cost[:MAX_SHARES]
-        ]
+        shares = [f"{each.name} {amount([each])}" for each in by_cost[:MAX_SHARES]]
         more = [f"{len(by_cost) - MAX_SHARES} more"] if len(by_cost) > MAX_SHARES else []
         environment = self.project.environment.environment
         breach = Breach(
@@ -203,19 +209,14 @@ class PolicyCheck:
 
 
 def _unknown_budget(
-    team: str, counted: Sequence[Subject], priceless: Sequence[Subject], checked: Sequence[Subject], rule: str
+    team: str, counted: Sequence[Subject], unpriced: Sequence[Subject], checked: Sequence[Subject], rule: str
 ) -> tuple[Breach, Subject]:
     """A warning where the cost of a team cannot be compared, and the checked endpoint at which it stands."""
     names = {each.name for each in checked}
-    first, *others = sorted(priceless, key=lambda each: each.name not in names)
+    first, *others = sorted(unpriced, key=lambda each: each.name not in names)
     also = f", as are the costs of {', '.join(each.name for each in others[:MAX_SHARES])}" if others else ""
     effect = f"the cost of {first.name} is unknown{also}; {team} costs {cost_text(counted)}"
-    breach = unpriced(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
+    breach = unpriced_cost(first, first.spending.unpriced[0], "monthly_cost.owner", effect, rule)
     return (
         (breach, first) if first.name in names else (replace(breach, path=checked[0].most.path), checked[0])
     )
-
-
-def _monthly(subjects: Collection[Subject]) -> Decimal:
-    """What all of them cost a month at the most, as far as it is known."""
-    return sum((each.spending.cost.monthly for each in subjects), Decimal(0))

@@ -1,4 +1,4 @@
-"""What a statement allows of instances, their number and cost, of regions and of Triton's releases."""
+"""Limits of a statement: instances, their number and cost, of regions and of Triton's releases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from fleet.catalog.instances import instance, instance_types
+from fleet.catalog.prices import LEGEND, price_sign
 from fleet.core.sizes import count_of
 from fleet.endpoint.context.machines import Machine
 from fleet.endpoint.context.raw import RawProperty
@@ -14,7 +15,7 @@ from fleet.findings import Severity
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed, matches
 from fleet.policies.subject import Subject
-from fleet.report.cost import MONTH, with_unknown
+from fleet.report.cost import MONTH, sum_of, with_unknown
 from fleet.rules.about.raw_policy import IMAGES
 from fleet.spec.policy import Statement
 from fleet.spec.problems import dotted_path
@@ -29,7 +30,7 @@ RELEASES = "triton.releases"
 
 
 def limit_breaches(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
-    """What an endpoint breaks of a statement's limits, except what is of all endpoints of a team."""
+    """Limits of a statement that an endpoint breaks, except what is of all endpoints of a team."""
     yield from _instances(statement, subject)
     yield from _gpus(statement, subject)
     yield from _regions(statement, subject)
@@ -160,11 +161,11 @@ def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
         )
         return
     for machine in spending.unpriced:
-        yield unpriced(subject, machine, key, "the cost is unknown", f"{rule} a month")
+        yield unpriced_cost(subject, machine, key, "the cost is unknown", f"{rule} a month")
     yield from computed_costs(subject, key, "FL954", f"{rule} a month")
 
 
-def unpriced(subject: Subject, machine: Machine, key: str, effect: str, rule: str) -> Breach:
+def unpriced_cost(subject: Subject, machine: Machine, key: str, effect: str, rule: str) -> Breach:
     """A warning: the price of an instance type is unknown, by which a key could be checked."""
     environment = subject.project.environment
     reason, remedy = subject.project.fleet.prices.absence(machine.type, environment.region)
@@ -172,14 +173,25 @@ def unpriced(subject: Subject, machine: Machine, key: str, effect: str, rule: st
 
 
 def cost_text(subjects: Collection[Subject]) -> str:
-    """What endpoints cost a month at the most: `8,110.08 USD a month, and 1 unknown`."""
-    spendings, project = [each.spending for each in subjects], next(iter(subjects)).project
-    total = sum((each.cost.monthly for each in spendings), Decimal(0))
+    """The costs of endpoints a month at the most: `8,110.08 USD a month, and 1 unknown`."""
+    is_computed = any(each.spending.is_computed for each in subjects)
+    return f"{amount(subjects, ' a month')}{f' ({LEGEND})' * is_computed}"
+
+
+def amount(subjects: Collection[Subject], period: str = "") -> str:
+    """The same without the legend of `~`, and with another period: `8,110.08 USD, and 1 unknown`."""
+    spendings, total = [each.spending for each in subjects], monthly_cost(subjects)
     unknown = sum(bool(each.unpriced) for each in spendings)
-    is_computed = any(each.computed for each in spendings)
-    text = with_unknown(f"{'~' * is_computed}{money(total, project.fleet.prices.currency)} a month", unknown)
-    basis = f" (~: prices computed from EC2's in {project.environment.region})" if is_computed else ""
-    return f"{text}{basis}"
+    sign = price_sign(certain=not any(each.is_computed for each in spendings))
+    currency = next(iter(subjects)).project.fleet.prices.currency
+    known = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
+    return with_unknown(known, unknown)
+
+
+def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
+    """The money that endpoints cost a month at the most, as far as it is known."""
+    total = sum_of(each.spending.cost for each in subjects)
+    return total.monthly if total else Decimal(0)
 
 
 def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
@@ -211,7 +223,7 @@ def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Br
 def _of_release(
     allowed: Mapping[str, date | None], release: str, today: date, path: KeyPath, found: str
 ) -> Iterator[Breach]:
-    """What a statement has to one release that an endpoint runs."""
+    """Breaches of a statement by one release that an endpoint runs."""
     others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
     remedy = f"write {listed(others, 'or')}" if others else "have the policy allow another release"
     severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"

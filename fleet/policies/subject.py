@@ -41,7 +41,7 @@ class Spending:
         price: An hour of one instance of the spec's own variant; 0 if it is unknown.
         path: The key that leads to the largest part of it.
         unpriced: The instance types whose price is unknown.
-        computed: A part of the cost is of a price that is computed.
+        is_computed: A part of the cost is of a price that is computed.
     """
 
     cost: Cost
@@ -49,7 +49,7 @@ class Spending:
     price: Decimal
     path: KeyPath
     unpriced: tuple[Machine, ...]
-    computed: bool
+    is_computed: bool
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Subject:
             price=own,
             path=max(hourly, key=lambda path: hourly[path]),
             unpriced=tuple(each for each in self.machines if self._price(each.type) is None),
-            computed=any(price and not price.certain for price in map(self._price, types)),
+            is_computed=any(price and not price.certain for price in map(self._price, types)),
         )
 
     def _price(self, instance_type: str) -> Price | None:

@@ -30,7 +30,7 @@ class RegionPrices:
     regions: tuple[str, ...]
 
     def hourly(self, instance_type: str) -> Decimal | None:
-        """What decides which of two instances is cheaper; None if it is unknown."""
+        """The price by which the cheaper of two instances is chosen; None if it is unknown."""
         price = self.book.price(instance_type, self.regions[0])
         return None if price is None else price.hourly
 
@@ -38,7 +38,7 @@ class RegionPrices:
         """An instance type with its price in each of the regions."""
         prices = {region: self.book.price(instance_type, region) for region in self.regions}
         known = [
-            f"{'' if price.certain else '~'}{price.hourly.normalize():f} {self.book.currency} in {region}"
+            f"{price.sign}{price.hourly.normalize():f} {self.book.currency} in {region}"
             for region, price in prices.items()
             if price is not None
         ]
@@ -125,7 +125,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
 
 
 def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
-    """What is left to the person who knows the endpoint, by key, and what `fleet check` warns of."""
+    """Keys that are left to the person who knows the endpoint, and what `fleet check` warns of."""
     lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
     warnings = [f"- {display_name(each.code)}: {each.message}; {each.hint}" for each in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]

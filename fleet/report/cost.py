@@ -1,4 +1,4 @@
-"""What endpoints cost in list prices: their instances, at the fewest and at the most."""
+"""Costs of endpoints: their instances at the fewest and at the most, at the prices of a fleet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """What an endpoint's fewest instances cost less than one of the same type for each archive or route.
+    """The costs that an endpoint's fewest instances save over one of the same type for each archive or route.
 
     Below zero where there are fewer of those than instances.
     """
@@ -97,6 +97,11 @@ class EndpointCost:
         return self.price is not None and self.price.certain
 
     @property
+    def is_computed(self) -> bool:
+        """Whether amounts have a computed price in them: no source states it for the region."""
+        return self.price is not None and not self.price.certain
+
+    @property
     def at_least(self) -> Cost | None:
         """Of the fewest instances."""
         return self._cost(self.least)
@@ -134,23 +139,23 @@ class EndpointCosts:
 
     @property
     def unpriced(self) -> tuple[EndpointCost, ...]:
-        """What no sum has in it, as its price is unknown."""
+        """Those that are not in the totals, as their price is unknown."""
         return tuple(each for each in self.endpoints if each.price is None)
 
     @property
     def at_least(self) -> Cost | None:
         """Of all fewest instances; None where none has a price."""
-        return _sum(each.at_least for each in self.endpoints)
+        return sum_of(each.at_least for each in self.endpoints)
 
     @property
     def at_most(self) -> Cost | None:
         """Of all most instances; None where none has a price."""
-        return _sum(each.at_most for each in self.endpoints)
+        return sum_of(each.at_most for each in self.endpoints)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FleetCost(EndpointCosts):
-    """The endpoints of one environment; `dashboards` is how many they have, which no sum has in it."""
+    """The endpoints of one environment; `dashboards` is how many they have, which are not in the totals."""
 
     environment: Environment
     prices: PriceBook
@@ -163,7 +168,7 @@ class FleetCost(EndpointCosts):
 
 
 def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec], prices: PriceBook) -> FleetCost:
-    """What specs, as they hold in an environment, cost there; neither locks nor rules are asked."""
+    """The costs of specs as they hold in an environment; neither locks nor rules are asked."""
     endpoints = tuple(_endpoint_cost(environment, each, prices) for each in specs)
     dashboards = len(endpoints) if environment.dashboards else 0
     return FleetCost(environment=environment, prices=prices, endpoints=endpoints, dashboards=dashboards)
@@ -191,7 +196,8 @@ def _endpoint_cost(environment: Environment, spec: EndpointSpec, prices: PriceBo
     )
 
 
-def _sum(costs: Iterable[Cost | None]) -> Cost | None:
+def sum_of(costs: Iterable[Cost | None]) -> Cost | None:
+    """The sum of the costs that are known; None where none is."""
     hourly = [cost.hourly for cost in costs if cost is not None]
     return Cost(hourly=sum(hourly, Decimal(0))) if hourly else None
 

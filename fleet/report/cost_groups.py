@@ -1,4 +1,4 @@
-"""What endpoints cost by owner, tag, profile or environment."""
+"""Costs of endpoints by owner, tag, profile or environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING = "(none)"
 
 @dataclass(frozen=True, kw_only=True)
 class CostGroup(EndpointCosts):
-    """What has one owner, value of a tag, profile or environment in common."""
+    """Endpoints with one owner, value of a tag, profile or environment in common."""
 
     name: str
 
@@ -31,7 +31,7 @@ Labels = Callable[[Environment, LoadedSpec], Iterable[str]]
 
 
 def labels_by(by: str) -> Labels:
-    """What `--by` names: `owner`, `profile`, `environment` or `tag:NAME`.
+    """The labels that `--by` names: `owner`, `profile`, `environment` or `tag:NAME`.
 
     Raises:
         FindingsError: it is none of these.

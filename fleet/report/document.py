@@ -55,6 +55,7 @@ def _environment(each: EnvironmentChange, phrase: str) -> dict[str, object]:
         "environment": each.name,
         "region": each.region,
         "verdict": phrase if each.is_empty else each.verdict,
+        "price_note": each.price_note,
         "notes": list(each.notes),
         "difference": _difference(each.money),
         "not_in_difference": list(each.unpriced),
@@ -116,6 +117,7 @@ def pending_record(each: PendingPromotion) -> dict[str, object]:
         "content": list(each.content),
         "cost": {"certain": each.certain_price, "min": _cost(each.least), "max": _cost(each.most)},
         "refused_by": list(each.codes),
+        "permitted": list(each.permitted),
         "problem": each.problem or None,
     }
 

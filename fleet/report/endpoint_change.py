@@ -1,4 +1,4 @@
-"""What a change does to one endpoint of one environment: in words, in AWS, to its calls and its costs."""
+"""A change's effect on one endpoint of one environment: in words, in AWS, to its calls and its costs."""
 
 from __future__ import annotations
 
@@ -54,13 +54,8 @@ class Revision:
         return self.loaded.spec if self.loaded else None
 
     def cost(self, prices: PriceBook) -> EndpointCost | None:
-        """What it costs; None where its spec cannot be read."""
+        """Its costs; None where its spec cannot be read."""
         return fleet_cost(self.environment, [self.loaded.spec], prices).endpoints[0] if self.loaded else None
-
-    def has_certain_price(self, prices: PriceBook) -> bool:
-        """Whether its price is stated, or unknown and so in no sum."""
-        cost = self.cost(prices)
-        return cost is None or cost.price is None or cost.certain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +160,9 @@ def endpoint_change(
         limits=(instance_limit(old_spec), instance_limit(new_spec)),
         least=_cost_change((before, after), prices, lambda cost: cost.at_least),
         most=_cost_change((before, after), prices, lambda cost: cost.at_most),
-        certain_price=all(each.has_certain_price(prices) for each in (before, after) if each),
+        certain_price=not any(
+            cost.is_computed for each in (before, after) if each and (cost := each.cost(prices))
+        ),
         permissions=permission_changes(old, new) if not problem else (),
         warnings=tuple(_warnings(name, known.environment.environment, effect, resources, before, after)),
         resources=resources,
@@ -229,7 +226,7 @@ def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
 def _cost_change(
     sides: Sequence[Revision | None], prices: PriceBook, end: Callable[[EndpointCost], Cost | None]
 ) -> CostChange:
-    """What one end of the range costs before and after."""
+    """The costs of one end of the range, before and after."""
     found = [each.cost(prices) if each else None for each in sides]
     machines = {
         (cost.machines, side.environment.region)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from fleet.core.sizes import count_of
-from fleet.report.cost import Cost
+from fleet.report.cost import Cost, sum_of
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.money_change import CostChange
 
@@ -18,9 +18,9 @@ T = TypeVar("T")
 NAME = "NAME"
 """Stands for the name of each endpoint in a text that several have in common."""
 _HASH = re.compile(r"[0-9A-F]{8,}$")
-"""What the CDK adds to a logical id: it follows from the endpoint's own configuration."""
+"""The suffix that the CDK adds to a logical id: it follows from the endpoint's own configuration."""
 MAX_NAMES = 3
-"""So few names take the place of their number."""
+"""Endpoints named in one line; more are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,18 +130,18 @@ def _group(members: Sequence[EndpointChange]) -> EndpointGroup:
         return EndpointGroup(members=(members[0],), common=members[0])
     common = replace(
         _without_name(members[0]),
-        least=_sum(each.least for each in members),
-        most=_sum(each.most for each in members),
+        least=_cost_sum(each.least for each in members),
+        most=_cost_sum(each.most for each in members),
         certain_price=all(each.certain_price for each in members),
     )
     return EndpointGroup(members=tuple(members), common=common)
 
 
-def _sum(costs: Iterable[CostChange]) -> CostChange:
+def _cost_sum(costs: Iterable[CostChange]) -> CostChange:
     """The sums before and after; unknown if one of them is."""
     members = [*costs]
     before, after = (
-        None if None in side else Cost(hourly=sum((each.hourly for each in side if each), Decimal(0)))
+        None if None in side else sum_of(side)
         for side in zip(*((each.before, each.after) for each in members), strict=True)
     )
     return CostChange(before=before, after=after, same=all(each.same for each in members))

@@ -1,4 +1,4 @@
-"""What a change does to an environment: its endpoints by risk, what they share, findings, and a verdict."""
+"""A change's effect on an environment: its endpoints by risk, what they share, findings, and a verdict."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class EnvironmentChange:
         permissions: Who gains and who loses which permission by that stack.
         new: Findings that the base does not have. `fixed` are those that it has alone.
         pending: What the change adds to what waits for a promotion to it.
+        price_note: How prices.yaml differs, on which all costs depend; "" if it does not.
         notes: What is particular, such as an environment that the base does not have.
         currency: Of all costs.
     """
@@ -43,6 +44,7 @@ class EnvironmentChange:
     new: tuple[Finding, ...] = ()
     fixed: tuple[Finding, ...] = ()
     pending: tuple[PendingPromotion, ...] = ()
+    price_note: str = ""
     notes: tuple[str, ...] = ()
     currency: str = CURRENCY
 
@@ -54,7 +56,7 @@ class EnvironmentChange:
     @property
     def _has_effect(self) -> bool:
         """Whether something is to be reviewed beside what waits for a promotion."""
-        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes)
+        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes or self.price_note)
 
     @cached_property
     def groups(self) -> Sequence[EndpointGroup]:
@@ -68,13 +70,17 @@ class EnvironmentChange:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """The endpoints that no sum has in it."""
+        """The endpoints that are not in the totals."""
         return tuple(each.endpoint for each in self.endpoints if not each.has_known_cost)
 
+    def has_certain_prices(self, owner: str | None = None) -> bool:
+        """Whether sources state all prices for the region; with a team, or "" for none, those of its own."""
+        return all(each.certain_price for each in self.endpoints if owner in (None, each.owner or ""))
+
     @property
-    def has_certain_prices(self) -> bool:
-        """Whether sources state all prices for the region."""
-        return all(each.certain_price for each in self.endpoints)
+    def has_computed_costs(self) -> bool:
+        """Whether a cost, also of what waits for a promotion, has a computed price in it."""
+        return not (self.has_certain_prices() and all(each.certain_price for each in self.pending))
 
     @property
     def by_owner(self) -> Mapping[str, MoneyChange]:
@@ -87,7 +93,7 @@ class EnvironmentChange:
 
     @property
     def quotas(self) -> tuple[QuotaChange, ...]:
-        """What these endpoints alone ask of the account's quotas."""
+        """The quotas of the account that these endpoints alone count against."""
         return quota_changes(self.endpoints)
 
     @property
@@ -102,7 +108,10 @@ class EnvironmentChange:
         return " · ".join([*self._effect(), *waiting] if self._has_effect else waiting)
 
     def _effect(self) -> list[str]:
+        if self.price_note and not replace(self, price_note="")._has_effect:
+            return ["prices.yaml differs, no endpoint changes"]
         parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._costs()])]
+        parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
         hit = [each for each in self.endpoints if each.effect.interrupts]
@@ -115,7 +124,7 @@ class EnvironmentChange:
         return parts
 
     def _costs(self) -> str:
-        return self.money.words(self.currency, certain=self.has_certain_prices)
+        return self.money.words(self.currency, certain=self.has_certain_prices())
 
     def _shared(self) -> Iterator[str]:
         if self.shared:

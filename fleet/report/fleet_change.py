@@ -1,11 +1,13 @@
-"""What a change does to a fleet: its environments, and one line about all of them."""
+"""A change of a fleet: its environments, and one line about all of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
+from fleet.catalog.prices import COMPUTED_SIGN, computed_formula
 from fleet.core.sizes import count_of
+from fleet.report.cost import MONTH
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.product_change import ProductChange
 from fleet.selection.executed_files import ExecutedFile
@@ -19,19 +21,19 @@ class FleetChange:
     Attributes:
         reference: What the user named.
         commit: The commit that both have in common.
+        prices: Those of the change, of which the costs before are as well.
         executed: The files that differ and that a deploy may execute: no template shows what they do.
         product: What the product itself changes in templates; None where it is the same version.
         notes: What concerns the comparison itself, such as another version of the product.
-        prices: Those of the change, of which the costs before are as well.
     """
 
     reference: str
     commit: str
     environments: tuple[EnvironmentChange, ...]
+    prices: PriceBook
     executed: tuple[ExecutedFile, ...] = ()
     product: ProductChange | None = None
     notes: tuple[str, ...] = ()
-    prices: PriceBook = PriceBook()  # noqa: RUF009 - it is frozen
 
     @cached_property
     def differing(self) -> tuple[EnvironmentChange, ...]:
@@ -45,7 +47,7 @@ class FleetChange:
 
     @property
     def phrase(self) -> str:
-        """What is true of an environment without a difference.
+        """The words for an environment without a difference.
 
         "Nothing changes" is a promise: it is not made where what a deploy runs, or its context, differs.
         """
@@ -64,6 +66,13 @@ class FleetChange:
         return "; ".join(parts)
 
     @property
+    def basis(self) -> str:
+        """The hours and prices of all costs, and the formula where one has a computed price in it."""
+        computed = any(each.has_computed_costs for each in self.differing)
+        legend = f"; {COMPUTED_SIGN}: {computed_formula()}" if computed else ""
+        return f"a month is {MONTH} hours; {self.prices.words}{legend}"
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reviewer has to know of the whole."""
+        """Facts about the whole that a reviewer has to know."""
         return (*([self.product.verdict] if self.product else ()), *self.notes)

@@ -10,7 +10,13 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
-from fleet.report.pending_promotion import MAX_PENDING, REFUSED, pending_lines, refusal_lines
+from fleet.report.pending_promotion import (
+    MAX_PENDING,
+    MIN_PENDING,
+    REFUSALS_TITLE,
+    pending_lines,
+    refusal_lines,
+)
 from fleet.report.repeated_lines import RepeatedLines
 from fleet.report.update_effect import UpdateEffect
 from fleet.report.wording import (
@@ -108,8 +114,8 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
     if found.differing:
         others = f"; {found.rest}" if found.rest else ""
-        prices = f"a month is 720 hours; {found.prices.words}"
-        lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{inline(others)}; {prices}</sub>"]
+        basis = f"{inline(others)}; {inline(found.basis, MAX_LINE)}"
+        lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{basis}</sub>"]
     return "\n".join(lines) + "\n"
 
 
@@ -132,11 +138,12 @@ Keys = frozenset[tuple[str, tuple[str, ...]]]
 
 def _environment(place: EnvironmentChange, shown: Keys, told: Keys, *, lists: bool) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
+    yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
     yield from (f"\n{inline(each)}" for each in place.notes)
     groups = [each for each in place.groups if (place.name, each.names) in shown]
     with_names = {each.names for each in groups if (place.name, each.names) in told}
     if groups:
-        yield from [""] * bool(place.notes)
+        yield from [""] * bool(place.notes or place.price_note)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)
         yield from (_row(each, names=each.names in with_names) for each in groups)
         yield ""
@@ -145,9 +152,8 @@ def _environment(place: EnvironmentChange, shown: Keys, told: Keys, *, lists: bo
         yield from (f"- ⚠ {inline_code(each.text)}{_names(each.names) * lists}" for each in warnings)
         yield ""
     if place.pending:
-        yield from (
-            f"- {inline_code(each, MAX_LINE)}" for each in pending_lines(place.pending, MAX_PENDING[lists])
-        )
+        for line in pending_lines(place.pending, MAX_PENDING if lists else MIN_PENDING):
+            yield f"- {inline_code(line.text, MAX_LINE)}{_names(line.names) * lists}"
         yield ""
     if lists:
         yield from _findings(place, repeated)
@@ -181,8 +187,8 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
-    if refused := refusal_lines(place.pending, MAX_PENDING[True]):
-        yield from _folded(REFUSED, refused)
+    if refused := refusal_lines(place.pending, MAX_PENDING):
+        yield from _folded(REFUSALS_TITLE, refused)
     for name, findings in (("new", place.new), ("fixed", place.fixed)):
         if findings:
             yield from _folded(f"{count_of(len(findings), 'finding')} {name}", repeated.findings(findings))
@@ -205,7 +211,10 @@ def _details(group: EndpointGroup) -> Iterator[str]:
 def _shared(place: EnvironmentChange) -> Iterator[str]:
     owners = {owner: change for owner, change in place.by_owner.items() if change.differs}
     if [*owners] not in ([], [""]):
-        sums = (f"{owner or 'none'}: {change.words(place.currency)}" for owner, change in owners.items())
+        sums = (
+            f"{owner or 'none'}: {change.words(place.currency, certain=place.has_certain_prices(owner))}"
+            for owner, change in owners.items()
+        )
         yield from (f"by owner: {inline('; '.join(sums), MAX_LINE)}", "")
     if place.quotas:
         yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")

@@ -1,14 +1,18 @@
-"""What a change does to costs: in words that hide neither end of the range, nor what is unknown."""
+"""Differences of costs and prices in words that hide neither end of the range, nor what is unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from fleet.report.cost import Cost, with_unknown
+from fleet.catalog.prices import price_sign
+from fleet.report.cost import Cost, sum_of, with_unknown
+from fleet.spec.prices import PRICES, PriceBook
 
 FREE = Cost(hourly=Decimal(0))
+MAX_PRICES = 3
+"""So many changed prices are named, the first by region and type."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +62,11 @@ class MoneyChange:
         """Whether there is anything but equal costs."""
         return bool(self.unknown) or any(each is not None and each.hourly for each in (self.least, self.most))
 
-    def words(self, currency: str, *, certain: bool = True) -> str:
+    def words(self, currency: str, *, certain: bool) -> str:
         """One phrase, such as `−120.00 USD a month at min, +8,114.00 at max, and 1 unknown`."""
         if self.least is None or self.most is None:
             return "cost unknown" if self.unknown else "the same cost"
-        least, most, sign = self.least.monthly, self.most.monthly, "" if certain else "~"
+        least, most, sign = self.least.monthly, self.most.monthly, price_sign(certain=certain)
         if least == most:
             text = f"{sign}{signed(self.most)} {currency} a month" if most else "the same cost"
         elif not least:
@@ -77,8 +81,8 @@ def money_change(differences: Sequence[tuple[Cost | None, Cost | None]]) -> Mone
     """The sums of the differences of endpoints, at min and at max; None for those that are unknown."""
     known = [(least, most) for least, most in differences if least is not None and most is not None]
     return MoneyChange(
-        least=_sum([least for least, _ in known]),
-        most=_sum([most for _, most in known]),
+        least=sum_of(least for least, _ in known),
+        most=sum_of(most for _, most in known),
         unknown=len(differences) - len(known),
     )
 
@@ -88,5 +92,30 @@ def signed(cost: Cost) -> str:
     return f"{'−' if cost.monthly < 0 else '+'}{abs(cost.monthly):,}"
 
 
-def _sum(costs: Sequence[Cost]) -> Cost | None:
-    return Cost(hourly=sum((each.hourly for each in costs), Decimal(0))) if costs else None
+def price_changes(before: PriceBook, after: PriceBook) -> str:
+    """A note where prices.yaml differs: all costs of a report are at the new prices, also those before."""
+    if before == after:
+        return ""
+    if after.findings:
+        return f"`{PRICES}` cannot be read, so every cost is unknown: {after.findings[0].message}"
+    parts = [f"currency {before.currency} → {after.currency}"] * (before.currency != after.currency)
+    old, new = _prices(before), _prices(after)
+    changed = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    parts += [
+        f"{key} {old.get(key, 'not given')} → {new.get(key, 'not given')}" for key in changed[:MAX_PRICES]
+    ]
+    parts += [f"{len(changed) - MAX_PRICES} more"] * (len(changed) > MAX_PRICES)
+    return f"`{PRICES}` differs ({', '.join(parts) or 'its date'}): all costs here are at the new prices"
+
+
+def _prices(book: PriceBook) -> Mapping[str, str]:
+    """The numbers of the file by what they are about."""
+    if book.own is None:
+        return {}
+    shared = {"discount": book.own.discount, "usd_rate": book.own.usd_rate}
+    prices = {
+        f"{name} in {region}": price
+        for region, types in book.own.prices.items()
+        for name, price in types.items()
+    }
+    return {key: f"{value:.15g}" for key, value in {**shared, **prices}.items() if value is not None}

@@ -13,7 +13,7 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
-from fleet.report.pending_promotion import REFUSED, pending_lines, refusal_lines
+from fleet.report.pending_promotion import REFUSALS_TITLE, pending_lines, refusal_lines
 from fleet.report.repeated_lines import RepeatedLines
 from fleet.report.traffic import Traffic
 from fleet.report.wording import (
@@ -52,7 +52,7 @@ svg text{font-size:17px}}
 .before{fill:#9aa5b1}.after{fill:#0969da}.more{opacity:.35}svg text.in{fill:#fff}
 """
 HEADINGS = ("endpoint", "change", "AWS does", "traffic", "{} a month, min", "{} a month, max")
-"""Of the table's columns, with the currency; on a narrow screen each stands before its value."""
+"""Columns of the table, with the currency; on a narrow screen each stands before its value."""
 
 
 def page(found: FleetChange) -> str:
@@ -70,7 +70,7 @@ def page(found: FleetChange) -> str:
     if found.product and found.product.lines:
         title = "what the product itself changes"
         parts.append(f"<details><summary>{title}</summary>{_block(found.product.lines)}</details>")
-    foot = f"compared with {short_commit(found.commit)}; a month is 720 hours; {found.prices.words}"
+    foot = f"compared with {short_commit(found.commit)}; {found.basis}"
     return "\n".join(
         [
             "<!doctype html>",
@@ -87,8 +87,9 @@ def page(found: FleetChange) -> str:
 
 def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
     yield f"<{heading}>{escape(place.name)}: {escape(place.verdict)}</{heading}>"
-    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in place.notes)
-    yield from (f"<p>{_with_code(each)}</p>" for each in pending_lines(place.pending))
+    yield from (f'<p class="w">⚠ {_with_code(text)}</p>' for text in (place.price_note, *place.notes) if text)
+    for line in pending_lines(place.pending):
+        yield f"<div>{_with_code(line.text)}{_folded('which', line.names)}</div>"
     repeated = RepeatedLines(place.groups)
     if place.groups:
         headings = [each.format(place.currency) for each in HEADINGS]
@@ -109,7 +110,7 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
         yield "</details>"
     for title, lines in (
         ("quotas that these endpoints count against", [str(each) for each in place.quotas]),
-        (REFUSED, refusal_lines(place.pending)),
+        (REFUSALS_TITLE, refusal_lines(place.pending)),
         (f"{count_of(len(place.new), 'new finding')}", [*repeated.findings(place.new)]),
         (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated.findings(place.fixed)]),
         ("IAM of the shared stack", place.permissions),

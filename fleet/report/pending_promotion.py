@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from fleet.catalog.prices import CURRENCY
 from fleet.core.sizes import count_of
 from fleet.findings import Finding
 from fleet.report.cost import Cost
+from fleet.report.endpoint_group import MAX_NAMES, label, names_by_owner, without_name
 from fleet.report.money_change import FREE, CostChange, money_change
+from fleet.report.repeated_lines import RepeatedLine
 from fleet.report.spec_changes import KeyChange
-from fleet.report.wording import finding_line
+from fleet.report.wording import MAX_WORDS, finding_line
 from fleet.spec.endpoint import EndpointSpec
 
-MAX_WORDS = 6
-"""So many changes of an endpoint are in its line; the others are counted."""
 MAX_CHARACTERS = 120
 """The length of one change in a line, such as a mapping that is new."""
-MAX_NAMES = 3
-"""So many endpoints with the same changes are named in their line."""
-MAX_PENDING = {True: 20, False: 5}
-"""So many lines are in a comment, and in one that is short."""
-REFUSED = "findings against a promotion"
+MAX_PENDING, MIN_PENDING = 20, 5
+"""Lines in a comment, in a short one the second; the other endpoints are counted."""
+REFUSALS_TITLE = "findings against a promotion"
 NO_COST = CostChange(before=FREE, after=FREE)
+UNKNOWN_COST = CostChange(before=None, after=None)
 
 
 class PromotionState(StrEnum):
-    """What a promotion is to the endpoint; `REMOVED` if main no longer has it, so that no promotion comes."""
+    """The effect of a promotion on an endpoint; `REMOVED` if main no longer has it, so that none comes."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -37,7 +37,7 @@ class PromotionState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PendingPromotion:
-    """What main has of one endpoint and its environment does not have yet.
+    """A change of one endpoint that main has and its environment does not have yet.
 
     Attributes:
         changes: Keys of the spec, each with the environment's value and main's.
@@ -48,6 +48,8 @@ class PendingPromotion:
         currency: Of both costs.
         by_rules: What rules of the environment would refuse of it. `by_policies` is what its policies would.
         earlier: Keys that waited with another value at the base of a change.
+        permitted: Codes that would have refused it at the base of a change, and no longer do.
+        owner: Its team.
         problem: Why it cannot be compared; "" if it can.
     """
 
@@ -64,6 +66,8 @@ class PendingPromotion:
     by_rules: tuple[Finding, ...] = ()
     by_policies: tuple[Finding, ...] = ()
     earlier: tuple[KeyChange, ...] = ()
+    permitted: tuple[str, ...] = ()
+    owner: str | None = None
     problem: str = ""
 
     @property
@@ -90,7 +94,7 @@ class PendingPromotion:
 
     def __str__(self) -> str:
         """One line."""
-        return _line([self])
+        return _line([self], self.endpoint)
 
 
 def machines_of(spec: EndpointSpec, least: int, most: int) -> str:
@@ -107,19 +111,38 @@ def refusal_lines(found: Sequence[PendingPromotion], limit: int | None = None) -
     return [*lines[:limit], *([f"and {count_of(len(more), 'more finding')}: {command}"] * bool(more))]
 
 
-def pending_lines(found: Sequence[PendingPromotion], limit: int | None = None) -> Iterator[str]:
-    """A line for each up to a limit, and the number of the others.
+def pending_lines(found: Sequence[PendingPromotion], limit: int | None = None) -> Iterator[RepeatedLine]:
+    """A line of a report for each up to a limit, and the number of the others.
 
-    Endpoints with the same changes and refusals have one line, with the sum of their costs.
+    Endpoints with the same changes and refusals have one line, with their names by owner and the sum of their
+    costs.
     """
+    groups = _groups(found)
+    for group in groups[:limit]:
+        names, owners = [each.endpoint for each in group], {each.endpoint: each.owner for each in group}
+        folded = names_by_owner(names, owners) if len(names) > MAX_NAMES else ()
+        yield RepeatedLine(text=_line(group, label(names, owners)), names=folded)
+    if limit is not None and (more := [each for group in groups[limit:] for each in group]):
+        command = f"`fleet diff --env {more[0].environment}`"
+        yield RepeatedLine(text=f"and {count_of(len(more), 'more endpoint')}: {command}")
+
+
+def pending_texts(found: Sequence[PendingPromotion]) -> Iterator[str]:
+    """The same lines for a terminal, with the names of a few endpoints and the number of the others."""
+    for group in _groups(found):
+        names, more = [each.endpoint for each in group], len(group) - MAX_NAMES
+        rest = f" and {count_of(more, 'more endpoint')}" if more > 0 else ""
+        yield _line(group, f"{', '.join(names[:MAX_NAMES])}{rest}")
+
+
+def _groups(found: Sequence[PendingPromotion]) -> list[list[PendingPromotion]]:
+    """Endpoints whose lines differ in their names and costs alone."""
     groups = dict[object, list[PendingPromotion]]()
     for each in found:
-        key = (each.state, each.words, _verdict_of(each), each.problem)
+        texts = tuple(without_name(text, each.endpoint) for text in (*each.words, each.problem))
+        key = (each.state, texts, bool(each.problem), _verdict_of(each), each.permitted)
         groups.setdefault(key, []).append(each)
-    lines = list(groups.values())
-    yield from map(_line, lines[:limit])
-    if limit is not None and (more := [each for group in lines[limit:] for each in group]):
-        yield f"and {count_of(len(more), 'more endpoint')}: `fleet diff --env {more[0].environment}`"
+    return list(groups.values())
 
 
 def pending_verdict(found: Sequence[PendingPromotion]) -> str:
@@ -128,72 +151,117 @@ def pending_verdict(found: Sequence[PendingPromotion]) -> str:
 
 
 def _verdict_parts(found: Sequence[PendingPromotion]) -> Iterator[str]:
-    waiting = [each for each in found if each.state is not PromotionState.REMOVED]
+    wrong = [each for each in found if each.problem]
+    waiting = [each for each in found if each.state is not PromotionState.REMOVED and not each.problem]
     if waiting:
         verb = "waits" if len(waiting) == 1 else "wait"
         yield f"{count_of(len(waiting), 'endpoint')} {verb} for promotion, {_cost(waiting)}"
-    if codes := sorted({code for each in waiting for code in each.codes}):
-        yield f"{sum(bool(each.codes) for each in waiting)} would be refused: {', '.join(codes)}"
-    if kept := len(found) - len(waiting):
+    for verb, codes in (
+        ("would be refused", [each.codes for each in waiting if each.codes]),
+        ("would no longer be refused", [each.permitted for each in waiting if each.permitted]),
+    ):
+        if codes:
+            yield f"{len(codes)} {verb}: {', '.join(sorted({*chain(*codes)}))}"
+    if kept := len(found) - len(waiting) - len(wrong):
         yield f"{count_of(kept, 'endpoint')} without a spec in main"
+    if wrong:
+        yield f"{count_of(len(wrong), 'endpoint')} cannot be compared"
 
 
 def added_promotions(
     base: Sequence[PendingPromotion], head: Sequence[PendingPromotion]
 ) -> tuple[PendingPromotion, ...]:
-    """What waits at the head of a change that does not wait at its base, with the cost that it adds.
+    """The promotions that wait at the head of a change and not at its base, with the cost that it adds.
+
+    One that waits at both is in it where the environment would refuse it at one of them alone.
 
     Args:
-        base: What waits for a promotion to an environment at the base.
+        base: The promotions to an environment that wait at the base.
         head: The same at the head.
     """
     before = {each.endpoint: each for each in base}
-    return tuple(filter(None, (_added(before.get(each.endpoint), each) for each in head)))
+    return tuple(filter(None, (_difference(before.get(each.endpoint), each) for each in head)))
 
 
-def _added(base: PendingPromotion | None, head: PendingPromotion) -> PendingPromotion | None:
+def _difference(base: PendingPromotion | None, head: PendingPromotion) -> PendingPromotion | None:
     if base is None or base.problem or head.problem or base.state is not head.state:
         return head if base != head else None
     changes = tuple(each for each in head.changes if each not in base.changes)
     content = tuple(each for each in head.content if each not in base.content)
     machines = head.machines if head.machines != base.machines else ""
     if not (changes or content or machines):
-        return None
+        return _change_of_verdict(base, head)
     return replace(
         head,
         changes=changes,
         content=content,
         machines=machines,
         earlier=base.changes,
-        least=_beyond(base.least, head.least),
-        most=_beyond(base.most, head.most),
+        least=_cost_over_base(base.least, head.least),
+        most=_cost_over_base(base.most, head.most),
         certain_price=base.certain_price and head.certain_price,
     )
 
 
-def _beyond(base: CostChange, head: CostChange) -> CostChange:
+def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> PendingPromotion | None:
+    """The refusals of what waits at both ends that only one end has; None if both have the same."""
+    permitted = tuple(each for each in base.codes if each not in head.codes)
+    by_rules, by_policies = (
+        tuple(each for each in side if each.code not in base.codes)
+        for side in (head.by_rules, head.by_policies)
+    )
+    if not (permitted or by_rules or by_policies):
+        return None
+    return replace(
+        head,
+        changes=(),
+        content=(),
+        machines="",
+        least=NO_COST,
+        most=NO_COST,
+        by_rules=by_rules,
+        by_policies=by_policies,
+        permitted=permitted,
+    )
+
+
+def _cost_over_base(base: CostChange, head: CostChange) -> CostChange:
     """The cost after the head's promotion, and before it as if the base's had come already."""
     known = [each.hourly for each in (head.before, base.difference) if each is not None]
     before = Cost(hourly=known[0] + known[1]) if len(known) == 2 else None
     return CostChange(before=before, after=head.after, same=base.same and head.same)
 
 
-def _line(found: Sequence[PendingPromotion]) -> str:
-    """What one endpoint waits for, or several with the same changes."""
-    first, names = found[0], [each.endpoint for each in found]
-    named = ", ".join(names[:MAX_NAMES])
-    who = named if len(names) <= MAX_NAMES else f"{named} and {len(names) - MAX_NAMES} more endpoints"
-    where = first.environment
+def _line(found: Sequence[PendingPromotion], who: str) -> str:
+    """One line about endpoints with the same changes; their own names are in it where there is one."""
+    first, where = found[0], found[0].environment
+    if len(found) > 1:
+        words = [without_name(each, first.endpoint) for each in first.words]
+        problem = without_name(first.problem, first.endpoint)
+    else:
+        words, problem = [*first.words], first.problem
+    if problem:
+        return f"{who}: cannot be compared with main: {problem}"
     if first.state is PromotionState.REMOVED:
-        command = f"`fleet destroy {' '.join(names[:MAX_NAMES])} --env {where}`"
+        names = " ".join(each.endpoint for each in found[:MAX_NAMES])
+        command = f"`fleet destroy {names} --env {where}`"
         return f"{who}: main no longer has {_it(found)}; {command} removes {_it(found)}"
-    if first.problem:
-        return f"{who}: cannot be compared with main: {first.problem}"
+    if not words:
+        return f"waits for promotion: {_verdict_line(first, who)}"
     verb = "get" if first.state is PromotionState.NEW else "change"
-    rest = [f"{len(first.words) - MAX_WORDS} more"] if len(first.words) > MAX_WORDS else []
-    what = "; ".join([*first.words[:MAX_WORDS], *rest])
+    rest = [f"{len(words) - MAX_WORDS} more"] if len(words) > MAX_WORDS else []
+    what = "; ".join([*words[:MAX_WORDS], *rest])
     refused = _verdict_of(first).replace("{it}", _it(found))
     return f"waits for promotion: {where} would {verb} {who}: {what}, {_cost(found)}{refused}"
+
+
+def _verdict_line(each: PendingPromotion, who: str) -> str:
+    """The codes that would refuse it from now on, and those that no longer do."""
+    permitted = ", ".join(each.permitted)
+    if not each.codes:
+        return f"{each.environment} would no longer refuse {who}: {permitted}"
+    refused = f"{each.environment}'s {_judges(each)} would now refuse {who}: {', '.join(each.codes)}"
+    return f"{refused}, and no longer: {permitted}" if permitted else refused
 
 
 def _it(found: Sequence[PendingPromotion]) -> str:
@@ -201,9 +269,12 @@ def _it(found: Sequence[PendingPromotion]) -> str:
 
 
 def _verdict_of(each: PendingPromotion) -> str:
-    """Who would refuse it, with the codes."""
-    who = " and ".join(["rules"] * bool(each.by_rules) + ["policies"] * bool(each.by_policies))
-    return f"; its {who} would refuse {{it}}: {', '.join(each.codes)}" if who else ""
+    """The parts of the environment that would refuse it, with the codes."""
+    return f"; its {_judges(each)} would refuse {{it}}: {', '.join(each.codes)}" if each.codes else ""
+
+
+def _judges(each: PendingPromotion) -> str:
+    return " and ".join(["rules"] * bool(each.by_rules) + ["policies"] * bool(each.by_policies))
 
 
 def _cost(found: Sequence[PendingPromotion]) -> str:

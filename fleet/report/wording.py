@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fleet.catalog.prices import price_sign
 from fleet.core.sizes import count_of
 from fleet.findings import Finding
 from fleet.report.endpoint_change import EndpointChange
@@ -74,7 +75,7 @@ def money(cost: CostChange, *, certain: bool, percent: bool = True) -> str:
     """A month's cost afterwards with its difference; `~` before what no source states for the region."""
     if cost.after is None:
         return "unknown"
-    sign = "" if certain else "~"
+    sign = price_sign(certain=certain)
     text = f"{sign}{cost.after.monthly:,}"
     if cost.difference is None:
         return f"{text} (before: unknown)"

@@ -13,8 +13,8 @@ from fleet.findings import Finding
 from fleet.report.endpoint_change import EndpointChange, Revision, endpoint_change
 from fleet.report.environment_change import EnvironmentChange, with_renames
 from fleet.report.fleet_change import FleetChange
+from fleet.report.money_change import price_changes
 from fleet.report.permission_changes import permission_changes
-from fleet.report.price_changes import price_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.base_tree import base_tree
 from fleet.review.environment_side import EnvironmentSide, base_side, head_side
@@ -102,7 +102,7 @@ def fleet_review(
         sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]
         prices = head.prices
         found = tuple(
-            _environment(pair, made, known, today, prices)
+            _environment(pair, made, known, today, (fork.prices, prices))
             for pair, made, known in zip(pairs, templates, sizes, strict=True)
         )
         product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
@@ -112,10 +112,7 @@ def fleet_review(
             environments=found,
             executed=executed_files(root, base.tree, base.commit, base.root),
             product=product,
-            notes=(
-                *price_changes(fork.prices, prices),
-                *_fleet_notes(base.root, root, compared=product is not None),
-            ),
+            notes=(*_fleet_notes(base.root, root, compared=product is not None),),
             prices=prices,
         )
 
@@ -163,7 +160,7 @@ def _environment(
     templates: tuple[Templates, Templates],
     sizes: tuple[Known, Known],
     today: date,
-    prices: PriceBook,
+    prices: tuple[PriceBook, PriceBook],
 ) -> EnvironmentChange:
     before, after = templates
     old, new = (
@@ -172,13 +169,14 @@ def _environment(
     )
     sides = ((name, old[name], new[name]) for name in pair.differing)
     changes = with_renames(
-        [change for side in sides if not _is_void(change := endpoint_change(*side, prices))],
+        [change for side in sides if not _is_void(change := endpoint_change(*side, prices[1]))],
         *({name: each.lock for name, each in side.items() if each.lock} for side in (pair.old, pair.new)),
     )
     earlier, later = before.get("", {}), after.get("", {})
     shared = tuple(compare(earlier, later)) if earlier and later else ()
     project = pair.after.project or pair.before.project
     appeared, fixed = _findings(pair, today)
+    pending = pending_review(pair.before, pair.after, today)
     return EnvironmentChange(
         name=pair.name,
         region=project.environment.region if project else "",
@@ -187,9 +185,10 @@ def _environment(
         permissions=permission_changes(earlier, later) if earlier and later else (),
         new=appeared,
         fixed=fixed,
-        pending=pending_review(pair.before, pair.after, today),
-        notes=_notes(pair),
-        currency=prices.currency,
+        pending=pending.promotions,
+        price_note=price_changes(*prices),
+        notes=(*_notes(pair), *pending.notes),
+        currency=prices[1].currency,
     )
 
 

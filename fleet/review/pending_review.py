@@ -1,8 +1,8 @@
-"""What a change adds to what waits for a promotion to an environment."""
+"""The promotions to an environment that a change adds to those that wait."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -12,64 +12,116 @@ from fleet.findings import FindingsError
 from fleet.report.lock_changes import content_changes
 from fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
 from fleet.report.spec_changes import spec_changes
+from fleet.report.wording import finding_line
 from fleet.review.environment_side import EnvironmentSide
+from fleet.spec.prices import PRICES
 
 
-def pending_review(
-    before: EnvironmentSide, after: EnvironmentSide, today: date
-) -> tuple[PendingPromotion, ...]:
+@dataclass(frozen=True, kw_only=True)
+class PendingReview:
+    """The promotions that a change adds to those that wait; `notes` are why some of them are unknown."""
+
+    promotions: tuple[PendingPromotion, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date) -> PendingReview:
     """The endpoints of which main has something else at the head of a change than at its base.
+
+    Of the others, those that the environment would refuse at one end alone: by its policies, by prices, or by
+    the sum of a team.
 
     Args:
         before: An environment at the base.
         after: The same at the head.
         today: The day on which policies are checked.
     """
-    head, base = _previews(after), _previews(before)
+    name = after.project.environment.environment if after.project else ""
+    try:
+        head = _previews(after)
+    except FindingsError as error:
+        return PendingReview(notes=(f"what waits for {name} is unknown: {_problem(after, error)}",))
     if head is None or after.project is None:
-        return ()
-    new, old = ({name: _preview(each, name) for name in head.names} for each in (head, base))
-    names = [name for name in head.names if _content(new[name]) != _content(old[name])]
-    waiting = [each for name in names if base and name in base.names and (each := base.pending(name))]
-    states = {each.endpoint: each.state for each in waiting}
+        return PendingReview()
+    base, notes = None, tuple[str, ...]()
+    try:
+        base = _previews(before)
+    except FindingsError as error:
+        text = f"what waited for {name} before is unknown: {_problem(before, error)}"
+        notes = (f"{text}; all that waits now is shown",)
+    sides = (before, base), (after, head)
+    old, new = ({each: _preview(*side, each) for each in head.names} for side in sides)
+    names = {each for each in head.names if _content(new[each]) != _content(old[each])}
+    if not names and _decisions(before) == _decisions(after):
+        return PendingReview(notes=notes)
+    waiting = _waiting(before, today) if base else {}
     coming = [
-        _beside_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
-        if each.state is states.get(each.endpoint) is PromotionState.NEW
+        _change_since_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
+        if each.state is PromotionState.NEW and _is_new(waiting.get(each.endpoint))
         else each
-        for each in pending_promotions(after.project, today, names)
+        for each in _waiting(after, today).values()
+        if each.endpoint in names or each.endpoint in waiting
     ]
-    return tuple(
-        replace(
-            each,
-            by_rules=tuple(map(after.relative, each.by_rules)),
-            by_policies=tuple(map(after.relative, each.by_policies)),
-        )
-        for each in added_promotions(waiting, coming)
-    )
+    return PendingReview(promotions=added_promotions([*waiting.values()], coming), notes=notes)
 
 
 def _previews(side: EnvironmentSide) -> PromotionPreviews | None:
-    """None where the environment is not promoted to, or what it is promoted from is a finding."""
-    try:
-        return PromotionPreviews(side.project) if side.project and side.project.is_promoted else None
-    except FindingsError:
-        return None
+    """None where the environment is not promoted to.
+
+    Raises:
+        FindingsError: what it is promoted from is wrong.
+    """
+    return PromotionPreviews(side.project) if side.project and side.project.is_promoted else None
 
 
-def _preview(previews: PromotionPreviews | None, name: str) -> PromotionPreview | str | None:
+def _problem(side: EnvironmentSide, error: FindingsError) -> str:
+    return finding_line(side.relative(error.findings[0]))
+
+
+def _waiting(side: EnvironmentSide, today: date) -> dict[str, PendingPromotion]:
+    """The promotions that wait at one end, with findings relative to the fleet."""
+    found = pending_promotions(side.project, today) if side.project else []
+    return {
+        each.endpoint: replace(
+            each,
+            by_rules=tuple(map(side.relative, each.by_rules)),
+            by_policies=tuple(map(side.relative, each.by_policies)),
+            problem=each.problem.replace(f"{side.root}/", ""),
+        )
+        for each in found
+    }
+
+
+def _is_new(found: PendingPromotion | None) -> bool:
+    return found is not None and found.state is PromotionState.NEW
+
+
+def _decisions(side: EnvironmentSide) -> dict[str, bytes]:
+    """The files that decide about an endpoint beside its own: policies, prices, and the environment's."""
+    if side.project is None:
+        return {}
+    name, root = side.project.environment.environment, side.root
+    files = [root / PRICES, root / f"environments/{name}.yaml", *root.glob(f"locks/{name}/*")]
+    files += root.glob("policies/**/*.yaml")
+    return {str(each.relative_to(root)): each.read_bytes() for each in files if each.is_file()}
+
+
+def _preview(
+    side: EnvironmentSide, previews: PromotionPreviews | None, name: str
+) -> PromotionPreview | str | None:
     """An endpoint as main has it, or why main's cannot be read."""
     try:
         return previews.preview(name) if previews else None
     except FindingsError as error:
-        return error.findings[0].message
+        return _problem(side, error)
 
 
 def _content(preview: PromotionPreview | str | None) -> object:
-    """What two previews of the same endpoint are compared by, wherever their files are."""
+    """The part of a preview that both ends are compared by, wherever their files are."""
     return (preview.loaded.spec, preview.lock) if isinstance(preview, PromotionPreview) else preview
 
 
-def _beside_base(
+def _change_since_base(
     found: PendingPromotion,
     before: PromotionPreview | str | None,
     after: PromotionPreview | str | None,

@@ -1,4 +1,4 @@
-"""What instances cost a fleet: its own `prices.yaml` over the catalog's list prices."""
+"""Prices of a fleet: its own `prices.yaml` over the catalog's list prices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ PRICES = "prices.yaml"
 """At the top of a fleet."""
 PRICES_SCHEMA = "prices.schema.json"
 """Beside it, for editors."""
-CENT = Decimal("0.01")
+CENT, SMALLEST = Decimal("0.01"), Decimal("0.0001")
+"""A month's amounts are rounded to the one; no converted price per hour is below the other: none is free."""
 
 
 def _known_region(name: str) -> str:
@@ -41,21 +42,29 @@ def _known_type(name: str) -> str:
 
 RegionName = Annotated[str, AfterValidator(_known_region)]
 TypeName = Annotated[str, AfterValidator(_known_type)]
+
+
+def _discount(share: float) -> float:
+    if share >= 100:
+        raise Mistake("it makes instances free", "write a share below `100%`")
+    return share
+
+
 HourlyPrice = Annotated[float, Field(gt=0, le=1e9)]
 
 
 class FleetPrices(Document):
-    """What a fleet pays for instances, where that is not the catalog's list price."""
+    """Prices that a fleet pays for instances, where that is not the catalog's list price."""
 
     date: Day
     """Day on which the prices were agreed or last verified. Reports name it."""
     currency: Annotated[str, StringConstraints(pattern="^[A-Z]{3}$")] = CURRENCY
     """Three letters: of the prices below, of every report, and of `monthly_cost` in policies."""
     usd_rate: Annotated[float, Field(gt=0, le=1e9)] | None = None
-    """What one US dollar costs in `currency`: converts the catalog's prices. Default: with another `currency`
+    """Price of one US dollar in `currency`: converts the catalog's prices. Default: with another `currency`
     than USD, prices that are not below are unknown."""
-    discount: Share | None = None
-    """Discount on the catalog's prices, such as `12%`; it does not apply to the prices below."""
+    discount: Annotated[Share, AfterValidator(_discount)] | None = None
+    """Discount on the catalog's prices: below 100%, such as `12%`. It does not apply to the prices below."""
     prices: dict[RegionName, dict[TypeName, HourlyPrice]] = Field(default_factory=dict)
     """Price of one instance for an hour, by region and by instance type. Default: the catalog's."""
 
@@ -95,8 +104,8 @@ class PriceBook:
             return None
         if factor == 1:
             return found
-        hourly = (found.hourly * factor).quantize(Decimal("0.0001"), ROUND_HALF_UP)
-        return replace(found, hourly=hourly, origin=f"{found.origin}{self._changes}")
+        hourly = (found.hourly * factor).quantize(SMALLEST, ROUND_HALF_UP)
+        return replace(found, hourly=max(hourly, SMALLEST), origin=f"{found.origin}{self._changes}")
 
     def states(self, instance_type: str, region: str) -> bool:
         """Whether the fleet's own file has the price."""
@@ -116,16 +125,11 @@ class PriceBook:
         if self.own and self._factor is None and hosting_price(instance_type, region):
             problem = f"the catalog has the price of {instance_type} in {region} in {CURRENCY} only"
             return problem, f"write `usd_rate`, the {self.currency} for one dollar, into {PRICES}"
-        line = f"`prices: {{{region}: {{{instance_type}: 0.10}}}}`"
+        line = f"`prices: {{{region}: {{{instance_type}: PRICE}}}}`"
         example = line if self.own else f"with a `date` and {line}"
         who = "neither the catalog nor prices.yaml has a" if self.own else "the catalog has no"
         remedy = f"write its price per hour into {PRICES} at the top of the fleet, {example}"
         return f"{who} price of {instance_type} in {region}", remedy
-
-    @property
-    def date(self) -> str:
-        """Of what changed last: the file's, else the catalog's; as YYYY-MM-DD."""
-        return self.own.date.isoformat() if self.own else price_list().date
 
     @property
     def words(self) -> str:
@@ -152,7 +156,7 @@ class PriceBook:
 
     @property
     def _changes(self) -> str:
-        """What is done to the catalog's prices: ", less 12 %, at 0.92 EUR a dollar"."""
+        """Changes of the catalog's prices: ", less 12 %, at 0.92 EUR a dollar"."""
         if self.own is None:
             return ""
         discount = f", less {self.own.discount:.15g} %" if self.own.discount else ""

@@ -11,6 +11,7 @@ from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.money_change import CostChange
 from fleet.report.update_effect import UpdateEffect
+from fleet.spec.prices import PriceBook
 
 
 def cost(before: str | None, after: str) -> CostChange:
@@ -48,4 +49,4 @@ def change(
 def fleet(*endpoints: EndpointChange, **keys: Any) -> FleetChange:
     found = sorted(endpoints, key=lambda each: each.rank)
     place = EnvironmentChange(name="prod", region="us-east-1", endpoints=tuple(found), **keys)
-    return FleetChange(reference="main", commit="a" * 40, environments=(place,))
+    return FleetChange(reference="main", commit="a" * 40, environments=(place,), prices=PriceBook())

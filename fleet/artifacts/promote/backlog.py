@@ -1,4 +1,4 @@
-"""What main and the environment before have that an environment which is promoted to does not have yet."""
+"""The changes that main and the environment before have, and an environment that is promoted to has not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.report.cost import fleet_cost
 from fleet.report.lock_changes import content_changes
 from fleet.report.money_change import FREE, CostChange
-from fleet.report.pending_promotion import PendingPromotion, PromotionState, machines_of
+from fleet.report.pending_promotion import UNKNOWN_COST, PendingPromotion, PromotionState, machines_of
 from fleet.report.spec_changes import KeyChange, is_written_alike, spec_changes
 from fleet.spec.layers import merged
 from fleet.spec.lock import Lock
@@ -31,7 +31,7 @@ class PromotionPreview:
 
 
 class PromotionPreviews:
-    """What main has of each endpoint, as an environment that is promoted to would have it.
+    """Each endpoint of main as an environment that is promoted to would have it.
 
     In a chain of environments, that is not yet what the one before it runs.
     """
@@ -47,7 +47,7 @@ class PromotionPreviews:
             message = (
                 f"{name} has no `promoted_from`: it follows the specs, and nothing waits for a promotion"
             )
-            hint = f"`fleet ls --env {name}` shows what is not deployed"
+            hint = "name an environment that has `promoted_from`"
             raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
         self._target, self._main = target, target.following_main()
         self._locked = (*reversed(target.origins), target)
@@ -72,7 +72,7 @@ class PromotionPreviews:
         return PromotionPreview(self._main.load(name), next(locks, None))
 
     def pending(self, name: str) -> PendingPromotion | None:
-        """What a promotion of main would change of an endpoint; None if nothing."""
+        """The change that a promotion of main would make to an endpoint; None if it is none."""
         target, environment = self._target, self._target.environment.environment
         state = PromotionState.NEW if name in target.unpromoted else PromotionState.CHANGED
         try:
@@ -85,7 +85,14 @@ class PromotionPreviews:
                 return PendingPromotion(endpoint=name, environment=environment, state=state)
         except FindingsError as error:
             problem = error.findings[0].message
-            return PendingPromotion(endpoint=name, environment=environment, state=state, problem=problem)
+            return PendingPromotion(
+                endpoint=name,
+                environment=environment,
+                state=state,
+                least=UNKNOWN_COST,
+                most=UNKNOWN_COST,
+                problem=problem,
+            )
         changes = spec_changes(present, preview.loaded, self._roots) if present else []
         own = target.readable_lock(name)
         content = content_changes(own, preview.lock) if own and preview.lock else ()
@@ -95,11 +102,12 @@ class PromotionPreviews:
             state=state,
             changes=tuple(changes),
             content=tuple(content),
+            owner=owner.team if (owner := preview.loaded.spec.owner) else None,
         )
         return self._with_cost(found, present, preview.loaded) if found.words or not present else None
 
     def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
-        """Whether nothing can wait, as the text of spec and lock is what main has: most need no more."""
+        """Whether spec and lock have main's text, so that nothing can wait: most endpoints need no more."""
         main, target = self._main, self._target
         if name not in main.spec_files:
             return False

@@ -1,4 +1,4 @@
-"""`fleet cost`: what endpoints cost at list prices, computed from files without AWS."""
+"""`fleet cost`: costs of endpoints, computed from files without AWS."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from fleet.catalog.prices import price_list
+from fleet.catalog.prices import COMPUTED_SIGN, LEGEND, price_list, price_sign
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
 from fleet.printers.console import unfolded_console
@@ -68,11 +68,11 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     say("")
     if total.unpriced:
         names = ", ".join(f"{each.endpoint} ({each.environment})" for each in total.unpriced)
-        say(f"unknown, and in no sum: {names}; run without --by to see why")
+        say(f"unknown; not in the totals: {names}; run without --by to see why")
     if sum(len(each.endpoints) for each in groups) > len(total.endpoints):
         say("an endpoint of several profiles is in several rows, and once in the total")
     if sign:
-        say("~ some prices are computed from EC2's; run without --by to see which")
+        say(f"{LEGEND}; run without --by to see which")
     say(f"a month is {MONTH} hours (24 x 30); {prices.words}")
 
 
@@ -116,7 +116,7 @@ def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
 
 
 def _sign(each: EndpointCost) -> str:
-    return "" if each.price is None or each.certain else "~"
+    return price_sign(certain=not each.is_computed)
 
 
 def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, ...]:
@@ -134,10 +134,7 @@ def _lines(found: FleetCost) -> Iterator[str]:
             yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(each))}"
     for each in found.unpriced:
         reason, remedy = prices.absence(each.instance_type, region)
-        yield f"{each.endpoint}: unknown, and in no sum: {reason}; {remedy}"
-    computed = sorted({each.instance_type for each in found.endpoints if each.price and not each.certain})
-    if computed:
-        yield f"~ {', '.join(computed)}: computed from EC2's price in {region}; no source states SageMaker's"
+        yield f"{each.endpoint}: unknown; not in the totals: {reason}; {remedy}"
     monthly = "unknown" if found.dashboards_monthly is None else found.dashboards_monthly
     dashboards = f"{count_of(found.dashboards, 'dashboard')} ({monthly} a month), "
     yield f"a month is {MONTH} hours (24 x 30)"
@@ -152,8 +149,8 @@ def _sources(found: FleetCost) -> Iterator[str]:
     listed = [each for each in found.endpoints if not found.prices.states(each.instance_type, region)]
     if any(each.certain for each in listed):
         yield f"stated: {sources.stated}"
-    if any(each.price and not each.certain for each in listed):
-        yield f"~: {sources.computed}"
+    if computed := sorted({each.instance_type for each in listed if each.is_computed}):
+        yield f"{COMPUTED_SIGN} {', '.join(computed)}: {sources.computed}"
     if found.dashboards:
         yield f"dashboards: {sources.dashboards}"
 

@@ -35,7 +35,7 @@ def test_a_stated_price_is_told_from_a_computed_one() -> None:
     assert computed is not None
     assert (stated.hourly, stated.certain) == (Decimal("0.102"), True)
     assert (computed.hourly, computed.certain) == (Decimal("0.1152"), False)  # EC2's 0.096 x 1.2
-    assert computed.origin == "computed from EC2's price in that region"
+    assert computed.origin == "computed from EC2's price of the same size and region"
 
 
 @pytest.mark.parametrize(

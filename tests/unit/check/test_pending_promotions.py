@@ -53,7 +53,7 @@ class TestWhatWaits:
             " scaling.gpu_utilization 60.0 → 40.0, the same cost at min, +1,013.76 USD a month at max"
         ]
 
-    def test_a_key_of_a_profile(self, fleet: PromotedFleet) -> None:
+    def test_a_key_of_a_profile_waits_in_each_endpoint_that_has_it(self, fleet: PromotedFleet) -> None:
         fleet.edit("bake: 10m", "bake: 20m", "profiles/base.yaml")
         assert waiting(fleet) == [f"{WAITS} change simple: rollout.bake 600s → 1200s, the same cost"]
 
@@ -82,6 +82,8 @@ class TestWhatWaits:
     def test_a_spec_of_main_that_cannot_be_read(self, fleet: PromotedFleet) -> None:
         fleet.edit("scaling:", "scalling:")
         assert waiting(fleet) == ["simple: cannot be compared with main: unknown key `scalling`"]
+        (found,) = pending_promotions(fleet.project(), TODAY)
+        assert (found.least.difference, found.most.difference) == (None, None)
 
     def test_the_environments_own_overrides_hold_already(self, fleet: PromotedFleet) -> None:
         fleet.edit("region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml")
@@ -166,7 +168,34 @@ class TestCheck:
         GitRepository.around(fleet.root)
         fleet.edit("max: 6", "max: 7")
         app(["check", "--env", "prod", selector], standalone_mode=False)
-        assert capsys.readouterr().out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
+        printed = capsys.readouterr()
+        assert printed.out.startswith(f"{WAITS} change simple: scaling.max 6 → 7")
+        assert "no endpoint" not in printed.out + printed.err
+
+    @pytest.mark.parametrize("selector", ["ranking", "model_specs/ranking.yaml", "rank*"])
+    def test_shows_what_waits_for_an_endpoint_that_was_never_promoted(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str], selector: str
+    ) -> None:
+        fleet.spec("ranking")
+        app(["check", "--env", "prod", selector], standalone_mode=False)
+        printed = capsys.readouterr()
+        assert printed.out.startswith(f"{WAITS} get ranking: 2 to 6 × ml.g5.xlarge")
+        assert "no endpoint" not in printed.out + printed.err
+
+    def test_names_three_endpoints_with_equal_changes_and_the_number_of_the_others(
+        self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for number in range(5):
+            fleet.spec(f"e{number}")
+        app(["check", "--env", "prod"], standalone_mode=False)
+        assert f"{WAITS} get e0, e1, e2 and 2 more endpoints: 2 to 6 × ml.g5" in capsys.readouterr().out
+
+    def test_refuses_an_endpoint_that_no_promotion_brings(self, fleet: PromotedFleet) -> None:
+        fleet.spec("ranking")
+        fleet.edit("region:", "endpoints: [simple]\nregion:", "environments/prod.yaml")
+        with pytest.raises(SystemExit) as ended:
+            app(["check", "--env", "prod", "ranking"], standalone_mode=False)
+        assert ended.value.code == 1
 
     def test_shows_nothing_of_others(self, fleet: PromotedFleet, capsys: pytest.CaptureFixture[str]) -> None:
         fleet.spec("ranking")
@@ -198,7 +227,7 @@ class TestAPromotionIsRefused:
         fleet.edit("models:", f"{OVERRIDES}models:")
         require_promotable(fleet.project("staging"), fleet.project("prod"), TODAY)
 
-    def test_by_a_policy_of_the_target(self, fleet: PromotedFleet) -> None:
+    def test_by_a_policy_of_the_target_alone(self, fleet: PromotedFleet) -> None:
         fleet.edit("environment: prod", "environment: staging", "policies/platform.yaml")
         fleet.edit("max: 6", "max: 9")
         assert self.refused(fleet) == ["FL954"]

@@ -20,6 +20,7 @@ from fleet.findings import FindingsError, Severity
 from fleet.spec.deployment import place_of
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
+from fleet.spec.prices import PriceBook
 from fleet.spec.project import open_project
 from fleet_folder import FleetFolder
 from onnx_graphs import FLOAT, INT32, graph_bytes
@@ -146,7 +147,7 @@ class TestShow:
         lock, context = locked(bert), decided(bert)
         shown = {
             each.what: each
-            for each in decisions(context, place_of(context.environment))
+            for each in decisions(context, place_of(context.environment), PriceBook())
             if each.group == "engines"
         }
         assert shown["engine of bert"].value == lock.archives["bert"].engines["bert"].key

@@ -20,6 +20,7 @@ def shown(folder: FleetFolder, keys: str = "") -> dict[str, Decision]:
     made = decisions(
         EndpointContext(loaded=project.load("sentences"), environment=project.environment, lock=None),
         project.place,
+        project.fleet.prices,
     )
     return {each.what: each for each in made if each.group == "dashboard"}
 

@@ -124,7 +124,8 @@ class TestPriceAndScaling:
         shown = on(folder, "ml.c5.large")["price per hour"]
         assert shown.value == "~0.12 USD"
         assert (
-            shown.reason == "1 x 0.1152 USD on demand in eu-west-1; computed from EC2's price in that region"
+            shown.reason
+            == "1 x 0.1152 USD on demand in eu-west-1; computed from EC2's price of the same size and region"
         )
         assert not shown.certain
 
@@ -141,7 +142,7 @@ class TestPriceAndScaling:
         assert shown.reason == (
             "the catalog has no price of ml.p6-b200.48xlarge in us-east-1; write its price per hour into"
             " prices.yaml at the top of the fleet, with a `date` and"
-            " `prices: {us-east-1: {ml.p6-b200.48xlarge: 0.10}}`"
+            " `prices: {us-east-1: {ml.p6-b200.48xlarge: PRICE}}`"
         )
 
     def test_a_gpu_target_is_that_of_one_gpu_times_the_machines(self, folder: FleetFolder) -> None:

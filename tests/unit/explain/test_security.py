@@ -34,7 +34,9 @@ def decided(
     if metrics is not None:
         loaded = replace(loaded, spec=loaded.spec.model_copy(update={"metrics": metrics}))
     made = decisions(
-        EndpointContext(loaded=loaded, environment=project.environment, lock=None), project.place
+        EndpointContext(loaded=loaded, environment=project.environment, lock=None),
+        project.place,
+        project.fleet.prices,
     )
     return {each.what: each for each in made}
 

@@ -6,13 +6,14 @@ from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.spec.deployment import place_of
+from fleet.spec.prices import PriceBook
 
 
 def shown(**spec: object) -> Decision:
     context = Case(spec=spec, region=REGION, models=None, archive_size=ARCHIVE_SIZE).context()
     (found,) = (
         each
-        for each in decisions(context, place_of(context.environment))
+        for each in decisions(context, place_of(context.environment), PriceBook())
         if each.what == "missing security fixes"
     )
     return found

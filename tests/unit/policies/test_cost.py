@@ -19,7 +19,7 @@ class TestCost:
         assert (refused.code, refused.line, refused.severity) == ("FL954", 6, Severity.ERROR)
         assert refused.message == (
             "at its maximum, 100 × ml.p5.48xlarge, the endpoint costs ~4,557,312 USD a month"
-            " (~: prices computed from EC2's in us-east-1);"
+            " (~: computed from EC2's price of the same size and region);"
             f" policies/platform.yaml:5 allows 20,000 USD {BY}"
         )
         assert refused.hint == f"write another instance type{ASK}"
@@ -74,7 +74,7 @@ class TestCost:
         )
         assert warned.hint == (
             "write its price per hour into prices.yaml at the top of the fleet, with a `date` and"
-            f" `prices: {{us-east-1: {{{UNPRICED}: 0.10}}}}`{ASK}"
+            f" `prices: {{us-east-1: {{{UNPRICED}: PRICE}}}}`{ASK}"
         )
 
     def test_what_the_hint_names_ends_the_warning(self, fleet: PolicyFleet) -> None:

@@ -18,6 +18,7 @@ from fleet.report.markdown import MARKER, markdown
 from fleet.report.markdown_text import inline, inline_code
 from fleet.report.traffic import InstanceNeed, Traffic
 from fleet.report.update_effect import UpdateEffect
+from fleet.spec.prices import PriceBook
 from fleet_changes import change, cost, fleet
 
 
@@ -39,7 +40,7 @@ class TestWhatIsSeenFirst:
     def test_of_several_environments_a_line_about_all(self) -> None:
         one = fleet(change()).environments[0]
         other = EnvironmentChange(name="dev", region="us-east-1", notes=("dev is a new environment",))
-        found = FleetChange(reference="main", commit="a" * 40, environments=(other, one))
+        found = FleetChange(reference="main", commit="a" * 40, environments=(other, one), prices=PriceBook())
         assert lines(found)[1].startswith(
             "## dev: 0 endpoints change, the same cost · no interruption; prod: 1"
         )

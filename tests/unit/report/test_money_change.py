@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -10,9 +11,8 @@ import pytest
 from fleet.report.document import report_document
 from fleet.report.endpoint_change import Revision, endpoint_change
 from fleet.report.markdown import markdown
-from fleet.report.money_change import FREE, CostChange
+from fleet.report.money_change import FREE, CostChange, price_changes
 from fleet.report.page import page
-from fleet.report.price_changes import price_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.prices import FleetPrices, PriceBook
 from fleet.spec.project import open_project
@@ -74,6 +74,37 @@ def test_the_sums_of_owners_count_what_is_unknown() -> None:
     assert "by owner: search: +720.00 USD a month, and 1 unknown" in markdown(found, 0)
 
 
+def test_the_sum_of_an_owner_is_marked_where_a_price_in_it_is_computed() -> None:
+    more = cost("1", "2")
+    ours = change("ours", owner="search", certain_price=False, least=more, most=more)
+    found = fleet(ours, change("theirs", owner="ads", least=more, most=more))
+    text = markdown(found, 0).replace("\\~", "~")
+    assert "by owner: ads: +720.00 USD a month; search: ~+720.00 USD a month" in text
+
+
+def test_a_report_says_what_its_sign_for_computed_prices_means_and_by_which_formula() -> None:
+    legend = "~: computed from EC2's price of the same size and region times 1.2 (cpu), 1.25 (g),"
+    computed, stated = fleet(change(certain_price=False)), fleet(change())
+    for text in (markdown(computed, 0), unescape(page(computed))):
+        assert legend in text
+    for text in (markdown(stated, 0), page(stated)):
+        assert "~" not in text
+
+
+def test_other_prices_stand_in_each_environment_and_never_beside_nothing_changes() -> None:
+    note = "`prices.yaml` differs (discount 10 → 20): all costs here are at the new prices"
+    for found in (fleet(price_note=note), fleet(change(), price_note=note)):
+        assert found.differing
+        assert "prices.yaml differs" in found.verdict
+        assert "nothing changes" not in found.verdict
+        for limit in (0, 300):
+            assert "prices.yaml" in markdown(found, limit)
+        assert "discount 10 → 20" in markdown(found, 0)
+        assert "discount 10 → 20" in page(found)
+        document: Any = report_document(found)
+        assert document["environments"][0]["price_note"] == note
+
+
 def test_the_row_of_a_removed_endpoint_does_not_hide_what_it_cost() -> None:
     gone = change("addsub", UpdateEffect.REMOVED, least=GONE, most=GONE)
     assert "| 0.00 (before: unknown) | 0.00 (before: unknown) |" in markdown(fleet(gone), 0)
@@ -120,8 +151,8 @@ def test_other_prices_are_a_note_with_the_first_of_them() -> None:
     before = PriceBook(FleetPrices.model_validate({"date": "2026-11-01", "discount": "10%"}))
     own = {"date": "2026-11-20", "currency": "EUR", "prices": {"eu-west-1": {"ml.c5.large": 0.09}}}
     after = PriceBook(FleetPrices.model_validate(own))
-    assert [*price_changes(before, after)] == [
+    assert price_changes(before, after) == (
         "`prices.yaml` differs (currency USD → EUR, discount 10 → not given, ml.c5.large in eu-west-1 not given"
         " → 0.09): all costs here are at the new prices"
-    ]
-    assert [*price_changes(after, after)] == []
+    )
+    assert price_changes(after, after) == ""

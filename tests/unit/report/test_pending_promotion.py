@@ -20,6 +20,7 @@ from fleet.report.pending_promotion import (
     PromotionState,
     added_promotions,
     pending_lines,
+    pending_texts,
 )
 from fleet.report.spec_changes import KeyChange
 from fleet_changes import change, cost, fleet
@@ -70,9 +71,9 @@ class TestTheLine:
         both = pending(by_rules=(GPUS,), by_policies=(GPUS,))
         assert str(both).endswith("; its rules and policies would refuse it: FL951")
 
-    def test_counts_the_keys_beyond_six(self) -> None:
-        many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(8))
-        assert "tags.5 1 → 2; 2 more, the same" in str(pending(changes=many))
+    def test_counts_the_keys_beyond_four(self) -> None:
+        many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(6))
+        assert "tags.3 1 → 2; 2 more, the same" in str(pending(changes=many))
 
     def test_shortens_a_long_value(self) -> None:
         assert len(str(pending(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
@@ -81,7 +82,7 @@ class TestTheLine:
 class TestEqualChanges:
     def test_are_one_line_with_the_sum_of_their_costs(self) -> None:
         found = [pending(f"e{number}") for number in range(5)]
-        assert list(pending_lines([*found, pending("other", content=("image: a → b",))])) == [
+        assert list(pending_texts([*found, pending("other", content=("image: a → b",))])) == [
             f"{WAITS} e0, e1, e2 and 2 more endpoints: scaling.max 6 → 12, the same cost at min, +14,400.00 USD a month at max",
             f"{WAITS} other: scaling.max 6 → 12; image: a → b, the same cost at min, +2,880.00 USD a month at max",
         ]
@@ -89,16 +90,37 @@ class TestEqualChanges:
     def test_count_an_unknown_price_beside_the_sum(self) -> None:
         (line,) = pending_lines([pending("a"), pending("b", least=cost(None, "1"))])
         assert (
-            line
+            line.text
             == f"{WAITS} a, b: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max, and 1 unknown"
         )
+
+    def test_with_a_computed_price_have_its_sign_and_the_report_its_formula(self) -> None:
+        text = markdown(fleet(pending=(pending(certain_price=False),)), 0)
+        assert "+2,880.00 USD a month at max" in text
+        assert "~: computed from EC2's price of the same size and region times" in text
 
     def test_that_one_is_refused_for_are_a_line_of_their_own(self) -> None:
         assert len(list(pending_lines([pending("a"), pending("b", by_policies=(GPUS,))]))) == 2
 
+    def test_may_have_the_endpoints_own_names(self) -> None:
+        found = [pending(f"ep-{each}", content=(f"archive ep-{each}: other files",)) for each in range(2)]
+        (line,) = pending_lines(found)
+        assert line.text.startswith(f"{WAITS} ep-0, ep-1: scaling.max 6 → 12; archive NAME: other files, ")
+
+    def test_are_folded_by_owner_in_a_comment_and_a_page(self) -> None:
+        owners = ["search", "search", "images", None]
+        found = fleet(pending=tuple(pending(f"e{at}", owner=owner) for at, owner in enumerate(owners)))
+        text = markdown(found, 0)
+        assert f"- {WAITS} 4 endpoints of 2 owners: scaling.max 6 → 12, " in text
+        names = "<details><summary>which</summary>e3<br>images: e2<br>search: e0, e1</details>"
+        assert names in text
+        assert names in page(found)
+
     def test_beyond_the_limit_are_counted(self) -> None:
         found = [pending(f"e{number}", content=(f"image: a → {number}",)) for number in range(4)]
-        assert list(pending_lines(found, 2))[2:] == ["and 2 more endpoints: `fleet diff --env prod`"]
+        assert [each.text for each in pending_lines(found, 2)][2:] == [
+            "and 2 more endpoints: `fleet diff --env prod`"
+        ]
 
 
 class TestWhatAChangeAdds:
@@ -127,6 +149,10 @@ class TestWhatAChangeAdds:
         (found,) = added_promotions([pending()], [removed])
         assert str(found) == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
 
+    def test_is_a_refusal_of_what_waited_before(self) -> None:
+        (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))])
+        assert str(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
+
     def test_is_not_what_no_longer_waits(self) -> None:
         assert added_promotions([pending()], []) == ()
 
@@ -136,6 +162,17 @@ class TestTheReport:
         found = fleet(pending=(pending(), pending("b", by_policies=(GPUS,))))
         assert heading(found) == (
             "### prod: 2 endpoints wait for promotion, the same cost at min, +5,760.00 USD a month at max; 1 would be refused: FL951"
+        )
+
+    def test_counts_what_cannot_be_compared_apart(self) -> None:
+        wrong = pending("b", problem="unknown key `scalling`")
+        assert heading(fleet(pending=(wrong,))) == "### prod: 1 endpoint cannot be compared"
+        assert heading(fleet(pending=(pending(), wrong))).endswith("at max; 1 endpoint cannot be compared")
+
+    def test_counts_what_is_no_longer_refused(self) -> None:
+        (permitted,) = added_promotions([pending(by_policies=(GPUS,))], [pending()])
+        assert heading(fleet(pending=(permitted,))) == (
+            "### prod: 1 endpoint waits for promotion, the same cost; 1 would no longer be refused: FL951"
         )
 
     def test_has_it_after_what_changes_at_once(self) -> None:
@@ -148,7 +185,7 @@ class TestTheReport:
         removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
         assert heading(fleet(pending=(removed,))) == "### prod: 1 endpoint without a spec in main"
 
-    def test_says_that_nothing_changes_only_where_nothing_waits(self) -> None:
+    def test_reports_that_nothing_changes_only_where_nothing_waits(self) -> None:
         assert "nothing changes" in markdown(fleet(), 0)
         assert "nothing changes" not in markdown(fleet(pending=(pending(),)), 0)
 
@@ -163,12 +200,14 @@ class TestTheReport:
 
     def test_stays_short_where_many_wait_for_the_same(self) -> None:
         found = fleet(pending=tuple(pending(f"endpoint-{number}") for number in range(200)))
-        assert len(markdown(found, 0)) < 1000
+        text = markdown(found, 1000)
+        assert len(text) < 1000
+        assert f"- {WAITS} 200 endpoints: scaling.max 6 → 12, " in text
 
     def test_has_them_in_a_page(self) -> None:
         text = page(fleet(pending=(pending(by_policies=(GPUS,)),)))
         assert (
-            f"<p>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
+            f"<div>{WAITS} simple: scaling.max 6 → 12, the same cost at min, +2,880.00 USD a month at max; its policies"
             in text
         )
         assert "findings against a promotion" in text
@@ -188,6 +227,7 @@ class TestTheReport:
                     "max": {"before": "2880.00", "after": "5760.00", "difference": "2880.00"},
                 },
                 "refused_by": ["FL951"],
+                "permitted": [],
                 "problem": None,
             }
         ]

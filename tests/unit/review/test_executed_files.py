@@ -117,12 +117,14 @@ def test_a_change_of_data_promises_that_nothing_else_changes(
     assert (found.executed, found.verdict) == ((), "nothing changes in dev")
 
 
-def test_prices_are_data_and_their_change_is_a_note(repository: GitRepository, folder: FleetFolder) -> None:
+def test_prices_are_data_and_their_change_is_a_note_in_each_environment(
+    repository: GitRepository, folder: FleetFolder
+) -> None:
     folder.write("prices.yaml", "date: 2026-11-01\ndiscount: 10%\n")
     folder.write("prices.schema.json", "{}")
     found = review(folder.root)
-    assert (found.executed, found.differing) == ((), ())
-    assert [each for each in found.notes if "prices" in each] == [
+    assert (found.executed, found.verdict) == ((), "dev: prices.yaml differs, no endpoint changes")
+    assert [each.price_note for each in found.differing] == [
         "`prices.yaml` differs (discount not given → 10): all costs here are at the new prices"
     ]
 

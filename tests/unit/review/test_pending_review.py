@@ -12,7 +12,7 @@ import pytest
 from fleet.report.markdown import markdown
 from fleet.review.environment_side import base_side, head_side
 from fleet.review.fleet_review import fleet_review
-from fleet.review.pending_review import pending_review
+from fleet.review.pending_review import PendingReview, pending_review
 from fleet.spec.project import Fleet
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
@@ -29,9 +29,12 @@ class PullRequest:
     base: PromotedFleet
 
     def added(self, environment: str = "prod") -> list[str]:
+        return [str(each) for each in self.review(environment).promotions]
+
+    def review(self, environment: str = "prod") -> PendingReview:
         before = base_side(Fleet(self.base.root), environment)
         after = head_side(Fleet(self.fleet.root), environment, before)
-        return [str(each) for each in pending_review(before, after, TODAY)]
+        return pending_review(before, after, TODAY)
 
     def merge(self) -> None:
         """The base is what the head is now."""
@@ -48,7 +51,7 @@ def change(folder: FleetFolder, tmp_path: Path) -> PullRequest:
     return PullRequest(fleet, PromotedFleet(FleetFolder(base)))
 
 
-def test_nothing(change: PullRequest) -> None:
+def test_a_change_of_nothing_adds_nothing(change: PullRequest) -> None:
     assert change.added() == []
 
 
@@ -89,14 +92,14 @@ def test_a_change_of_a_spec_waits_in_each_environment_of_the_chain(
     assert line.endswith("; its policies would refuse it: FL954") == (environment == "prod")
 
 
-def test_a_change_of_a_profile(change: PullRequest) -> None:
+def test_a_change_of_a_profile_waits_with_the_key_that_it_sets(change: PullRequest) -> None:
     change.fleet.edit("bake: 10m", "bake: 20m", "profiles/base.yaml")
     assert change.added() == [
         "waits for promotion: prod would change simple: rollout.bake 600s → 1200s, the same cost"
     ]
 
 
-def test_a_lock_of_the_environment_that_follows_main(change: PullRequest) -> None:
+def test_a_lock_of_the_environment_that_follows_main_waits_with_its_content(change: PullRequest) -> None:
     change.fleet.lock("dev", digest="b")
     assert change.added() == [
         "waits for promotion: prod would change simple: archive simple: other files, 1.0 kB → 1.0 kB, the same cost"
@@ -114,7 +117,9 @@ def test_what_waited_before_is_not_repeated(change: PullRequest) -> None:
     ]
 
 
-def test_a_change_of_an_endpoint_that_was_never_promoted(change: PullRequest) -> None:
+def test_an_endpoint_that_was_never_promoted_waits_with_its_machines_and_its_changes(
+    change: PullRequest,
+) -> None:
     change.fleet.spec("ranking")
     (line,) = change.added()
     assert line.startswith("waits for promotion: prod would get ranking: 2 to 6 × ml.g5.xlarge, +2,027.52")
@@ -126,12 +131,12 @@ def test_a_change_of_an_endpoint_that_was_never_promoted(change: PullRequest) ->
     )
 
 
-def test_a_deleted_spec(change: PullRequest) -> None:
+def test_a_deleted_spec_waits_for_the_end_of_its_endpoint(change: PullRequest) -> None:
     (change.fleet.root / "model_specs/simple.yaml").unlink()
     assert change.added() == ["simple: main no longer has it; `fleet destroy simple --env prod` removes it"]
 
 
-def test_a_revert_of_what_waited(change: PullRequest) -> None:
+def test_a_revert_of_what_waited_adds_nothing(change: PullRequest) -> None:
     change.fleet.edit("max: 6", "max: 7")
     change.merge()
     change.fleet.edit("max: 7", "max: 6")
@@ -143,3 +148,67 @@ def test_the_environments_own_file_waits_for_nothing(change: PullRequest) -> Non
         "region:", "overrides: {simple: {scaling: {max: 7}}}\nregion:", "environments/prod.yaml"
     )
     assert change.added() == []
+
+
+class TestAnEnvironmentBeforeThatCannotBeRead:
+    def test_is_a_note_of_the_report_and_never_nothing(self, folder: FleetFolder) -> None:
+        fleet = PromotedFleet(folder)
+        fleet.prepare()
+        repository = GitRepository.around(folder.root)
+        repository.branch()
+        fleet.edit("max: 6", "max: 12")
+        fleet.edit("region:", "regoin:", "environments/staging.yaml")
+        repository.commit()
+        found = fleet_review(folder.root, "main", ["prod"], TODAY)
+        (note,) = found.environments[0].notes
+        assert note.startswith("what waits for prod is unknown: environments/staging.yaml:1:1: error FL111:")
+        assert note in markdown(found, 0).replace("\\", "")
+        assert "nothing changes" not in markdown(found, 0)
+
+    def test_is_a_note_beside_all_that_waits_where_the_base_alone_has_it(self, change: PullRequest) -> None:
+        change.base.edit("region:", "regoin:", "environments/staging.yaml")
+        change.fleet.edit("max: 6", "max: 12")
+        found = change.review()
+        assert [each.endpoint for each in found.promotions] == ["simple"]
+        (note,) = found.notes
+        assert note.startswith(
+            "what waited for prod before is unknown: environments/staging.yaml:1:1: error FL111:"
+        )
+
+
+class TestAChangeOfWhatDecides:
+    """Other policies, prices or sums of a team refuse, or no longer refuse, what waited before."""
+
+    @pytest.fixture(autouse=True)
+    def waiting(self, change: PullRequest) -> None:
+        change.fleet.edit("max: 6", "max: 7")
+        change.merge()
+
+    def test_is_nothing_where_the_verdict_stays(self, change: PullRequest) -> None:
+        change.fleet.edit("endpoint: 8000", "endpoint: 7999", "policies/platform.yaml")
+        assert change.added() == []
+
+    def test_refuses_what_waited_already(self, change: PullRequest) -> None:
+        change.fleet.edit("endpoint: 8000", "endpoint: 7000", "policies/platform.yaml")
+        assert change.added() == ["waits for promotion: prod's policies would now refuse simple: FL954"]
+        (found,) = change.review().promotions
+        assert [str(each.file) for each in found.refusals] == ["model_specs/simple.yaml"]
+
+    def test_permits_what_was_refused(self, change: PullRequest) -> None:
+        change.fleet.edit("endpoint: 8000", "endpoint: 7000", "policies/platform.yaml")
+        change.merge()
+        change.fleet.edit("endpoint: 7000", "endpoint: 8000", "policies/platform.yaml")
+        assert change.added() == ["waits for promotion: prod would no longer refuse simple: FL954"]
+
+    def test_may_be_a_price(self, change: PullRequest) -> None:
+        prices = "date: 2026-11-01\nprices: {us-east-1: {ml.g5.xlarge: 5}}\n"
+        change.fleet.folder.write("prices.yaml", prices)
+        assert "waits for promotion: prod's policies would now refuse simple: FL954" in change.added()
+
+    def test_may_be_another_endpoint_of_the_team(self, change: PullRequest) -> None:
+        change.fleet.edit("endpoint: 8000", "owner: 15000", "policies/platform.yaml")
+        change.fleet.edit("endpoint: simple\n", "endpoint: simple\nowner: {team: search}\n")
+        change.merge()
+        for name in ("images", "ranking"):
+            change.fleet.spec(name, "owner: {team: search}\n")
+        assert "waits for promotion: prod's policies would now refuse simple: FL955" in change.added()

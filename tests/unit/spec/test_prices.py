@@ -95,6 +95,39 @@ def test_a_mistake_has_its_line_and_its_remedy(
     assert hint in finding.hint
 
 
+AMOUNTS = (".nan", ".inf", "-.inf", "1e308", "1e400", "-1", "0", "true", '"1"', "[]")
+
+
+@pytest.mark.parametrize("amount", AMOUNTS)
+@pytest.mark.parametrize("key", ["prices: {{eu-west-1: {{ml.c5.large: {}}}}}", "usd_rate: {}\ncurrency: EUR"])
+def test_a_price_and_a_rate_are_numbers_above_0_that_something_can_cost(
+    tmp_path: Path, key: str, amount: str
+) -> None:
+    found = book(tmp_path, f"{DATE}{key.format(amount)}\n")
+    assert [(each.file, each.line) for each in found.findings] == [(tmp_path / "prices.yaml", 2)]
+    assert hourly(found, "ml.c5.large") is None
+
+
+@pytest.mark.parametrize("discount", ["100%", "100.0%", "101%", "0%", "-5%", "1e2%", ".nan", "true", "5"])
+def test_a_discount_is_above_0_and_below_100_percent(tmp_path: Path, discount: str) -> None:
+    found = book(tmp_path, f"{DATE}discount: {discount}\n{OWN}")
+    assert [(each.file, each.line) for each in found.findings] == [(tmp_path / "prices.yaml", 2)]
+
+
+@pytest.mark.parametrize("key", ["discount: 99.999999999%", "usd_rate: 1e-300\ncurrency: EUR"])
+def test_no_discount_and_no_rate_makes_a_price_0(tmp_path: Path, key: str) -> None:
+    assert hourly(book(tmp_path, f"{DATE}{key}\n"), "ml.c5.large") == Decimal("0.0001")
+
+
+def test_a_huge_file_is_refused_with_few_words(tmp_path: Path) -> None:
+    rows = "".join(f"  region-{number}: {{ml.c5.large: 1}}\n" for number in range(2000))
+    found = book(tmp_path, f"{DATE}prices:\n{rows}")
+    assert {each.file for each in found.findings} == {tmp_path / "prices.yaml"}
+    assert all(each.line and each.line > 2 and len(each.message) < 500 for each in found.findings)
+    (finding,) = book(tmp_path, f"{DATE}prices: {'{a: ' * 5000}1{'}' * 5000}\n").findings
+    assert finding.file == tmp_path / "prices.yaml"
+
+
 def test_with_a_mistake_no_price_is_known(tmp_path: Path) -> None:
     found = book(tmp_path, f"{DATE}discout: 10%\n")
     assert hourly(found, "ml.c5.large") is None
