@@ -91,7 +91,7 @@ def _of_policies(root: Path, top: Path) -> Iterator[str]:
     """The lines of policies, and of the prices at which they compare costs.
 
     The prices need not exist: GitHub takes the reviewers of a pull request from the file of its base, so
-    their lines come first.
+    their line has to exist before they do.
     """
     owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
     yield from (f"{pattern_of(file, top)} {name}" for file, name in owners.items() if name)

@@ -41,8 +41,8 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
     """The commit of a project, and what of its endpoints differs from it.
 
     The files are those that `changed:` knows: specs with their layers, locks, policies and the environment's
-    file; unless the deploy is `locked`, model repositories and the folders of images as well. Of files that
-    Git ignores, those count that decide what runs; weights and other files of repositories do not.
+    file; unless the deploy is `locked`, model repositories and the folders of images as well. Ignored files
+    count if they decide what runs; weights and other files of repositories do not.
 
     Raises:
         CannotRunError: Git refuses to read the clone, as it does where it belongs to another user.

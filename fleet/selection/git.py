@@ -63,7 +63,7 @@ def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
 
 
 def tracked_files(tree: WorkTree) -> dict[Path, bool]:
-    """The files of the index, each with whether it differs from there and `git diff` was told not to see it.
+    """The files of the index, each with whether it differs from it and `git diff` is set up not to see that.
 
     That is what `git update-index` does with `--assume-unchanged` and `--skip-worktree`; a sparse checkout is
     made with the latter. A submodule with such a flag counts as differing.

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from botocore.exceptions import ClientError
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from fleet.aws.api.clock import answered_at
+from fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
@@ -78,14 +79,23 @@ class Lease(Generic[AnyTerms]):
         return self._write(IfNoneMatch="*")
 
     def seen(self) -> SeenLease[AnyTerms] | None:
-        """The current lease; None if it is free."""
+        """The current lease; None if it is free.
+
+        Raises:
+            CannotRunError: the object is not a lease.
+        """
         try:
             found = self._s3.get_object(Bucket=self._bucket, Key=self._key)
         except ClientError as error:
             if _status(error) == MISSING:
                 return None
             raise
-        terms = self._content.validate_json(found["Body"].read())
+        try:
+            terms = self._content.validate_json(found["Body"].read())
+        except ValidationError as error:
+            problem = f"s3://{self._bucket}/{self._key} is not a lease: {error.errors()[0]['msg']}"
+            remedy = "delete it if nobody deploys or builds, then run the command again"
+            raise CannotRunError(problem, remedy) from error
         # A lease from the future has expired too: the embedded S3 uses this machine's clock, which may jump.
         age = abs(answered_at(found) - found["LastModified"])
         # Whoever may write to the bucket could write any time: no lease lasts longer than one's own.

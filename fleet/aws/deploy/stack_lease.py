@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import ValidationError
 
-from fleet.artifacts.builds.lease import Lease, LostError, SeenLease
+from fleet.artifacts.builds.lease import Lease, LostError
 from fleet.aws.access import Access
 from fleet.aws.api.clock import answered_at
 from fleet.aws.api.errors import DENIED
@@ -184,7 +183,7 @@ class StackLeases:
             lease = Lease(
                 self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
             )
-            seen = self._seen(lease, stack)
+            seen = lease.seen()
             is_own = seen is not None and seen.terms.token == self._holder.token
             if seen is None:
                 is_taken = lease.take()
@@ -207,15 +206,6 @@ class StackLeases:
                 return _ActiveLease(lease), other
             pause.wait(next(seconds))
         return None, None
-
-    def _seen(self, lease: Lease[StackTerms], stack: str) -> SeenLease[StackTerms] | None:
-        try:
-            return lease.seen()
-        except ValidationError as error:
-            problem = f"s3://{self._bucket}/{LEASES}{stack}.json is not a lease: {error.errors()[0]['msg']}"
-            raise CannotRunError(
-                problem, "delete it if nobody deploys, then run the command again"
-            ) from error
 
     def _terms(self, action: str) -> StackTerms:
         return StackTerms(

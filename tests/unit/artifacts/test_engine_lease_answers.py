@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from artifact_bucket import BUCKET
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
 from fleet.artifacts.builds.clients import BuildClients
 from fleet.artifacts.builds.codebuild import Build, BuildLog
+from fleet.artifacts.builds.lease import Lease, Terms
 from fleet.engines.object_keys import MANIFEST, built_key, lease_key
 from fleet.findings import CannotRunError, FindingsError
 from fleet_folder import FleetFolder
@@ -50,6 +52,14 @@ def bucket(aws_url: str, folder: FleetFolder) -> EngineBucket:
     bucket.clients = replace(bucket.clients, codebuild=codebuild, logs=codebuild)
     bucket.endpoint()
     return bucket
+
+
+def test_an_object_that_is_no_lease_is_named_with_a_remedy(bucket: EngineBucket) -> None:
+    s3 = bucket.artifacts.s3
+    s3.put_object(Bucket=BUCKET, Key="engines/leases/x", Body=b'{"holder": 1}')
+    lease = Lease(s3, BUCKET, "engines/leases/x", Terms(holder="a", token="t", seconds=9))
+    with pytest.raises(CannotRunError, match="engines/leases/x is not a lease: .*\n.*delete it"):
+        lease.seen()
 
 
 def with_s3(bucket: EngineBucket, s3: Any) -> BuildClients:

@@ -119,7 +119,7 @@ def test_ignored_files_such_as_weights_do_not_count(fleet: FleetFolder, reposito
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_an_edit_that_git_was_told_to_overlook_counts(
+def test_an_edit_that_git_is_set_up_to_overlook_counts(
     fleet: FleetFolder, repository: GitRepository, flag: str
 ) -> None:
     for file in ("model_specs/zoo.yaml", "models/zoo/net/1/model.py", "policies/limits.yaml"):
