@@ -45,7 +45,7 @@ KINDS = 10
 CHANGED, FAULTY, OVERRIDDEN = 7, 8, 9
 """The kinds that wait for a promotion, have findings, and have a section in the environment's file."""
 PROMOTED = {"staging": "dev", "prod": "staging"}
-"""What each environment is promoted from."""
+"""The environment that each one is promoted from."""
 OVERRIDES = """\
 overrides:
   endpoint-0000: {instance: {count: 3}}

@@ -120,7 +120,7 @@ def _changes(before: Release, after: Release) -> Iterator[str]:
 
 
 def _unexplained(before: Release, after: Release) -> Iterator[str]:
-    """What the content alone shows."""
+    """The part of a change that the content alone shows."""
     changed = [name for name in ("archives", "image") if getattr(before, name) != getattr(after, name)]
     content = " and ".join(changed) or "neither archives nor image"
     yield f"{content} changed; what else did is unknown, as no readable spec and lock are recorded"

@@ -40,7 +40,7 @@ class ReleasedArchive(Record):
 
 
 class ReleaseSource(Record):
-    """Who deployed a release, and what it was made from.
+    """The actor, the commit, the lock and the spec of a release.
 
     `commit` is None outside of Git. `uncommitted`: files of the endpoint differed from that commit. `lock`
     and `spec` are plain data: a record can be read by versions with other contracts. `spec` has neither
@@ -76,7 +76,7 @@ class Release(Record):
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What it runs; two releases with the same content differ in who deployed them, and when."""
+        """The content that it runs; releases with the same one differ in actor and time."""
         spec = self.source.spec if self.source else None
         return self.model_data, self.compression, self.archives, self.image, spec
 

@@ -1,4 +1,4 @@
-"""Who calls AWS: the caller that STS names, and the run of CI that the call is claimed to come from."""
+"""The caller of AWS that STS names, and the run of CI that the call is claimed to come from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CiRun(Record):
 
 
 class Actor(Record):
-    """Who calls AWS: the ARN is from STS, `claimed_by_ci` from variables."""
+    """A caller of AWS: the ARN is from STS, `claimed_by_ci` from variables."""
 
     arn: str
     claimed_by_ci: CiRun | None = None

@@ -82,7 +82,7 @@ def price_sign(*, certain: bool) -> str:
 
 
 def computed_formula() -> str:
-    """How computed prices follow from EC2's, with the factors."""
+    """The formula of computed prices, with the factors."""
     factors = data_file(OTHER)["factors"].items()
     return f"{COMPUTED} times {', '.join(f'{factor} ({name})' for name, factor in factors)}"
 

@@ -54,8 +54,8 @@ def pending_promotions(
 
     results, _ = all_in_processes(chosen, compared, beside=lambda: None)
     waiting = [each for each in results if each is not None]
-    coming = {found.endpoint: preview for found, preview in waiting if preview is not None}
-    by_policies = _by_policies(target, coming, today) if today else {}
+    new_previews = {found.endpoint: preview for found, preview in waiting if preview is not None}
+    by_policies = _by_policies(target, new_previews, today) if today else {}
     return [replace(found, by_policies=tuple(by_policies.get(found.endpoint, ()))) for found, _ in waiting]
 
 

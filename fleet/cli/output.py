@@ -42,7 +42,7 @@ def ask_consent(question: str, *, yes: bool) -> bool:
 
 
 def ask_name(question: str, remedy: str) -> str:
-    """What the user types; asked on a terminal.
+    """The text that the user types; asked on a terminal.
 
     Raises:
         CannotRunError: stdin is not a terminal.

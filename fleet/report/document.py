@@ -109,7 +109,7 @@ def _group(each: EndpointGroup) -> dict[str, object]:
 
 
 def pending_record(each: PendingPromotion) -> dict[str, object]:
-    """What waits for a promotion of one endpoint."""
+    """The change of one endpoint that waits for a promotion."""
     return {
         "endpoint": each.endpoint,
         "state": each.state.value,

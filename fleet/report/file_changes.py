@@ -12,7 +12,7 @@ from fleet.repository.version_folders import is_version
 from fleet.spec.lock import Lock, LockedRepository
 
 MANY = "/*"
-"""How the checksum of a folder with many files ends."""
+"""The end of a path whose checksum is that of a folder with many files."""
 MAX_FILES = 20
 """Files of one repository that are named; the others are counted."""
 Sizes = Mapping[str, int]

@@ -66,7 +66,7 @@ def builds(before: Lock | None, after: Lock) -> Iterator[str]:
 
 
 def _changed(before: LockedArchive, after: LockedArchive, *, has_files: bool) -> str:
-    """How the content of an archive differs: its models, its engines, its size; files where none is named."""
+    """The differences of an archive: its models, its engines, its size; files where none is named."""
     models = [f"model {each} is new" for each in after.models if each not in before.models]
     models += [f"model {each} is removed" for each in before.models if each not in after.models]
     engines = [

@@ -90,7 +90,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         ((each.rank, place.name, each) for place in found.differing for each in place.groups),
         key=lambda entry: entry[:2],
     )
-    shown, told = (
+    listed_rows, row_names = (
         frozenset((name, each.names) for _, name, each in by_risk[:count]) for count in (rows, details)
     )
     lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
@@ -99,11 +99,11 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     elif len(found.differing) > 1:
         lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
     for place in found.differing:
-        lines += _environment(place, shown, told, lists=lists)
+        lines += _environment(place, listed_rows, row_names, lists=lists)
     lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
     if lists and found.product and found.product.lines:
         lines += ["", *_folded("what the product itself changes", found.product.lines)]
-    sizes = [sum(len(names) for _, names in each) for each in (shown, told)]
+    sizes = [sum(len(names) for _, names in each) for each in (listed_rows, row_names)]
     left = [
         (sum(len(each.names) for _, _, each in by_risk) - sizes[0], "endpoint"),
         (sizes[0] - sizes[1], "endpoint's details"),
@@ -136,12 +136,12 @@ Keys = frozenset[tuple[str, tuple[str, ...]]]
 """Groups by their environment and names."""
 
 
-def _environment(place: EnvironmentChange, shown: Keys, told: Keys, *, lists: bool) -> Iterator[str]:
+def _environment(place: EnvironmentChange, rows: Keys, named: Keys, *, lists: bool) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
     yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
     yield from (f"\n{inline(each)}" for each in place.notes)
-    groups = [each for each in place.groups if (place.name, each.names) in shown]
-    with_names = {each.names for each in groups if (place.name, each.names) in told}
+    groups = [each for each in place.groups if (place.name, each.names) in rows]
+    with_names = {each.names for each in groups if (place.name, each.names) in named}
     if groups:
         yield from [""] * bool(place.notes or place.price_note)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)

@@ -12,7 +12,7 @@ from fleet.spec.prices import PRICES, PriceBook
 
 FREE = Cost(hourly=Decimal(0))
 MAX_PRICES = 3
-"""So many changed prices are named, the first by region and type."""
+"""Changed prices that are named, the first by region and type."""
 
 
 @dataclass(frozen=True, kw_only=True)

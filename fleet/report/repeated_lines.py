@@ -23,7 +23,7 @@ class RepeatedLine:
 
 
 class RepeatedLines:
-    """What is to be written about the endpoints of an environment, whose groups are listed already."""
+    """The lines about the endpoints of an environment, whose groups are listed already."""
 
     def __init__(self, groups: Sequence[EndpointGroup]) -> None:
         self._members = [each for group in groups for each in group.members]
@@ -31,7 +31,7 @@ class RepeatedLines:
         self._listed = {frozenset(each.names) for each in groups}
 
     def warnings(self) -> Iterator[RepeatedLine]:
-        """What a reviewer has to know before the merge."""
+        """The warnings for a reviewer before the merge."""
         texts = defaultdict[tuple[bool, str], list[tuple[EndpointChange, str]]](list)
         needs = defaultdict[tuple[str, bool, bool], list[EndpointChange]](list)
         for each in self._members:

@@ -169,7 +169,7 @@ def group_details(group: EndpointGroup) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def resource_blocks(group: EndpointGroup) -> Iterator[tuple[str, Sequence[str]]]:
-    """What CloudFormation does to the resources of a group's endpoints that exist before and after."""
+    """The changes of resources of a group's endpoints that exist before and after."""
 
     def blocks(each: EndpointChange) -> Iterator[tuple[str, ...]]:
         if each.resources and each.effect not in (UpdateEffect.CREATED, UpdateEffect.REMOVED):

@@ -102,8 +102,8 @@ def fleet_review(
         sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]
         prices = head.prices
         found = tuple(
-            _environment(pair, made, known, today, (fork.prices, prices))
-            for pair, made, known in zip(pairs, templates, sizes, strict=True)
+            _environment(pair, template_pair, size_pair, today, (fork.prices, prices))
+            for pair, template_pair, size_pair in zip(pairs, templates, sizes, strict=True)
         )
         product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
         return FleetChange(
@@ -164,8 +164,8 @@ def _environment(
 ) -> EnvironmentChange:
     before, after = templates
     old, new = (
-        {name: _with(side, made, known, name) for name in pair.differing}
-        for side, made, known in zip((pair.old, pair.new), templates, sizes, strict=True)
+        {name: _with(side, side_templates, side_sizes, name) for name in pair.differing}
+        for side, side_templates, side_sizes in zip((pair.old, pair.new), templates, sizes, strict=True)
     )
     sides = ((name, old[name], new[name]) for name in pair.differing)
     changes = with_renames(
@@ -254,7 +254,7 @@ def _notes(pair: _Pair) -> tuple[str, ...]:
 
 
 def protection_note(name: str, before: Environment, after: Environment) -> tuple[str, ...]:
-    """What a changed `termination_protection` means: no template has it."""
+    """A note of a changed `termination_protection`, which no template has."""
     if before.termination_protection == after.termination_protection:
         return ()
     if after.termination_protection:

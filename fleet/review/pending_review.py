@@ -57,7 +57,7 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
         return PendingReview(notes=notes)
     prices = after.project.fleet.prices
     waiting = _waiting(before, today, prices) if base else {}
-    coming = [
+    at_head = [
         _change_since_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
         if each.state is PromotionState.NEW and _is_new(waiting.get(each.endpoint))
         else each
@@ -65,7 +65,7 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
         if each.endpoint in names or each.endpoint in waiting
     ]
     content = {each: _content_between(old[each], new[each]) for each in names}
-    return PendingReview(promotions=added_promotions([*waiting.values()], coming, content), notes=notes)
+    return PendingReview(promotions=added_promotions([*waiting.values()], at_head, content), notes=notes)
 
 
 def _previews(side: EnvironmentSide) -> PromotionPreviews | None:

@@ -63,7 +63,7 @@ class FleetFiles:
 
     @cached_property
     def prices(self) -> PriceBook:
-        """What instances cost the fleet."""
+        """The prices of instances."""
         return read_prices(self.root)
 
     @cached_property

@@ -36,7 +36,7 @@ WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Deletion:
-    """What is deleted with an endpoint's stack, and what it serves.
+    """The resources that are deleted with an endpoint's stack, and the calls that it serves.
 
     Attributes:
         types: Its resource types, one for each resource.

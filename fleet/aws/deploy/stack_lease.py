@@ -146,13 +146,13 @@ class StackLeases:
         if is_known and self._contains(other.commit or ""):
             self._notice(f"{stack}: this deploy replaces what {other.holder} deployed{other.source}")
             return
-        done, own, lacks = "deployed", self._holder.commit, ""
+        verb, own, lacks = "deployed", self._holder.commit, ""
         if other.action == DESTROYS:
-            done = "destroyed"
+            verb = "destroyed"
         elif own is not None:
             lacks = f", and commit {short_commit(own)} does not contain that"
         raise CannotRunError(
-            f"{other.holder} has {done} {stack}{other.source} since this command began{lacks}:"
+            f"{other.holder} has {verb} {stack}{other.source} since this command began{lacks}:"
             " this command did not change it",
             "see what runs, and update your clone; to continue all the same, run the command again",
         )

@@ -13,7 +13,7 @@ DEPLOYS, DESTROYS = "deploys", "destroys"
 
 @dataclass(frozen=True)
 class StackHolder:
-    """Who runs a command, and from what.
+    """The caller of a command, its clone and its commit.
 
     Attributes:
         name: Who calls AWS, for people.
@@ -47,7 +47,7 @@ class StackTerms(Terms):
 
     @property
     def source(self) -> str:
-        """What is deployed, as a clause; "" if that is unknown."""
+        """The commit that is deployed, as a clause; "" if that is unknown."""
         if self.commit is None or self.action != DEPLOYS:
             return ""
         return f" from commit {commit_words(self.commit, uncommitted=self.uncommitted)}"
