@@ -80,7 +80,7 @@ def test_of_clones_that_deploy_at_once_the_second_waits_names_the_first_and_does
     may_go.set()
     assert ended(begun)[0] == 0
     code, rest = ended(waiting)
-    assert re.search(rf"{STACK}: \S+ deploys it since \d\d:\d\d:\d\d UTC; waiting", "".join(said))
+    assert re.search(rf"{STACK}: \S+ has been deploying it since \d\d:\d\d:\d\d UTC; waiting", "".join(said))
     assert (code, "has deployed" in rest, "run the command again" in rest) == (2, True, True), rest
     require_release_of(first)
     second.deploy()
