@@ -184,7 +184,7 @@ def test_a_new_lock_brings_a_new_model_and_the_previous_one_brings_the_previous_
     newest, bad, oldest = history["releases"]
     assert [each["state"] for each in (newest, bad, oldest)] == ["runs now", "rolled back", "replaced"]
     assert newest["same_as"] == oldest["release"]
-    assert bad["changes"][0].startswith("archive sentences: other files, ")
+    assert bad["changes"][0].startswith("embed/1/model.py ")
     caller = account.client("sts").get_caller_identity()["Arn"]
     assert [each["actor"]["arn"] for each in (newest, bad, oldest)] == [caller] * 3
     assert len(account.client("sagemaker").list_models()["Models"]) == 1
