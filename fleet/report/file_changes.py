@@ -63,6 +63,8 @@ def _words(path: str, is_old: bool, is_new: bool, old: str, new: str) -> str:
         return f"some files in {path.removesuffix(MANY)} changed"
     if not (is_old and is_new):
         return f"{path} {'new' if is_new else 'removed'}{f', {old or new}' if old or new else ''}"
+    if old and old == new:
+        return f"{path} changed, {new}"
     if old and new:
         return f"{path} {old} → {new}"
     return f"{path} changed{f', {old} before' if old else f', now {new}' if new else ''}"

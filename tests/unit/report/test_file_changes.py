@@ -35,6 +35,12 @@ def test_a_file_is_named_with_its_sizes_before_and_after() -> None:
     assert found == ["labels/config.pbtxt 300 bytes → 1.4 kB"]
 
 
+def test_a_file_of_the_same_size_is_changed() -> None:
+    sizes = [{"phototags": {"labels/config.pbtxt": 300}}] * 2
+    found = changes(lock(LABELS), lock({**LABELS, "labels/config.pbtxt": "crc32:0000000f"}, 1), sizes)
+    assert found == ["labels/config.pbtxt changed, 300 bytes"]
+
+
 def test_the_only_file_of_a_models_versions_has_the_size_that_the_lock_has_of_them() -> None:
     after = lock({**LABELS, "labels/1/model.py": "crc32:0000000f"}, 1, models={"labels": {"size": 1_434}})
     assert changes(lock(LABELS), after) == ["labels/1/model.py 1.2 kB → 1.4 kB"]
