@@ -35,7 +35,7 @@ def root(folder: FleetFolder) -> Iterator[Path]:
         ("check --env dev", 1, "the file changed since it was locked"),
         nightly("show sentences --env dev", 0, "sentences in dev: account 111122223333"),
         nightly("ls --env dev --offline", 0, "endpoint"),
-        nightly("diff --env prod", 0, "sentences: prod does not have it"),
+        nightly("diff --env prod", 0, "waits for promotion: prod would get sentences"),
         nightly("cost --env dev", 0, "dev: account 111122223333"),
         ("report --base HEAD", 0, "nothing changes in dev, prod compared with"),
         nightly("images plan --env dev", 0, "no images to build"),
