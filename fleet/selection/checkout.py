@@ -11,12 +11,10 @@ from fleet.selection.git import tracked_files, uncommitted_files
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths
 from fleet.selection.work_tree import work_tree
+from fleet.spec.fleet_files import CDK_SETTINGS
 from fleet.spec.prices import PRICES
 from fleet.spec.project import Project
 from fleet.spec.spec_files import OWN_FOLDERS, policy_files
-
-CDK_SETTINGS = "cdk.json"
-"""Its `context` goes into templates."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,12 +72,17 @@ def tracked_files(tree: WorkTree) -> dict[Path, bool]:
         CannotRunError: Git cannot read the work tree.
     """
     found = dict[Path, bool]()
+    for flag, _, blob, file in _index(tree):
+        found[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob)
+    return found
+
+
+def _index(tree: WorkTree) -> Iterator[tuple[bytes, int, str, Path]]:
+    """The entries of the index: letter of `ls-files -v`, mode, id of the content, and file."""
     for entry in _entries(tree, "ls-files", "-z", "-v", "--stage"):
         facts, _, name = entry.partition(b"\t")
-        flag, _, blob, _ = facts.split(b" ")
-        file = tree.top / os.fsdecode(name)
-        found[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob.decode("ascii"))
-    return found
+        flag, mode, blob, _ = facts.split(b" ")
+        yield flag, int(mode, 8), blob.decode("ascii"), tree.top / os.fsdecode(name)
 
 
 def _has_content(file: Path, blob: str) -> bool:
@@ -109,11 +114,9 @@ def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
         modes[tree.top / os.fsdecode(name)] = int(before, 8), int(after, 8)
     for file in _files(tree, "ls-files", "-z", "--others", "--exclude-standard"):
         modes.setdefault(file, (0, _mode(file)))
-    for entry in _entries(tree, "ls-files", "-z", "--stage"):
-        facts, _, name = entry.partition(b"\t")
-        submodule = tree.top / os.fsdecode(name)
-        if int(facts.partition(b" ")[0], 8) == SUBMODULE_MODE and _is_changed(submodule):
-            modes.setdefault(submodule, (SUBMODULE_MODE, SUBMODULE_MODE))
+    for _, mode, _, file in _index(tree):
+        if mode == SUBMODULE_MODE and _is_changed(file):
+            modes.setdefault(file, (SUBMODULE_MODE, SUBMODULE_MODE))
     return modes
 
 

@@ -23,7 +23,9 @@ from fleet.spec.spec_files import (
     yaml_stems,
 )
 
-SYNTHESIS_INPUTS = (*OWN_FOLDERS, PRICES, "cdk.json", "requirements.txt")
+CDK_SETTINGS = "cdk.json"
+"""Its `context` goes into templates."""
+SYNTHESIS_INPUTS = (*OWN_FOLDERS, PRICES, CDK_SETTINGS, "requirements.txt")
 """The files and folders of a fleet that a synthesis reads; model repositories are not among them."""
 LOCK_BYTES = 64 << 20
 """A lock of so many bytes at most is read; 10,000 archives of a few files take some 3 MB."""
