@@ -145,6 +145,7 @@ class Project:
             chain[name] = self.fleet.open(name)
         return tuple(chain.values())[1:]
 
+    @cached_property
     def following_main(self) -> Project:
         """The environment as it would be if it followed the specs in model_specs/."""
         layering, files = self.draft_layering, self.fleet.specs.by_endpoint

@@ -57,7 +57,7 @@ def adopted_specs(target: Project, endpoints: Sequence[str] = ()) -> list[Path]:
         raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
     locked = locked_endpoints(root, name)
     chosen = [each for each in locked if not endpoints or any(fnmatchcase(each, one) for one in endpoints)]
-    main = target.following_main()
+    main = target.following_main
     lacking = [each for each in chosen if not promoted_spec(root, name, each).is_file()]
     findings = [
         _unadoptable(target, one, "no lock there has this name")

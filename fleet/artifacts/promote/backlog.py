@@ -50,7 +50,7 @@ class PromotionPreviews:
             )
             hint = "name an environment that has `promoted_from`"
             raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
-        self._target, self._main = target, target.following_main()
+        self._target, self._main = target, target.following_main
         self._prices = prices or target.fleet.prices
         self._locked = (*reversed(target.origins), target)
         self._roots = (target.root, target.root)
