@@ -90,7 +90,7 @@ def reference_page(intro: str, schema: Schema, beside: Mapping[str, Beside]) -> 
 
 @cache
 def beside(kind: str) -> Mapping[str, Beside]:
-    """What the sections of a kind of file, such as `endpoint`, have beside their tables, by their paths."""
+    """The texts beside the tables of a kind of file, such as `endpoint`, by the paths of their sections."""
     text = (files("fleet.spec.reference") / "sections.yaml").read_text(encoding="utf-8")
     return {path: Beside(**found) for path, found in yaml.safe_load(text)[kind].items()}
 

@@ -37,7 +37,7 @@ def tested(promotion: Promotion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def refusal(promotion: Promotion, bucket: str) -> list[str]:
-    """What a promotion to `qa` is refused for; no file is written, and its bucket is as empty as before."""
+    """The findings that refuse a promotion to `qa`; no file is written, and its bucket is as empty as before."""
     with pytest.raises(FindingsError) as refused:
         profiles = ("--from-profile", "any", "--to-profile", "any")
         app(["promote", "--to", "qa", ENDPOINT, *profiles], standalone_mode=False)

@@ -72,7 +72,7 @@ class Replacing(Sink):
 
 
 def test_a_plan_that_is_replaced_while_it_is_packed_is_an_error(tmp_path: Path) -> None:
-    """What the lock knows of a plan is what is packed."""
+    """The lock knows a plan as it is packed."""
     on_disk({"m/config.pbtxt": b'backend: "tensorrt"', "m/1/model.plan": b"ftrt" + bytes(60)}, tmp_path)
     source = FolderSource.of(tmp_path)
     with pytest.raises(FindingsError, match="FL305"):

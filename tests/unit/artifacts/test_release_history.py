@@ -16,11 +16,6 @@ from fleet_folder import FleetFolder
 from recorded_releases import ANNA, BEGINNING, listed, loaded, release, with_count
 
 
-@pytest.fixture
-def spec(folder: FleetFolder) -> dict[str, Any]:
-    return recorded_spec(loaded(folder), folder.root)
-
-
 class TestChanges:
     def test_keys_of_the_spec_and_archives_are_told_from_the_release_before(
         self, spec: dict[str, Any]

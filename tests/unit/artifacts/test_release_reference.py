@@ -10,16 +10,10 @@ import pytest
 from fleet.artifacts.release_reference import commit_of, release_of, require_lock_of
 from fleet.artifacts.rollback import EarlierRelease
 from fleet.findings import FindingsError
-from fleet.report.spec_changes import recorded_spec
 from fleet.selection.history import Commit
 from fleet.spec.lock import Lock
 from fleet_folder import FleetFolder
 from recorded_releases import LOCK_FILE, archive, digest, loaded, release
-
-
-@pytest.fixture
-def spec(folder: FleetFolder) -> dict[str, Any]:
-    return recorded_spec(loaded(folder), folder.root)
 
 
 class TestReference:

@@ -1,4 +1,4 @@
-"""What waits for a promotion is known as soon as main has it: its keys, its cost, and what would refuse it."""
+"""A promotion waits as soon as main has its change: with its keys, its cost, and what would refuse it."""
 
 from __future__ import annotations
 

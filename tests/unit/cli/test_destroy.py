@@ -40,7 +40,7 @@ def live(name: str) -> LiveEndpoint:
 
 @pytest.fixture
 def account(two: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> dict[str, Deletion]:
-    """What is deployed by endpoint, which a test may change; a deletion removes it."""
+    """The stacks by endpoint, which a test may change; a deletion removes it."""
     deployed = dict[str, Deletion]()
     for name in ("images", "sentences"):
         stack: Any = type("Stack", (), {"name": name, "status": "CREATE_COMPLETE", "protected": False})()

@@ -1,4 +1,4 @@
-"""What a change adds to what waits for a promotion, as reviewers read it."""
+"""The promotions that a change adds to those that wait, as reviewers read them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,16 @@
+"""The spec of a fleet's endpoint, as records of its releases have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleet.report.spec_changes import recorded_spec
+from fleet_folder import FleetFolder
+from recorded_releases import loaded
+
+
+@pytest.fixture
+def spec(folder: FleetFolder) -> dict[str, Any]:
+    return recorded_spec(loaded(folder), folder.root)
