@@ -289,11 +289,8 @@ def _stray_overrides(settings: Environment, source: Source, names: set[str]) -> 
     for name in settings.overrides:
         if name not in names:
             mark = source.mark(("overrides", name))
-            message, hint = (
-                f"`overrides` names an endpoint that has no spec: {name!r}",
-                did_you_mean(name, names),
-            )
-            strays.append(finding_at(mark, "FL120", message, hint))
+            message = f"`overrides` names an endpoint that has no spec: {name!r}"
+            strays.append(finding_at(mark, "FL120", message, did_you_mean(name, names)))
     return strays
 
 
