@@ -106,7 +106,8 @@ class EmbeddedCodeBuild(CodeBuildBackend):
 
     def _run(self, build: Build) -> None:
         seconds = 60 * float(build.declared["timeoutInMinutes"])
-        build.task = process_state.current().ends_with_us(Task(seconds=seconds))
+        build.task = Task(seconds=seconds)
+        process_state.current().stop_at_end(build.task)
         build.end()
         process_state.current().spawn(partial(self._see_through, build, build.task), name=f"build-{build.id}")
 

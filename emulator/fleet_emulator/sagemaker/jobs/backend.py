@@ -41,7 +41,8 @@ class EmbeddedJobs(SageMakerModelBackend):
                 "Job name must be unique within an AWS account and region, and a job with this name already "
                 f"exists ({arn})"
             )
-        task = process_state.current().ends_with_us(Task(seconds=request.seconds))
+        task = Task(seconds=request.seconds)
+        process_state.current().stop_at_end(task)
         job = self._jobs[kind, request.name] = Job(arn=arn, request=request, task=task)
         process_state.current().spawn(
             partial(run_job, job, account=self.account_id, region=self.region_name),
