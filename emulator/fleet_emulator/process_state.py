@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from fleet_emulator.accounts import Accounts
-from fleet_emulator.functions.code import DeployedCode
+from fleet_emulator.deployed_code import DeployedCode
 from fleet_emulator.hosting import EndpointHost
 from fleet_emulator.product import local_session
 
