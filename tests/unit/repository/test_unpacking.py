@@ -23,7 +23,7 @@ from fleet.local.try_load import load_in_triton
 from fleet.repository.reading.archive import strict_members
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.path import read
-from fleet.repository.reading.stream import ChunkStream, UnreadableError
+from fleet.repository.stream import ChunkStream, UnreadableError
 from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from fleet.spec.endpoint import Mode
 from fleet_emulator.codebuild.source import SourceError, unpack_source
