@@ -9,8 +9,8 @@ from itertools import chain
 
 from fleet.catalog.prices import CURRENCY
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.cost import Cost
 from fleet.findings import Finding
-from fleet.report.cost import Cost
 from fleet.report.endpoint_group import MAX_NAMES, label, names_by_owner, without_name
 from fleet.report.money_change import FREE, CostChange, money_change
 from fleet.report.repeated_lines import RepeatedLine

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fleet.endpoint.context.cost import Cost
 from fleet.findings import Finding
-from fleet.report.cost import Cost
 from fleet.report.document import report_document
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import markdown
