@@ -14,7 +14,7 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
-from fleet.report.pending_promotion import REFUSALS_TITLE, pending_lines, refusal_lines
+from fleet.report.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
 from fleet.report.repeated_lines import RepeatedLines
 from fleet.report.wording import (
     EXECUTED,
