@@ -15,7 +15,6 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.custom_resources import Provider
 from constructs import IConstruct
 
-from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS, Wildcard
 
 
@@ -97,7 +96,7 @@ def acknowledge_wildcards(
         granted: The actions and the resources of each of its statements.
         further: What is meant beside WILDCARDS in this policy.
     """
-    meanings = (*WILDCARDS, *ACCESS_WILDCARDS, *further)
+    meanings = (*WILDCARDS, *further)
     reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
         for resource in (_flat(policy, each) for each in resources):

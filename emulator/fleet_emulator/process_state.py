@@ -6,16 +6,22 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from fleet_emulator.accounts import Accounts
-from fleet_emulator.functions.code import DeployedCode
+from fleet_emulator.deployed_code import DeployedCode
 from fleet_emulator.hosting import EndpointHost
 from fleet_emulator.product import local_session
-from fleet_emulator.work.task import Task
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
+
+
+class Stoppable(Protocol):
+    """A build or job that may be stopped from any thread."""
+
+    def stop(self) -> None:
+        """Have it end."""
 
 
 @dataclass(kw_only=True)
@@ -32,7 +38,7 @@ class ProcessState:
     functions: DeployedCode = field(default_factory=DeployedCode)
     skipped: list[str] = field(default_factory=list)
     _runs: list[threading.Thread] = field(default_factory=list)
-    _tasks: list[weakref.ref[Task]] = field(default_factory=list)
+    _tasks: list[weakref.ref[Stoppable]] = field(default_factory=list)
 
     def s3(self, account: str, region: str) -> S3Client:
         """A client of an account's embedded S3."""
@@ -51,11 +57,10 @@ class ProcessState:
         thread.start()
         return thread
 
-    def ends_with_us(self, task: Task) -> Task:
+    def stop_at_end(self, task: Stoppable) -> None:
         """Have a build or job stopped when the embedded AWS stops."""
         self._tasks = [each for each in self._tasks if each() is not None]
         self._tasks.append(weakref.ref(task))
-        return task
 
     def wait_for_runs(self, *, seconds: float) -> None:
         """Have waiting given up and tasks stopped; return when all is over, or after `seconds` for each."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
+from fleet.artifacts.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.artifacts.promote.copy import Store, objects_of
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.digests import short_commit
 from fleet.core.files import write_atomically, write_problem

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.publish.parts import copy_by_parts
+from fleet.artifacts.copy_parts import copy_by_parts
 from fleet.endpoint.object_keys import ARCHIVES
 from fleet.spec.values import hexadecimal
 

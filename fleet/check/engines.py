@@ -16,9 +16,9 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.loading.models import Model
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.plan_path import plan_place, taken_path
-from fleet.repository.reading.stream import FileStream
+from fleet.repository.stream import FileStream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import KeyPath, finding_at

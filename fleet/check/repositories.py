@@ -14,10 +14,10 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents
+from fleet.repository.entry_path import MODEL_NAME
 from fleet.repository.loading.entry_model import ROOT
 from fleet.repository.loading.load_plan import LoadPlan, plan_load
 from fleet.repository.model_config import CONFIG, MAX_BYTES
-from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.reading.path import read
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import parse

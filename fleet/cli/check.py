@@ -23,7 +23,8 @@ from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import Finding, FindingsError, Severity, collect_findings
 from fleet.printers.formats import Format, print_findings
 from fleet.printers.lines import print_error
-from fleet.report.pending_promotion import PendingPromotion, pending_texts
+from fleet.report.pending_promotion import PendingPromotion
+from fleet.report.promotion_lines import pending_texts
 from fleet.rules.names import name_of
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet

@@ -23,12 +23,12 @@ from fleet.cli.current_fleet import current_project
 from fleet.cli.interruption import end_like_ctrl_c
 from fleet.cli.output import ask_consent, ask_name, say
 from fleet.cli.selection import deployed_names
+from fleet.endpoint.context.cost import Cost
 from fleet.endpoint.object_keys import prefix_of
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import Finding, FindingsError
 from fleet.printers.console import OutputConsole
 from fleet.printers.steps import Steps
-from fleet.report.cost import Cost
 from fleet.spec.deployment import Deployment
 from fleet.spec.environment import deploy_command
 from fleet.spec.membership import lock_files

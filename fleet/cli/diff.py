@@ -17,6 +17,7 @@ from fleet.cli.selection import print_notes, promotion_selection
 from fleet.printers.lines import print_json
 from fleet.report.document import pending_record
 from fleet.report.pending_promotion import PendingPromotion
+from fleet.report.promotion_lines import pending_line
 from fleet.report.wording import MAX_WORDS
 
 VERSION = 1
@@ -80,7 +81,7 @@ def _lines(each: BacklogEntry, env: str, origin: str, pending: PendingPromotion 
 
 
 def _line(pending: PendingPromotion | None) -> list[str]:
-    return [str(pending)] if pending else []
+    return [pending_line(pending)] if pending else []
 
 
 def _record(each: BacklogEntry, pending: PendingPromotion | None) -> dict[str, object]:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.aws.doctor.calls import reason_of_failures
+from fleet.aws.doctor.causes import reason_of_failures
 from fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
 from fleet.aws.doctor.evidence import CONTAINER, evidence
 from fleet.aws.doctor.lines import bare

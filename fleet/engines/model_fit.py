@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from fleet.catalog.versions import numbers
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.spec.engine import Engine
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath

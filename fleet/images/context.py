@@ -21,7 +21,7 @@ from fleet.images.dockerfile import DOCKERFILE
 from fleet.images.ignore_file import MAX_IGNORE_BYTES, ROOT, IgnoreFile, IgnoreMatch, parse_ignore_file
 from fleet.images.ignore_pattern import IgnorePattern
 from fleet.images.lines import shown
-from fleet.repository.reading.entry_path import NO_TEXT
+from fleet.repository.entry_path import NO_TEXT
 from fleet.spec.source import MAX_FINDINGS
 
 IGNORE_FILES = (f"{DOCKERFILE}.dockerignore", ".dockerignore")

@@ -20,7 +20,7 @@ from fleet.images.inputs import ImageInputs
 from fleet.images.instruction import Instruction
 from fleet.images.lines import MAX_SHOWN_CHARACTERS, MAX_WORD_CHARACTERS, shown
 from fleet.images.scope import StageScope
-from fleet.repository.reading.entry_path import MAX_PATH
+from fleet.repository.entry_path import MAX_PATH
 from fleet.spec.problems import did_you_mean
 
 MAX_WILDCARDS = 100

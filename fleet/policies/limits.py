@@ -9,13 +9,13 @@ from decimal import Decimal
 from fleet.catalog.instances import instance, instance_types
 from fleet.catalog.prices import LEGEND, price_sign
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.cost import MONTH, sum_of, with_unknown
 from fleet.endpoint.context.machines import Machine
 from fleet.endpoint.context.raw import RawProperty
 from fleet.findings import Severity
 from fleet.policies.breach import Breach
 from fleet.policies.scope import listed, matches
 from fleet.policies.subject import Subject
-from fleet.report.cost import MONTH, sum_of, with_unknown
 from fleet.rules.about.raw_policy import IMAGES
 from fleet.spec.policy import Statement
 from fleet.spec.problems import dotted_path

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from fleet.catalog.prices import Price
 from fleet.endpoint.context.context import EndpointContext
+from fleet.endpoint.context.cost import Cost
 from fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
 from fleet.endpoint.context.raw import RawProperty, computes, properties_at
-from fleet.report.cost import Cost
 from fleet.spec.lock import Lock
 from fleet.spec.project import LoadedSpec, Project
 from fleet.spec.source import KeyPath

@@ -13,8 +13,8 @@ from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.loading.models import Model, models_of
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.reading.stream import FileStream
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.stream import FileStream
 
 TENSORRT, PLAN, ONNX = "tensorrt", ".plan", ".onnx"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.repository.contents import Contents, EntryKind
+from fleet.repository.entry_path import belongs
 from fleet.repository.model_config import CONFIG
-from fleet.repository.reading.entry_path import belongs
 from fleet.repository.reading.folder import folder_entries, read_folder
 from fleet.repository.version_folders import is_version
 from fleet.spec.s3_repository import S3

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
 
+from fleet.endpoint.context.traffic import Traffic, shown_seconds
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.money_change import CostChange
-from fleet.report.traffic import Traffic, shown_seconds
 
 WIDTH, BAR, GAP, BETWEEN = 640, 20, 8, 2
 """Units of the view boxes; the browser scales them, on a narrow screen with larger letters."""

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from fleet.endpoint.context.cost import EndpointCost, EndpointCosts, FleetCost
 from fleet.findings import Finding, FindingsError
-from fleet.report.cost import EndpointCost, EndpointCosts, FleetCost
 from fleet.selection.condition import key_values
 from fleet.spec.environment import Environment
 from fleet.spec.problems import did_you_mean

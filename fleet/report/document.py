@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fleet.catalog.prices import price_list
+from fleet.endpoint.context.cost import Cost
 from fleet.findings import Finding
-from fleet.report.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange

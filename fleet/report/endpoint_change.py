@@ -10,13 +10,13 @@ from pathlib import Path
 from fleet.catalog.instances import instance
 from fleet.core.sizes import count_of
 from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
-from fleet.report.cost import Cost, EndpointCost, fleet_cost
+from fleet.endpoint.context.cost import Cost, EndpointCost, fleet_cost
+from fleet.endpoint.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from fleet.report.file_changes import Sizes
 from fleet.report.lock_changes import builds, content_changes
 from fleet.report.money_change import FREE, CostChange
 from fleet.report.permission_changes import permission_changes
 from fleet.report.spec_changes import KeyChange, spec_changes
-from fleet.report.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.environment import Environment

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from fleet.core.sizes import count_of
-from fleet.report.cost import Cost, sum_of
+from fleet.endpoint.context.cost import Cost, sum_of
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.money_change import CostChange
 

@@ -12,7 +12,8 @@ from fleet.findings import Finding, Severity
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.endpoint_group import EndpointGroup, endpoint_groups
 from fleet.report.money_change import MoneyChange, money_change
-from fleet.report.pending_promotion import PendingPromotion, pending_verdict
+from fleet.report.pending_promotion import PendingPromotion
+from fleet.report.promotion_lines import pending_verdict
 from fleet.report.quota_change import QuotaChange, quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.lock import Lock

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from fleet.catalog.prices import COMPUTED_SIGN, computed_formula
 from fleet.core.sizes import count_of
-from fleet.report.cost import MONTH
+from fleet.endpoint.context.cost import MONTH
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.product_change import ProductChange
 from fleet.selection.executed_files import ExecutedFile

@@ -10,7 +10,7 @@ from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
-from fleet.report.pending_promotion import (
+from fleet.report.promotion_lines import (
     MAX_PENDING,
     MIN_PENDING,
     REFUSALS_TITLE,

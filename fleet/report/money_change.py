@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from fleet.catalog.prices import price_sign
-from fleet.report.cost import Cost, sum_of, with_unknown
+from fleet.endpoint.context.cost import Cost, sum_of, with_unknown
 from fleet.spec.prices import PRICES, PriceBook
 
 FREE = Cost(hourly=Decimal(0))

@@ -8,14 +8,14 @@ from html import escape
 
 from fleet.core.digests import short_commit
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.traffic import Traffic
 from fleet.report.charts import cost_chart, rollout_chart
 from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown_text import MAX_LINE, clean, code_parts
-from fleet.report.pending_promotion import REFUSALS_TITLE, pending_lines, refusal_lines
+from fleet.report.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
 from fleet.report.repeated_lines import RepeatedLines
-from fleet.report.traffic import Traffic
 from fleet.report.wording import (
     EXECUTED,
     EXECUTED_HINT,

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from fleet.catalog.prices import price_sign
 from fleet.core.sizes import count_of
+from fleet.endpoint.context.traffic import shown_seconds
 from fleet.findings import Finding
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.endpoint_group import EndpointGroup
 from fleet.report.money_change import CostChange, signed
-from fleet.report.traffic import shown_seconds
 from fleet.report.update_effect import UpdateEffect
 from fleet.selection.executed_files import ExecutedFile
 from fleet.upgrade.comparison import Change

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.findings import Finding
-from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.python.conda import CondaEnvironment
-from fleet.repository.reading.entry_path import packing_key
+from fleet.repository.conda_environment import CondaEnvironment
+from fleet.repository.entry_path import packing_key
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.version_folders import is_version
 
 

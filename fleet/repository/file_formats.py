@@ -12,7 +12,7 @@ import struct
 import zipfile
 from pathlib import Path
 
-from fleet.repository.reading.lfs import BEGIN, IS_POINTER
+from fleet.repository.lfs import BEGIN, IS_POINTER
 
 MAX_JSON_BYTES = 64 << 20
 """Of a file that is parsed here; Python needs several times as much memory."""

@@ -17,11 +17,11 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from fleet.catalog.limits import limit
 from fleet.core.sizes import format_size
 from fleet.repository.contents import Entry, EntryKind
-from fleet.repository.reading.entry_path import path_problem, plain_path
+from fleet.repository.entry_path import path_problem, plain_path
 from fleet.repository.reading.gunzip import MAX_ENTRIES, Bounds, gunzip
 from fleet.repository.reading.paths import FOLDER, ClashError, Paths
-from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
+from fleet.repository.stream import FileStream, UnreadableError
 
 ZIP_TYPES = {0: "", stat.S_IFREG: "", stat.S_IFDIR: "", stat.S_IFLNK: "a symbolic link"}
 """By the type of a file in its Unix mode; 0 where the archive was not made on Unix."""

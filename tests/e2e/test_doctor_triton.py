@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.doctor.calls import reason_of_failures
-from fleet.aws.doctor.causes import causes
+from fleet.aws.doctor.causes import causes, reason_of_failures
 from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Where

@@ -13,7 +13,7 @@ from deploys import action
 from embedded_keys import KEYS
 from faulty_s3 import Answer, faulty_s3
 from fleet.aws.access import Access, embedded_access
-from fleet.aws.deploy.stack_comparison import is_unchanged
+from fleet.aws.deploy.unchanged_stack import is_unchanged
 from fleet_emulator.server import EmbeddedAws
 from place import PLACE
 from tests.e2e.embedded_app.stacks import Stacks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from fleet.report.cost import Cost
+from fleet.endpoint.context.cost import Cost
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange

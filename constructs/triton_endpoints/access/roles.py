@@ -12,6 +12,7 @@ from constructs import Construct
 from fleet.spec.deployment import Deployment
 from fleet.spec.trusts import AccessRole, Trust, session_seconds
 from triton_endpoints.access.permissions import deploy_statements, drift_statements, promotion_statements
+from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
 from triton_endpoints.policy import Statement, document, policy_of
 
 _QUALIFIER = "@aws-cdk/core:bootstrapQualifier"
@@ -57,7 +58,13 @@ class AccessRoles(Construct):
             description=f"{does} {self._place.environment} from its repository",
             max_session_duration=session_seconds(name),
         )
-        policy_of(self, f"{name.capitalize()}Policy", role_name=role.ref, statements=statements)
+        policy_of(
+            self,
+            f"{name.capitalize()}Policy",
+            role_name=role.ref,
+            statements=statements,
+            further=ACCESS_WILDCARDS,
+        )
         return role
 
     def _trust(self, trust: Trust, subjects: tuple[str, ...]) -> dict[str, Any]:

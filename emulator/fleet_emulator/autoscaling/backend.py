@@ -7,9 +7,9 @@ registered with other bounds, and whatever calls `scale`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from moto.applicationautoscaling.models import (
     ApplicationAutoscalingBackend,
@@ -17,9 +17,10 @@ from moto.applicationautoscaling.models import (
     FakeScalableTarget,
     FakeScheduledAction,
 )
+from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse
+from moto.applicationautoscaling.urls import url_bases
 from moto.sagemaker.models import sagemaker_backends
 
-from fleet_emulator.autoscaling import responses
 from fleet_emulator.autoscaling.activities import ScalingActivities
 from fleet_emulator.autoscaling.policies import require_untracked_metric
 from fleet_emulator.autoscaling.schedules import require_schedule, require_time_zone
@@ -33,6 +34,9 @@ from fleet_emulator.autoscaling.variants import (
     require_variant,
     service_role,
 )
+from fleet_emulator.service_urls import ServiceUrls
+
+_TARGET = ("ServiceNamespace", "ResourceId", "ScalableDimension")
 
 
 class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
@@ -43,8 +47,8 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         self.activities, self.tags = ScalingActivities(), TargetTags()
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedAutoScalingResponse.dispatch})
 
     def register_scalable_target(
         self,
@@ -282,6 +286,44 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
     @property
     def _sagemaker(self) -> Any:
         return sagemaker_backends[self.account_id][self.region_name]
+
+
+class EmbeddedAutoScalingResponse(ApplicationAutoScalingResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def register_scalable_target(self) -> str:
+        """RegisterScalableTarget with its tags, which moto does not read."""
+        self._validate_params()
+        target = self._backend.register_scalable_target(
+            *map(self._get_param, _TARGET),
+            *map(self._get_int_param, ("MinCapacity", "MaxCapacity")),
+            *map(self._get_param, ("RoleARN", "SuspendedState", "Tags")),
+        )
+        return json.dumps({"ScalableTargetARN": target.arn})
+
+    def list_tags_for_resource(self) -> str:
+        """ListTagsForResource of a scalable target."""
+        return json.dumps({"Tags": self._backend.tags.of(self._get_param("ResourceARN"))})
+
+    def tag_resource(self) -> str:
+        """TagResource of a scalable target."""
+        self._backend.tags.of(self._get_param("ResourceARN")).update(self._get_param("Tags"))
+        return "{}"
+
+    def untag_resource(self) -> str:
+        """UntagResource of a scalable target."""
+        self._backend.tags.remove(self._get_param("ResourceARN"), self._get_param("TagKeys"))
+        return "{}"
+
+    def describe_scaling_activities(self) -> str:
+        """DescribeScalingActivities, the newest first; all on one page."""
+        return json.dumps(
+            {"ScalingActivities": self._backend.activities.answers(*map(self._get_param, _TARGET))}
+        )
+
+    @property
+    def _backend(self) -> EmbeddedAutoScaling:
+        return cast(EmbeddedAutoScaling, self.applicationautoscaling_backend)
 
 
 def _merge_suspension(before: FakeScalableTarget | None, given: Mapping[str, bool] | None) -> Any:

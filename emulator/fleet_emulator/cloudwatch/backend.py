@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from moto.cloudwatch import models as moto
 from moto.cloudwatch.exceptions import InvalidParameterValue
+from moto.cloudwatch.responses import CloudWatchResponse
+from moto.cloudwatch.urls import url_bases
+from moto.core.responses import ActionResult
 
-from fleet_emulator.cloudwatch import responses
 from fleet_emulator.cloudwatch.queries import Queries, check_statistic
 from fleet_emulator.cloudwatch.samples import STATISTICS, Samples, StatisticSet
 from fleet_emulator.cloudwatch.store import Metric, MetricStore
+from fleet_emulator.service_urls import ServiceUrls
 
 MOST_METRICS, MOST_VALUES = 1000, 150
 """Per PutMetricData call, and per metric in it; source: CloudWatch API reference, PutMetricData."""
@@ -32,8 +34,8 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
         self._store = MetricStore()
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedCloudWatchResponse.dispatch})
 
     def put_metric_data(self, namespace: str, metric_data: list[dict[str, Any]]) -> None:
         """PutMetricData."""
@@ -108,6 +110,25 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
             and namespace in (None, metric.namespace)
             and all(_has(dict(metric.dimensions), wanted) for wanted in dimensions)
         ]
+
+
+class EmbeddedCloudWatchResponse(CloudWatchResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def get_metric_statistics(self) -> ActionResult:
+        """GetMetricStatistics; moto leaves percentiles out."""
+        backend = cast(EmbeddedCloudWatch, self.cloudwatch_backend)
+        name = self._get_param("MetricName")
+        dimensions = {each["Name"]: each["Value"] for each in self._get_param("Dimensions", [])}
+        points = backend.datapoints(
+            Metric.of(self._get_param("Namespace"), name, dimensions),
+            [*self._get_param("Statistics", []), *self._get_param("ExtendedStatistics", [])],
+            self._get_int_param("Period"),
+            self._get_param("StartTime"),
+            self._get_param("EndTime"),
+            self._get_param("Unit"),
+        )
+        return ActionResult({"Label": name, "Datapoints": points})
 
 
 def _check_values(datum: dict[str, Any], name: str) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from moto.codebuild.exceptions import InvalidInputException, ResourceNotFoundException
 from moto.codebuild.models import CodeBuildBackend
+from moto.codebuild.responses import CodeBuildResponse
+from moto.codebuild.urls import url_bases
+from moto.core.responses import ActionResult
 
 from fleet_emulator import process_state
-from fleet_emulator.codebuild import responses
 from fleet_emulator.codebuild.build import QUEUED, STOPPED, Build
-from fleet_emulator.codebuild.limits import next_in_queue, require_place
+from fleet_emulator.codebuild.limits import next_in_queue, require_place, require_project_limit
 from fleet_emulator.codebuild.overrides import overridden
 from fleet_emulator.codebuild.run import complete_build, run_build
+from fleet_emulator.service_urls import ServiceUrls
 from fleet_emulator.state_lock import turn
 from fleet_emulator.work.task import Task
 
@@ -30,8 +33,8 @@ class EmbeddedCodeBuild(CodeBuildBackend):
         self._tokens: dict[str, tuple[Mapping[str, Any], str]] = {}
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedCodeBuildResponse.dispatch})
 
     def start(self, request: Mapping[str, Any]) -> Build:
         """StartBuild; a repeated token, which CodeBuild knows for five minutes, is known for ever here.
@@ -103,7 +106,8 @@ class EmbeddedCodeBuild(CodeBuildBackend):
 
     def _run(self, build: Build) -> None:
         seconds = 60 * float(build.declared["timeoutInMinutes"])
-        build.task = process_state.current().ends_with_us(Task(seconds=seconds))
+        build.task = Task(seconds=seconds)
+        process_state.current().stop_at_end(build.task)
         build.end()
         process_state.current().spawn(partial(self._see_through, build, build.task), name=f"build-{build.id}")
 
@@ -115,3 +119,38 @@ class EmbeddedCodeBuild(CodeBuildBackend):
                 following = next_in_queue(build.machine, self._builds.values())
                 if following is not None and not process_state.current().stopping.is_set():
                     self._run(following)
+
+
+class EmbeddedCodeBuildResponse(CodeBuildResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def create_project(self) -> ActionResult:
+        """CreateProject, with the limit that moto does not know."""
+        limit = self._get_param("concurrentBuildLimit")
+        require_project_limit(limit)
+        created = super().create_project()
+        if limit is not None:
+            project = self._backend.codebuild_projects[self._get_param("name")]
+            project.project_metadata["concurrentBuildLimit"] = limit
+        return created
+
+    def start_build(self) -> ActionResult:
+        """StartBuild."""
+        return ActionResult({"build": self._backend.start(json.loads(self.body)).description})
+
+    def batch_get_builds(self) -> ActionResult:
+        """BatchGetBuilds."""
+        ids = self._get_param("ids")
+        for id in ids:
+            if ":" not in id:
+                raise InvalidInputException("Invalid build ID provided")
+        found, missing = self._backend.found(ids)
+        return ActionResult({"builds": [each.description for each in found], "buildsNotFound": missing})
+
+    def stop_build(self) -> ActionResult:
+        """StopBuild."""
+        return ActionResult({"build": self._backend.stop(self._get_param("id")).description})
+
+    @property
+    def _backend(self) -> EmbeddedCodeBuild:
+        return cast(EmbeddedCodeBuild, self.codebuild_backend)

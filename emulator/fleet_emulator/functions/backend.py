@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+import json
+from typing import cast
 
+from moto.awslambda import urls
 from moto.awslambda.models import LambdaBackend
+from moto.awslambda.responses import LambdaResponse
+from moto.awslambda.urls import url_bases
 
-from fleet_emulator.functions import responses
+from fleet_emulator.service_urls import ServiceUrls
 
 DEFAULT_CONCURRENT_EXECUTIONS = 1000
 """The quota of an account that is not new. Source: Lambda developer guide, gettingstarted-limits.html."""
@@ -20,8 +24,14 @@ class EmbeddedLambda(LambdaBackend):
         self.concurrent_executions = DEFAULT_CONCURRENT_EXECUTIONS
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(
+            url_bases,
+            {
+                **urls.url_paths,
+                r"{0}/(?P<api_version>[^/]+)/account-settings/?$": EmbeddedLambdaResponse.dispatch,
+            },
+        )
 
     def account_settings(self) -> dict[str, dict[str, int]]:
         """GetAccountSettings. Source of the sizes: Lambda developer guide, gettingstarted-limits.html."""
@@ -40,3 +50,11 @@ class EmbeddedLambda(LambdaBackend):
                 "FunctionCount": len(functions),
             },
         }
+
+
+class EmbeddedLambdaResponse(LambdaResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def get_account_settings(self) -> str:
+        """GetAccountSettings."""
+        return json.dumps(cast(EmbeddedLambda, self.backend).account_settings())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 from moto.awslambda.exceptions import InvalidParameterValueException
 
-from fleet_emulator.functions.output import keep_lines
+from fleet_emulator.function_output import keep_lines
 from fleet_emulator.process_state import ProcessState
 from fleet_emulator.product import Keys, local_session
 

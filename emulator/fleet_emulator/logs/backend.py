@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from typing import cast
 
 from moto.logs.exceptions import ResourceNotFoundException
 from moto.logs.models import LogsBackend
+from moto.logs.responses import LogsResponse
+from moto.logs.urls import url_bases
 
-from fleet_emulator.logs import responses
+from fleet_emulator.service_urls import ServiceUrls
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +35,8 @@ class EmbeddedLogs(LogsBackend):
         self.definitions: dict[str, QueryDefinition] = {}
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedLogsResponse.dispatch})
 
     def encrypt(self, name: str, key: str | None) -> None:
         """Note which key encrypts a group, None for CloudWatch's own."""
@@ -45,3 +48,38 @@ class EmbeddedLogs(LogsBackend):
         """Save a query, or another one in the place of that id's."""
         now = int(time.time() * 1000)
         self.definitions[id] = QueryDefinition(id=id, name=name, text=text, groups=groups, modified=now)
+
+
+class EmbeddedLogsResponse(LogsResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def associate_kms_key(self) -> str:
+        """AssociateKmsKey."""
+        self._backend.encrypt(self._get_param("logGroupName"), self._get_param("kmsKeyId"))
+        return ""
+
+    def disassociate_kms_key(self) -> str:
+        """DisassociateKmsKey."""
+        self._backend.encrypt(self._get_param("logGroupName"), None)
+        return ""
+
+    def describe_query_definitions(self) -> str:
+        """DescribeQueryDefinitions, by their names; all on one page."""
+        prefix = self._get_param("queryDefinitionNamePrefix", "")
+        found = [each for each in self._backend.definitions.values() if each.name.startswith(prefix)]
+        answer = [
+            {
+                "queryLanguage": "CWLI",
+                "queryDefinitionId": each.id,
+                "name": each.name,
+                "queryString": each.text,
+                "lastModified": each.modified,
+                "logGroupNames": list(each.groups),
+            }
+            for each in sorted(found, key=lambda each: each.name)
+        ]
+        return json.dumps({"queryDefinitions": answer})
+
+    @property
+    def _backend(self) -> EmbeddedLogs:
+        return cast(EmbeddedLogs, self.logs_backend)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import Any
+import json
+from typing import Any, cast
 
 from moto.servicequotas.models import ServiceQuotasBackend
+from moto.servicequotas.responses import ServiceQuotasResponse
+from moto.servicequotas.urls import url_bases
 
-from fleet_emulator.quotas import responses
+from fleet_emulator.service_urls import ServiceUrls
+
+PAGE = 100
+"""Quotas on a page where the caller names no number; source: Service Quotas API reference, MaxResults."""
 
 
 class EmbeddedServiceQuotas(ServiceQuotasBackend):
@@ -18,8 +23,8 @@ class EmbeddedServiceQuotas(ServiceQuotasBackend):
         self._quotas: dict[tuple[str, str], dict[str, Any]] = {}
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedServiceQuotasResponse.dispatch})
 
     def put(self, service: str, code: str, name: str, value: float) -> None:
         """Let a quota have a value."""
@@ -38,3 +43,16 @@ class EmbeddedServiceQuotas(ServiceQuotasBackend):
     def of_service(self, service: str) -> list[dict[str, Any]]:
         """A service's quotas, in the order in which they were put in."""
         return [quota for (of, _), quota in self._quotas.items() if of == service]
+
+
+class EmbeddedServiceQuotasResponse(ServiceQuotasResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def list_service_quotas(self) -> str:
+        """ListServiceQuotas, by pages; a token is the number of those that were on earlier ones."""
+        asked = json.loads(self.body)
+        start, size = int(asked.get("NextToken", 0)), asked.get("MaxResults", PAGE)
+        quotas = cast(EmbeddedServiceQuotas, self.backend).of_service(asked["ServiceCode"])
+        end = start + size
+        more = {"NextToken": str(end)} if end < len(quotas) else {}
+        return json.dumps({"Quotas": quotas[start:end], **more})

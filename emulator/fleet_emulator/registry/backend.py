@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from types import ModuleType
-from typing import Any
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
+from moto.core.responses import ActionResult
 from moto.ecr.exceptions import (
     InvalidLayerPartException,
     InvalidParameterException,
@@ -15,24 +17,30 @@ from moto.ecr.exceptions import (
 )
 from moto.ecr.models import ECRBackend, Repository
 from moto.ecr.models import Image as OwnImage
+from moto.ecr.responses import ECRResponse
+from moto.ecr.urls import url_bases
 
 from fleet_emulator.product import Image, image, regions_of, releases
-from fleet_emulator.registry import images, responses
+from fleet_emulator.registry import images
 from fleet_emulator.registry.errors import LayerInaccessibleError, LayersNotFoundError
 from fleet_emulator.registry.layers import Upload, keep_layer, layer_url
+from fleet_emulator.service_urls import ServiceUrls
 
 STAND_IN = json.dumps(
     {"schemaVersion": 2, "annotations": {"note": "a stand-in: there is no image behind it"}}
 )
 """The manifest of every image of another account."""
 
+HOURS_OF_A_TOKEN = 12
+"""Source: ECR's API reference, GetAuthorizationToken."""
+
 
 class EmbeddedEcr(ECRBackend):
     """One account's ECR in one region, and the manifests that it may read in SageMaker's accounts."""
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedEcrResponse.dispatch})
 
     def initiate_layer_upload(self, repository_name: str, registry_id: str | None = None) -> dict[str, Any]:
         """InitiateLayerUpload."""
@@ -181,6 +189,35 @@ class EmbeddedEcr(ECRBackend):
     def _images(self) -> list[Image]:
         there = [name for name in releases() if self.region_name in regions_of(name)]
         return [image(name, self.region_name, gpu=gpu) for name in there for gpu in (True, False)]
+
+
+class EmbeddedEcrResponse(ECRResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def get_download_url_for_layer(self) -> ActionResult:  # type: ignore[override]
+        """GetDownloadUrlForLayer."""
+        digest = self._get_param("layerDigest")
+        backend = cast(EmbeddedEcr, self.ecr_backend)
+        url = backend.download_url(self._get_param("repositoryName"), digest, self._get_param("registryId"))
+        return ActionResult({"downloadUrl": url, "layerDigest": digest})
+
+    def get_authorization_token(self) -> ActionResult:
+        """GetAuthorizationToken; no registry answers to the token."""
+        token = b64encode(b"AWS:a stand-in: no registry answers to it").decode()
+        end = datetime.now(UTC) + timedelta(hours=HOURS_OF_A_TOKEN)
+        registries = self._get_param("registryIds") or [self.current_account]
+        return ActionResult(
+            {
+                "authorizationData": [
+                    {
+                        "authorizationToken": token,
+                        "expiresAt": end,
+                        "proxyEndpoint": f"https://{registry}.dkr.ecr.{self.region}.amazonaws.com",
+                    }
+                    for registry in registries
+                ]
+            }
+        )
 
 
 def _require_ids(ids: list[dict[str, str]] | None) -> list[dict[str, str]]:

@@ -6,27 +6,32 @@ for each range that is read: 600 MB took 2.9 GB, and 23 seconds to download.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any, cast
 
-from moto.s3.exceptions import NoSuchUpload, S3AccessDeniedError
-from moto.s3.models import FakeBucket, FakeKey, S3Backend
+from moto.core.common_types import TYPE_RESPONSE
+from moto.s3.exceptions import PreconditionFailed, S3AccessDeniedError
+from moto.s3.models import FakeBucket, FakeKey
+from moto.s3.urls import url_bases
+from moto.s3.urls import url_paths as moto_paths
 
-from fleet_emulator.s3 import responses
+from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.bucket_policy import is_open_to
-from fleet_emulator.s3.checksums import ALGORITHM, COMPOSITE, FULL_OBJECT, TYPE, compute_checksum
+from fleet_emulator.s3.checksums import COMPOSITE, FULL_OBJECT, compute_checksum
 from fleet_emulator.s3.content import Content, Spool
-from fleet_emulator.s3.keys import OpenObject, content_of, fill, note
-from fleet_emulator.s3.uploads import EmbeddedUpload
+from fleet_emulator.s3.keys import OpenObject, checksum_headers, content_of, fill, note
+from fleet_emulator.s3.multipart import MultipartBackend, MultipartResponse
+from fleet_emulator.service_urls import ServiceUrls
 
 
-class EmbeddedS3(S3Backend):
+class EmbeddedS3(MultipartBackend):
     """One account's S3 in one partition."""
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(
+            url_bases,
+            {path: getattr(EmbeddedS3Response, dispatch.__name__) for path, dispatch in moto_paths.items()},
+        )
 
     def get_bucket(self, bucket_name: str) -> FakeBucket:
         """The bucket, of which every action begins with this.
@@ -60,44 +65,51 @@ class EmbeddedS3(S3Backend):
         else:
             copy.checksum_type = src_key.checksum_type
 
-    def upload(self, bucket_name: str, upload_id: str, key_name: str) -> EmbeddedUpload:
-        """An upload under way.
 
-        Raises:
-            NoSuchUpload: there is none, or it is of another key.
-        """
-        upload = self.get_bucket(bucket_name).multiparts.get(upload_id)
-        if upload is None or upload.key_name != key_name:
-            raise NoSuchUpload(upload_id=upload_id)
-        return cast(EmbeddedUpload, upload)
+class EmbeddedS3Response(MultipartResponse):
+    """Reads requests and writes answers; moto calls each method by its name."""
 
-    def create_multipart_upload(
-        self, bucket_name: str, key_name: str, metadata: Any, *options: Any
-    ) -> EmbeddedUpload:
-        """CreateMultipartUpload."""
-        storage, tags, acl, encryption, kms_key = options
-        upload = EmbeddedUpload(
-            key_name,
-            metadata,
-            account_id=self.account_id,
-            region_name=self.region_name,
-            storage=storage,
-            tags=tags,
-            acl=acl,
-            sse_encryption=encryption,
-            kms_key_id=kms_key,
-        )
-        self.get_bucket(bucket_name).multiparts[upload.id] = upload
-        return upload
+    def put_object(self) -> TYPE_RESPONSE:
+        """PutObject; its condition If-None-Match is moto's."""
+        answer = super().put_object()
+        key = self.backend.get_object(self.bucket_name, self.parse_key_name())
+        if key is not None and checksum_headers(key) is not None:
+            key.checksum_type = FULL_OBJECT
+            answer[1][checksums.TYPE] = FULL_OBJECT
+        return answer
 
-    def complete_multipart_upload(
-        self, bucket_name: str, multipart_id: str, body: Iterator[tuple[int, str]]
-    ) -> FakeKey:
-        """CompleteMultipartUpload."""
-        upload = cast(EmbeddedUpload, self.get_bucket(bucket_name).multiparts[multipart_id])
-        key = super().complete_multipart_upload(bucket_name, multipart_id, body)
-        assert key is not None  # noqa: S101 (an upload is completed or refused)
-        for header in (ALGORITHM, TYPE):
-            key.metadata.pop(header, None)  # moto stores them as metadata, which a copy inherits
-        note(key, upload.checksum, upload.checksum_type or FULL_OBJECT)
-        return key
+    def copy_object(self) -> TYPE_RESPONSE:
+        """CopyObject, on its conditions."""
+        self._copy_source()
+        if self.headers.get("If-None-Match") == "*":
+            there = self.backend.get_object(self.bucket_name, self.parse_key_name())
+            if there is not None:
+                raise PreconditionFailed("If-None-Match")
+        return super().copy_object()
+
+    def head_object(
+        self, bucket_name: str, query: dict[str, Any], key_name: str, headers: dict[str, Any]
+    ) -> TYPE_RESPONSE:
+        """HeadObject; moto leaves out the checksum's type, and the number of parts."""
+        status, answered, body = super().head_object(bucket_name, query, key_name, headers)
+        if status == 200 and headers.get("x-amz-checksum-mode") == "ENABLED":
+            key = self.backend.head_object(
+                bucket_name, key_name, version_id=query.get("versionId", [None])[0]
+            )
+            checksum = checksum_headers(key) if key is not None else None
+            if key is not None and checksum is not None:
+                answered.update({checksum.header: checksum.value, checksums.TYPE: key.checksum_type})
+        return status, answered, body
+
+    def _get_key(self, validate_storage_class: bool = True) -> tuple[FakeKey, bool]:
+        key, not_modified = super()._get_key(validate_storage_class)
+        return cast(FakeKey, OpenObject(key)), not_modified
+
+    def _get_checksum(self, response_headers: dict[str, Any]) -> tuple[str, str | None]:
+        """The checksum that the request gives for its body, compared with the body."""
+        checksum = checksums.request_checksum(self.headers, self.raw_body)
+        if checksum is None:
+            return "", None
+        checksums.compare(checksum, [self.body])
+        response_headers[checksum.header] = checksum.value
+        return checksum.algorithm, checksum.value

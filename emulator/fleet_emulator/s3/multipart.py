@@ -1,37 +1,81 @@
-"""The API calls of a multipart upload, where moto compares no checksum and knows no unknown upload.
+"""Multipart uploads: their state and API calls, where moto compares no checksum and knows no unknown upload.
 
 Source: Amazon S3 API reference, UploadPart, UploadPartCopy and CompleteMultipartUpload.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator
+from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlparse
 
 from moto.core.common_types import TYPE_RESPONSE
 from moto.core.responses import ActionResult
-from moto.s3.exceptions import InvalidMaxPartNumberArgument, MissingKey, PreconditionFailed
-from moto.s3.models import FakeKey
+from moto.s3.exceptions import InvalidMaxPartNumberArgument, MissingKey, NoSuchUpload, PreconditionFailed
+from moto.s3.models import FakeKey, S3Backend
 from moto.s3.responses import S3Response
 
 from fleet_emulator.s3 import checksums
 from fleet_emulator.s3.completion import Completion
-from fleet_emulator.s3.keys import checksum_headers, copy_range
+from fleet_emulator.s3.keys import checksum_headers, copy_range, note
 from fleet_emulator.s3.uploads import EmbeddedUpload
 
-if TYPE_CHECKING:
-    from fleet_emulator.s3.backend import EmbeddedS3
-
 MAX_PARTS = 10_000
+
+
+class MultipartBackend(S3Backend):
+    """The uploads under way in one account's S3 in one partition."""
+
+    def upload(self, bucket_name: str, upload_id: str, key_name: str) -> EmbeddedUpload:
+        """An upload under way.
+
+        Raises:
+            NoSuchUpload: there is none, or it is of another key.
+        """
+        upload = self.get_bucket(bucket_name).multiparts.get(upload_id)
+        if upload is None or upload.key_name != key_name:
+            raise NoSuchUpload(upload_id=upload_id)
+        return cast(EmbeddedUpload, upload)
+
+    def create_multipart_upload(
+        self, bucket_name: str, key_name: str, metadata: Any, *options: Any
+    ) -> EmbeddedUpload:
+        """CreateMultipartUpload."""
+        storage, tags, acl, encryption, kms_key = options
+        upload = EmbeddedUpload(
+            key_name,
+            metadata,
+            account_id=self.account_id,
+            region_name=self.region_name,
+            storage=storage,
+            tags=tags,
+            acl=acl,
+            sse_encryption=encryption,
+            kms_key_id=kms_key,
+        )
+        self.get_bucket(bucket_name).multiparts[upload.id] = upload
+        return upload
+
+    def complete_multipart_upload(
+        self, bucket_name: str, multipart_id: str, body: Iterator[tuple[int, str]]
+    ) -> FakeKey:
+        """CompleteMultipartUpload."""
+        upload = cast(EmbeddedUpload, self.get_bucket(bucket_name).multiparts[multipart_id])
+        key = super().complete_multipart_upload(bucket_name, multipart_id, body)
+        assert key is not None  # noqa: S101 (an upload is completed or refused)
+        for header in (checksums.ALGORITHM, checksums.TYPE):
+            key.metadata.pop(header, None)  # moto stores them as metadata, which a copy inherits
+        note(key, upload.checksum, upload.checksum_type or checksums.FULL_OBJECT)
+        return key
 
 
 class MultipartResponse(S3Response):
     """Reads requests and writes answers; moto calls each method by its name."""
 
     @property
-    def backend(self) -> EmbeddedS3:
+    def backend(self) -> MultipartBackend:
         """The bucket's backend."""
-        return cast("EmbeddedS3", super().backend)
+        return cast(MultipartBackend, super().backend)
 
     def upload_part(self) -> TYPE_RESPONSE:
         """UploadPart."""

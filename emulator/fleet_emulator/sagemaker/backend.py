@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, cast
 
 from moto.applicationautoscaling.models import ApplicationAutoscalingBackend, applicationautoscaling_backends
 from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
+from moto.core.responses import ActionResult
 from moto.s3.models import s3_backends
 from moto.sagemaker.exceptions import ValidationError
 from moto.sagemaker.models import Model
+from moto.sagemaker.urls import url_bases
 
 from fleet_emulator import process_state
 from fleet_emulator.failures import is_said, reason_of
 from fleet_emulator.hosting import DeployedEndpoint, HostingError
-from fleet_emulator.sagemaker import responses
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.deployment import alarms_on, require_deployment
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint, deployed_endpoint
 from fleet_emulator.sagemaker.instance_quotas import first_instances, require_quotas, second_instances
-from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs
+from fleet_emulator.sagemaker.jobs.backend import EmbeddedJobs, EmbeddedJobsResponse
 from fleet_emulator.sagemaker.model_data import require_model_data
 from fleet_emulator.sagemaker.model_image import require_model_image
 from fleet_emulator.sagemaker.names import Names, arn_of
 from fleet_emulator.sagemaker.retention import NOTHING_RETAINED, Retention
 from fleet_emulator.sagemaker.scalable_endpoints import deregister_all, require_scalable_variant
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, require_metrics, require_variants
+from fleet_emulator.service_urls import ServiceUrls
 from fleet_emulator.state_lock import handed_over
 
 log = logging.getLogger("fleet_emulator")
@@ -47,8 +48,8 @@ class EmbeddedSageMaker(EmbeddedJobs):
         self.endpoint_configs = Names()
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedSageMakerResponse.dispatch})
 
     def create_model(
         self,
@@ -287,6 +288,52 @@ class EmbeddedSageMaker(EmbeddedJobs):
         if name in existing:
             arn = arn_of(kind, name, self.account_id, self.region_name)
             raise ValidationError(f'Cannot create already existing {kind} "{arn}".')
+
+
+class EmbeddedSageMakerResponse(EmbeddedJobsResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def create_endpoint_config(self) -> ActionResult:
+        """CreateEndpointConfig."""
+        config = self._backend.create_endpoint_config(
+            self._get_param("EndpointConfigName"),
+            self._get_param("ProductionVariants"),
+            self._get_param("DataCaptureConfig"),
+            self._get_param("AsyncInferenceConfig"),
+            self._get_param("Tags"),
+            self._get_param("KmsKeyId"),
+            self._get_param("ShadowProductionVariants"),
+            self._get_param("MetricsConfig"),
+        )
+        return ActionResult({"EndpointConfigArn": config.endpoint_config_arn})
+
+    def create_endpoint(self) -> ActionResult:
+        """CreateEndpoint."""
+        endpoint = self._backend.create_endpoint(
+            self._get_param("EndpointName"),
+            self._get_param("EndpointConfigName"),
+            self._get_param("Tags"),
+            self._get_param("DeploymentConfig"),
+        )
+        return ActionResult({"EndpointArn": endpoint.arn})
+
+    def update_endpoint(self) -> ActionResult:
+        """UpdateEndpoint."""
+        endpoint = self._backend.update_endpoint(
+            self._get_param("EndpointName"),
+            self._get_param("EndpointConfigName"),
+            retention=Retention.of(
+                self._get_param("RetainAllVariantProperties"),
+                self._get_param("ExcludeRetainedVariantProperties"),
+            ),
+            deployment=self._get_param("DeploymentConfig"),
+            retain_deployment=self._get_param("RetainDeploymentConfig", False),
+        )
+        return ActionResult({"EndpointArn": endpoint.arn})
+
+    @property
+    def _backend(self) -> EmbeddedSageMaker:
+        return cast(EmbeddedSageMaker, self.sagemaker_backend)
 
 
 def _error_text(error: Exception) -> str:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from moto.sagemaker.exceptions import SagemakerClientError
-from moto.sagemaker.models import FakeEndpointConfig
+from moto.sagemaker.models import FakeEndpointConfig, SageMakerModelBackend
 from moto.servicequotas.models import servicequotas_backends
 
 from fleet_emulator.product import all_instances_quota, instance_quota
+from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.sagemaker.deployment import Config as DeploymentConfig
 from fleet_emulator.sagemaker.endpoint import EmbeddedEndpoint
 from fleet_emulator.sagemaker.retention import Retention
 from fleet_emulator.sagemaker.variants import EmbeddedEndpointConfig, Variant, pools_of
-
-if TYPE_CHECKING:
-    from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
-    from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 
 _SERVICE = "sagemaker"
 _WORDS = (
@@ -71,14 +68,14 @@ def second_instances(
     return started
 
 
-def require_quotas(sagemaker: EmbeddedSageMaker, started: Sequence[VariantInstances]) -> None:
+def require_quotas(sagemaker: SageMakerModelBackend, started: Sequence[VariantInstances]) -> None:
     """Refuse instances beyond a quota; all instances of a variant count for each of its pools.
 
     Raises:
         ResourceLimitExceeded: in SageMaker's words.
     """
     place = servicequotas_backends[sagemaker.account_id][sagemaker.region_name]
-    quotas = cast("EmbeddedServiceQuotas", place).of_service(_SERVICE)
+    quotas = cast(EmbeddedServiceQuotas, place).of_service(_SERVICE)
     limits = {each["QuotaName"]: each["Value"] for each in quotas}
     running = list(_running_instances(sagemaker))
     for name, instance_type in _counted(started):
@@ -88,7 +85,7 @@ def require_quotas(sagemaker: EmbeddedSageMaker, started: Sequence[VariantInstan
             raise ResourceLimitExceeded(_WORDS.format(name=name, most=limits[name], used=used, delta=delta))
 
 
-def _running_instances(sagemaker: EmbeddedSageMaker) -> Iterator[VariantInstances]:
+def _running_instances(sagemaker: SageMakerModelBackend) -> Iterator[VariantInstances]:
     """The instances of the account's endpoints."""
     for endpoint in sagemaker.endpoints.values():
         if endpoint.endpoint_status == "Failed":

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+from collections.abc import Mapping
+from copy import copy
 from typing import Any, cast
 
 from moto.cloudformation.exceptions import AlreadyExistsException, CloudFormationError, ValidationError
-from moto.cloudformation.models import CloudFormationBackend, Stack
+from moto.cloudformation.models import Stack
+from moto.cloudformation.urls import url_bases
 from moto.cloudformation.utils import generate_changeset_id, generate_stack_id, validate_create_change_set
+from moto.core.responses import ActionResult, EmptyResult
 
 from fleet_emulator import process_state
-from fleet_emulator.stacks import responses
+from fleet_emulator.service_urls import ServiceUrls
 from fleet_emulator.stacks.changes import EmbeddedChangeSet
-from fleet_emulator.stacks.drift import Detection, drift_of
-from fleet_emulator.stacks.rollback import UpdateRollback
+from fleet_emulator.stacks.drift_detection import DriftBackend, DriftResponse
 from fleet_emulator.stacks.run import Deletion, Run
-from fleet_emulator.stacks.stack import EmbeddedStack, Target
+from fleet_emulator.stacks.stack import EmbeddedStack, StoppedRollback, Target
 from fleet_emulator.state_lock import handed_over
 
 _NOT_UPDATABLE = (
@@ -36,12 +37,12 @@ class ChangeSetNotFoundError(CloudFormationError):
     code = "ChangeSetNotFound"
 
 
-class EmbeddedCloudFormation(CloudFormationBackend):
+class EmbeddedCloudFormation(DriftBackend):
     """One account's CloudFormation in one region."""
 
     @property
-    def _url_module(self) -> ModuleType:
-        return responses
+    def _url_module(self) -> ServiceUrls:
+        return ServiceUrls(url_bases, {"{0}/$": EmbeddedCloudFormationResponse.dispatch})
 
     def create_stack(
         self,
@@ -192,59 +193,11 @@ class EmbeddedCloudFormation(CloudFormationBackend):
                 del self.change_sets[other.change_set_id]
         self._run(stack, change_set.target)
 
-    def detect_drift(self, name: str, logical_ids: Sequence[str]) -> Detection:
-        """DetectStackDrift; the words of the second refusal are from memory.
-
-        Raises:
-            ValidationError: an operation is in progress, a detection is, or the stack has no such resource.
-        """
-        stack = self._stack(name)
-        if stack.in_progress or stack.status == "REVIEW_IN_PROGRESS":
-            raise ValidationError(
-                message=f"Drift detection cannot be initiated on stack in {stack.status} state"
-            )
-        if stack.detection is not None and not stack.detection_ended:
-            raise ValidationError(
-                message=f"Drift detection is already in progress for stack [{stack.stack_id}]"
-            )
-        for logical_id in logical_ids:
-            if logical_id not in stack.deployed:
-                raise ValidationError(message=f"Resource {logical_id} does not exist for stack {stack.name}")
-        wanted = logical_ids or list(stack.deployed)
-        drifts = tuple(drift_of(stack.deployed[each], stack.stack_id) for each in wanted)
-        stack.detection, stack.detection_ended = Detection(stack_id=stack.stack_id, drifts=drifts), False
-        stack.drifts |= {each["LogicalResourceId"]: each for each in drifts}
-        return stack.detection
-
-    def drift_status(self, detection_id: str) -> dict[str, Any]:
-        """DescribeStackDriftDetectionStatus; a detection is in progress when it is first asked about.
-
-        Raises:
-            ValidationError: there is no such detection.
-        """
-        for each in self.stacks.values():
-            stack = cast(EmbeddedStack, each)
-            if stack.detection is not None and stack.detection.id == detection_id:
-                status = stack.detection.status(ended=stack.detection_ended)
-                stack.detection_ended = True
-                return status
-        raise ValidationError(message=f"Drift detection {detection_id} does not exist")
-
-    def resource_drifts(self, name: str, statuses: Sequence[str]) -> list[dict[str, Any]]:
-        """DescribeStackResourceDrifts: of what was checked, as it was then."""
-        found = self._stack(name).drifts.values()
-        return [
-            each
-            for each in found
-            if each["StackResourceDriftStatus"] != "NOT_CHECKED"
-            and (not statuses or each["StackResourceDriftStatus"] in statuses)
-        ]
-
     def _run(self, stack: EmbeddedStack, target: Target) -> None:
         self._spawn(Run(stack, target), stack)
 
     @staticmethod
-    def _spawn(run: Run | UpdateRollback | Deletion, stack: EmbeddedStack) -> None:
+    def _spawn(run: Run | StoppedRollback | Deletion, stack: EmbeddedStack) -> None:
         thread = process_state.current().spawn(run.make, name=f"stack-{stack.name}")
         with handed_over():
             thread.join(_SECONDS_BEFORE_ANSWER)
@@ -255,9 +208,6 @@ class EmbeddedCloudFormation(CloudFormationBackend):
     def _change_sets_of(self, stack: EmbeddedStack) -> list[EmbeddedChangeSet]:
         found = [each for each in self.change_sets.values() if each.stack_id == stack.stack_id]
         return cast(list[EmbeddedChangeSet], found)
-
-    def _stack(self, name_or_stack_id: str) -> EmbeddedStack:
-        return cast(EmbeddedStack, self.get_stack(name_or_stack_id))
 
     def _updatable(self, name: str) -> EmbeddedStack:
         stack = self._stack(name)
@@ -290,3 +240,126 @@ class EmbeddedCloudFormation(CloudFormationBackend):
             raise ValidationError(
                 message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be {verb}."
             )
+
+
+class EmbeddedCloudFormationResponse(DriftResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call.
+
+    All change sets of the CDK CLI have one name, so here they are found by stack and name.
+    """
+
+    @property
+    def _backend(self) -> EmbeddedCloudFormation:
+        return cast(EmbeddedCloudFormation, self.cloudformation_backend)
+
+    def describe_change_set(self) -> ActionResult:
+        """DescribeChangeSet; the CLI waits for the error ChangeSetNotFound after each deletion."""
+        change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        shown: Any = copy(change_set)
+        shown.changes = change_set.as_changes(values=bool(self._get_bool_param("IncludePropertyValues")))
+        return ActionResult(shown)
+
+    def delete_change_set(self) -> ActionResult:
+        """DeleteChangeSet, which is content with one that does not exist."""
+        self._backend.discard_change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        return EmptyResult()
+
+    def create_change_set(self) -> ActionResult:
+        """CreateChangeSet, of which moto knows neither DeploymentMode nor ImportExistingResources."""
+        mode = self._get_param("DeploymentMode")
+        if mode is None:
+            created = super().create_change_set()
+            if self._get_bool_param("ImportExistingResources", False):
+                self._backend.change_set(None, cast(Any, created.result)["Id"]).import_existing()
+            return created
+        name, stack = self._get_param("ChangeSetName"), self._backend.get_stack(self._get_param("StackName"))
+        if not self._get_bool_param("UsePreviousTemplate", False):
+            raise ValidationError(message="DeploymentMode is hosted here with UsePreviousTemplate alone")
+        previous = {
+            each["ParameterKey"]
+            for each in self._get_param("Parameters", [])
+            if each.get("UsePreviousValue") in (True, "true")
+        }
+        parameters = {key: value for key, value in stack.stack_parameters.items() if key in previous}
+        tags = {each["Key"]: each["Value"] for each in self._get_param("Tags", [])}
+        id, stack_id = self._backend.create_change_set(
+            stack.stack_id,
+            name,
+            str(stack.template),
+            parameters,
+            "",
+            "UPDATE",
+            tags=tags or stack.tags,
+            reverts_drift=True,
+        )
+        return ActionResult({"Id": id, "StackId": stack_id})
+
+    def describe_stack_events(self) -> ActionResult:
+        """DescribeStackEvents; the CLI knows a deleted stack by this error's exact words."""
+        name = self._get_param("StackName")
+        try:
+            events = self._backend.describe_stack_events(name)
+        except ValidationError:
+            raise ValidationError(message=f"Stack [{name}] does not exist") from None
+        return ActionResult({"StackEvents": events[::-1]})
+
+    def describe_events(self) -> ActionResult:
+        """DescribeEvents of a change set: what its early validation has found; nothing of stacks."""
+        change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
+        found = [each.as_event(change_set.stack_id) for each in change_set.conflicts]
+        return ActionResult({"OperationEvents": found})
+
+    def describe_stack_resources(self) -> ActionResult:
+        """DescribeStackResources; moto gives each resource the status of the stack."""
+        stack, resources = self._backend.describe_stack_resources(
+            self._get_param("StackName"), self._get_param("LogicalResourceId")
+        )
+        return ActionResult(
+            {"StackResources": [_resource(cast(EmbeddedStack, stack), each) for each in resources]}
+        )
+
+    def continue_update_rollback(self) -> ActionResult:
+        """ContinueUpdateRollback."""
+        skipped = self._get_param("ResourcesToSkip", [])
+        self._backend.continue_update_rollback(self._get_param("StackName"), skipped)
+        return EmptyResult()
+
+    def list_stacks(self) -> ActionResult:
+        """ListStacks, deleted ones included; moto leaves out their names."""
+        found = self._backend.list_stacks(self._get_param("StackStatusFilter", []))
+        summaries = [
+            {
+                "StackId": stack.stack_id,
+                "StackName": stack.name,
+                "CreationTime": stack.creation_time,
+                "StackStatus": stack.status,
+            }
+            for stack in found
+        ]
+        return ActionResult({"StackSummaries": summaries})
+
+    def update_termination_protection(self) -> ActionResult:
+        """UpdateTerminationProtection."""
+        stack = self._backend.get_stack(self._get_param("StackName"))
+        stack.enable_termination_protection = self._get_bool_param("EnableTerminationProtection")
+        return ActionResult({"StackId": stack.stack_id})
+
+    def _validate_different_update(
+        self, incoming_params: list[dict[str, str]] | None, stack_body: str, old_stack: Stack
+    ) -> None:
+        # moto refuses here what CloudFormation answers with a failed change set; the backend looks closer.
+        return
+
+
+def _resource(stack: EmbeddedStack, resource: Any) -> dict[str, Any]:
+    event = stack.last_event_of(resource)
+    return {
+        "StackId": stack.stack_id,
+        "StackName": stack.name,
+        "LogicalResourceId": resource.logical_resource_id,
+        "PhysicalResourceId": resource.physical_resource_id,
+        "ResourceType": resource.cf_resource_type,
+        "Timestamp": event.timestamp,
+        "ResourceStatus": event.resource_status,
+        "ResourceStatusReason": event.resource_status_reason,
+    }

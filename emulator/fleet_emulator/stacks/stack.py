@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import Event, Stack, cloudformation_backends
@@ -15,9 +15,6 @@ from moto.cloudformation.parsing import OutputMap
 from fleet_emulator.stacks.drift import Detection, drift_of
 from fleet_emulator.stacks.resources import Resources
 from fleet_emulator.types.resource import Declaration, DeployedResource
-
-if TYPE_CHECKING:
-    from fleet_emulator.stacks.rollback import UpdateRollback
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -35,11 +32,29 @@ class Target:
     """Logical ids of new resources that the account has already."""
 
 
+class StoppedRollback(Protocol):
+    """The rollback of an update that stopped at a resource which cannot be put back."""
+
+    @property
+    def failed(self) -> list[str]:
+        """The logical ids of the resources that may be skipped."""
+
+    @property
+    def unlisted(self) -> list[DeployedResource]:
+        """What exists besides the stack's resources."""
+
+    def continued(self, skipped: Collection[str]) -> StoppedRollback:
+        """The rollback from where it stopped, without the skipped resources."""
+
+    def make(self) -> None:
+        """Put every resource back."""
+
+
 class EmbeddedStack(Stack):
     """A stack of which moto keeps the description and we the resources."""
 
     status_reason: str | None = None
-    rollback: UpdateRollback | None = None
+    rollback: StoppedRollback | None = None
     """The rollback that stopped, while the stack is in UPDATE_ROLLBACK_FAILED."""
     detection: Detection | None = None
     """The last detection of drift."""

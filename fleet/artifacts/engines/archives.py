@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.archive_requirements import ArchiveRequirement
 from fleet.artifacts.engines.request import StoredPlan, engines_in
-from fleet.artifacts.promote.stream import SourceObject
-from fleet.artifacts.publish.requirements import ArchiveRequirement
 from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
 from fleet.artifacts.sources.spec_sources import SpecRepositories, folder_source
 from fleet.artifacts.store import contents_key
 from fleet.artifacts.upload.object import ObjectPlace
+from fleet.artifacts.upload.stream import SourceObject
 from fleet.engines.lock import packed_name
 from fleet.engines.object_keys import MANIFEST, built_key
 from fleet.repository.plan_path import plan_place

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.archive_requirements import Content
 from fleet.artifacts.builds.clients import Builders
 from fleet.artifacts.builds.work import Pace
 from fleet.artifacts.engines.builds import build_engines
 from fleet.artifacts.engines.request import StoredPlan, WantedEngine, engines_in, stored_plans
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.publish.requirements import Content
 from fleet.findings import Finding
 from fleet.spec.project import Project
 

@@ -13,10 +13,10 @@ from fleet.artifacts.sources.s3_object import S3Location, compare_digest, object
 from fleet.artifacts.sources.spec_path import spec_path
 from fleet.artifacts.sources.spec_sources import Connect
 from fleet.findings import Finding, FindingsError
+from fleet.repository.lfs import IS_POINTER
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.reading.lfs import IS_POINTER
-from fleet.repository.reading.stream import ChunkStream, FileStream
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.stream import ChunkStream, FileStream
 from fleet.spec.engine import Engine
 from fleet.spec.project import LoadedSpec
 from fleet.spec.s3_repository import S3, onnx_in_s3

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
+from fleet.artifacts.archive_requirements import ArchiveRequirement, Content
 from fleet.artifacts.store import ObjectListing, list_objects
 from fleet.endpoint.engines import ResolvedEngine
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint

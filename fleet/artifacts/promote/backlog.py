@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.artifacts.promote.spec import previewed_spec
+from fleet.endpoint.context.cost import fleet_cost
 from fleet.findings import Finding, FindingsError
-from fleet.report.cost import fleet_cost
 from fleet.report.lock_changes import content_changes
 from fleet.report.money_change import FREE, CostChange
 from fleet.report.pending_promotion import UNKNOWN_COST, PendingPromotion, PromotionState, machines_of

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from fleet.artifacts.archive_requirements import REQUESTS_AT_ONCE, Content
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.promote.stream import Streams, source_object
-from fleet.artifacts.publish.files import missing_files, stored_files
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, Content
 from fleet.artifacts.store import DIGEST, contents_key, copy_object, files_prefix, list_objects
+from fleet.artifacts.stored_files import missing_files, stored_files
 from fleet.artifacts.upload.object import ObjectPlace
+from fleet.artifacts.upload.stream import Streams, source_object
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import Finding, FindingsError
 from fleet.spec.endpoint import Compression

@@ -10,6 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from fleet.artifacts.archive_requirements import (
+    REQUESTS_AT_ONCE,
+    ArchiveRequirement,
+    contents_of,
+    missing_in_store,
+)
 from fleet.artifacts.lock import lock_text, write_text
 from fleet.artifacts.ownership import Owners, contents_to_own
 from fleet.artifacts.progress import PublishProgress
@@ -17,12 +23,6 @@ from fleet.artifacts.promote.copy import Store, StoreCopy, objects_of
 from fleet.artifacts.promote.deployment import require_deployment
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.artifacts.promote.lock import PromotedEndpoint, promoted_endpoint
-from fleet.artifacts.publish.requirements import (
-    REQUESTS_AT_ONCE,
-    ArchiveRequirement,
-    contents_of,
-    missing_in_store,
-)
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.resolve import resolve_project

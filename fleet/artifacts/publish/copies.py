@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fleet.artifacts.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement, Content, is_taken
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.publish.files import missing_files, stored_files
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement, Content, is_taken
 from fleet.artifacts.store import copy_object, files_prefix
+from fleet.artifacts.stored_files import missing_files, stored_files
 from fleet.core.parallel import all_in_parallel
 from fleet.findings import CannotRunError, Finding
 from fleet.spec.endpoint import Compression

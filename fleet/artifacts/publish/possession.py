@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from fleet.artifacts.archive import DigestWriter
+from fleet.artifacts.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement
 from fleet.artifacts.engines.onnx import onnx_of
 from fleet.artifacts.engines.request import engines_in
 from fleet.artifacts.ownership import OF_REPOSITORY, Owners
-from fleet.artifacts.publish.requirements import REQUESTS_AT_ONCE, ArchiveRequirement
 from fleet.artifacts.sources.spec_sources import SpecRepositories, built_models, repository_of, source_of
 from fleet.core.parallel import all_in_parallel
 from fleet.core.read_cache import ReadCache

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fleet.artifacts.archive_requirements import contents_of, missing_in_endpoints, missing_in_store
 from fleet.artifacts.builds.clients import Builders, no_builders
 from fleet.artifacts.builds.run import PACE
 from fleet.artifacts.builds.work import Pace
@@ -18,7 +19,6 @@ from fleet.artifacts.ownership import Owners
 from fleet.artifacts.progress import PublishProgress
 from fleet.artifacts.publish.copies import copy_to_endpoints
 from fleet.artifacts.publish.possession import Possession
-from fleet.artifacts.publish.requirements import contents_of, missing_in_endpoints, missing_in_store
 from fleet.artifacts.publish.uploads import StoreUploads
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fleet.artifacts.archive import EntrySource
+from fleet.artifacts.archive_requirements import ArchiveRequirement, Content
 from fleet.artifacts.engines.archives import BuiltArchive
 from fleet.artifacts.engines.request import StoredPlan, size_with_plans
 from fleet.artifacts.progress import PublishProgress
-from fleet.artifacts.publish.requirements import ArchiveRequirement, Content
 from fleet.artifacts.sources.spec_sources import SpecRepositories, source_of
 from fleet.artifacts.store import files_prefix
 from fleet.artifacts.upload.archives import Check, ContentChangedError, Uploads

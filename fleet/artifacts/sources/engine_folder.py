@@ -10,7 +10,7 @@ from fleet.artifacts.archive import Checksums, DigestWriter, Entry, EntrySource,
 from fleet.artifacts.upload.errors import ContentChangedError
 from fleet.core.tar_writer import Sink, write_end
 from fleet.findings import Finding, FindingsError
-from fleet.repository.reading.entry_path import packing_key
+from fleet.repository.entry_path import packing_key
 
 ROOM = 4096
 """The most bytes of the headers of a plan and its folder, with the padding of its last block."""

@@ -16,10 +16,10 @@ from fleet.core.tar_writer import Sink
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents
 from fleet.repository.copies import check_copyable
+from fleet.repository.lfs import lfs_finding, lfs_size
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.reading.file_store import PLAN, TEXTS, kind_of
 from fleet.repository.reading.folder import changed_while_read, read_folder
-from fleet.repository.reading.lfs import lfs_finding, lfs_size
 
 CHUNK = 1 << 20
 SINGLE = ServingContainer()

@@ -12,8 +12,8 @@ from fleet.repository.reading.archive import strict_members
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.file_store import FileStore
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.stream import ChunkStream, CutOffError, Part
 from fleet.repository.reading.tar import CUT_OFF
+from fleet.repository.stream import ChunkStream, CutOffError, Part
 
 
 class S3ArchiveSource(S3Source):

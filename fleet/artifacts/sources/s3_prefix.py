@@ -11,11 +11,11 @@ from fleet.artifacts.sources.s3_object import object_chunks, s3_errors_as_findin
 from fleet.artifacts.sources.s3_source import S3Source
 from fleet.findings import FindingsError
 from fleet.repository import contents
+from fleet.repository.entry_path import belongs, packing_key, require_plain
 from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.entry_path import belongs, packing_key, require_plain
 from fleet.repository.reading.file_store import FileStore
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 from fleet.spec.source import finding_at
 
 

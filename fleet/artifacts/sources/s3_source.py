@@ -17,7 +17,7 @@ from fleet.findings import Finding, FindingsError
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 from fleet.spec.source import finding_at
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from fleet.artifacts.archive import Checksums, Entry, crc_text
 from fleet.artifacts.upload.errors import ContentChangedError, aborted_on_error
 from fleet.artifacts.upload.object import ObjectPlace, ObjectWriter
 from fleet.core.tar_writer import Sink
-from fleet.repository.reading.stream import ChunkStream
+from fleet.repository.stream import ChunkStream
 
 PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
 """A file in each folder without files, such as an ensemble's version."""

@@ -21,9 +21,10 @@ from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
-from fleet.aws.deploy.stack_comparison import is_unchanged, synthesised_stack
+from fleet.aws.deploy.stack_comparison import synthesised_stack
 from fleet.aws.deploy.stack_lease import StackLeases
 from fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from fleet.aws.deploy.unchanged_stack import is_unchanged
 from fleet.aws.deploy.worker_pool import WorkerPool
 from fleet.aws.running_configuration import require_own_configuration, require_own_content
 from fleet.catalog.stack_statuses import StackState

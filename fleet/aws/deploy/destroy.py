@@ -15,11 +15,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from fleet.aws.access import Access
 from fleet.aws.api.clock import answered_at
 from fleet.aws.api.stack import LiveStack, settled_stack, stack_resources
+from fleet.aws.calls import read_calls
 from fleet.aws.deploy.endpoint_wait import await_endpoint
 from fleet.aws.deploy.failures import failed_resources
 from fleet.aws.deploy.stack_lease import StackLeases
 from fleet.aws.deploy.stack_terms import DESTROYS
-from fleet.aws.doctor.calls import read_calls
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.endpoint.object_keys import prefix_of

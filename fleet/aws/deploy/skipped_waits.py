@@ -5,8 +5,8 @@ from __future__ import annotations
 from fleet.aws.access import Access
 from fleet.aws.api.describe import described_endpoint
 from fleet.endpoint.context.rollout import steps
+from fleet.endpoint.context.traffic import shown_seconds
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.report.traffic import shown_seconds
 
 
 def configuration_to_replace(access: Access, endpoint: ResolvedEndpoint | None) -> str:

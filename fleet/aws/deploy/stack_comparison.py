@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from fleet.aws.access import Access
-from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.findings import CannotRunError
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
@@ -57,44 +54,30 @@ def synthesised_stack(assembly: Path, name: str) -> SynthesisedStack:
     )
 
 
-def is_unchanged(access: Access, assembly: Path, name: str) -> bool:
-    """Whether a deploy of the stack would change nothing; False wherever that is uncertain.
+def has_same_settings(synthesised: SynthesisedStack, deployed: StackTypeDef) -> bool:
+    """Whether a stack was deployed completely, with the same tags, notifications and protection.
 
-    Compared are status, template, tags, notifications, protection, and the values of parameters from the
-    parameter store. A dynamic reference (`{{resolve:ssm:...}}`) is looked up by CloudFormation only when its
-    resource changes, so an equal template has nothing to look up.
+    False too where a value from elsewhere may have changed, although the template has not.
     """
-    try:
-        with aws_errors_as_findings():
-            return _is_unchanged(access, synthesised_stack(assembly, name), name)
-    except CannotRunError:
+    if deployed["StackStatus"] not in COMPLETE or any(each in synthesised.template for each in ELSEWHERE):
         return False
-
-
-def _is_unchanged(access: Access, wanted: SynthesisedStack, name: str) -> bool:
-    cloudformation = access.client("cloudformation")
-    (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if found["StackStatus"] not in COMPLETE or any(function in wanted.template for function in ELSEWHERE):
-        return False
-    is_same = (
-        {each["Key"]: each["Value"] for each in found.get("Tags", [])} == wanted.tags
-        and found.get("NotificationARNs", []) == wanted.notifications
-        and found.get("EnableTerminationProtection", False) == wanted.protected
+    return (
+        {each["Key"]: each["Value"] for each in deployed.get("Tags", [])} == synthesised.tags
+        and deployed.get("NotificationARNs", []) == synthesised.notifications
+        and deployed.get("EnableTerminationProtection", False) == synthesised.protected
     )
-    if not is_same:
-        return False
-    body: Any = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    template = json.loads(wanted.template)
-    # botocore gives JSON as an object, and any other text as it is.
-    return template == body and _has_same_values(access, template.get("Parameters", {}), found)
 
 
-def _has_same_values(access: Access, declared: dict[str, Any], found: StackTypeDef) -> bool:
-    """Whether the parameter store has the values with which the stack was deployed."""
-    ssm = access.client("ssm")
-    return all(
-        ssm.get_parameter(Name=each["ParameterValue"])["Parameter"]["Value"] == each.get("ResolvedValue")
-        for each in found.get("Parameters", [])
-        if declared[each["ParameterKey"]]["Type"].startswith(FROM_SSM)
-        and LEFT_OUT not in declared[each["ParameterKey"]].get("Description", "")
-    )
+def has_same_template(synthesised: SynthesisedStack, body: object) -> bool:
+    """Whether it is the deployed template; botocore gives JSON as an object, and any other text as it is."""
+    template: object = json.loads(synthesised.template)
+    return template == body
+
+
+def stored_values(synthesised: SynthesisedStack, deployed: StackTypeDef) -> Iterator[tuple[str, str | None]]:
+    """The names in the parameter store, each with the value with which the stack was deployed."""
+    declared = json.loads(synthesised.template).get("Parameters", {})
+    for each in deployed.get("Parameters", []):
+        parameter = declared[each["ParameterKey"]]
+        if parameter["Type"].startswith(FROM_SSM) and LEFT_OUT not in parameter.get("Description", ""):
+            yield each["ParameterValue"], each.get("ResolvedValue")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fleet.aws.doctor.lines import one_line
 from fleet.aws.doctor.observation import Passage
-from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, fill_template, symptoms
+from fleet.catalog.symptoms import AFTERMATH, FAILED, Symptom, Where, fill_template, known_symptom, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.other_codes import other_codes
 from fleet.rules.registry import rules
@@ -76,6 +77,16 @@ def causes(
     return [
         _finding(each, loaded, is_checked=checked is not None) for each in list(best.values())[:MAX_CAUSES]
     ]
+
+
+def reason_of_failures(lines: Iterable[str]) -> str:
+    """The reason that most lines of a log about failed calls give; empty if no line is about one."""
+    reasons = Counter[str]()
+    for line in lines:
+        known = known_symptom(one_line(line), Where.CALL)
+        if known is not None:
+            reasons[fill_template(known[0].cause, known[1])] += 1
+    return next((reason for reason, _ in reasons.most_common(1)), "")
 
 
 def _matches(passages: Iterable[Passage], checked: Sequence[Finding]) -> Iterator[Match]:

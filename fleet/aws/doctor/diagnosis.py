@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fleet.aws.doctor.calls import Calls
+from fleet.aws.calls import Calls
 from fleet.aws.doctor.causes import causes
 from fleet.aws.doctor.observation import Observation
 from fleet.check.run import all_findings

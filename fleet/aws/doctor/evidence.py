@@ -15,9 +15,10 @@ from fleet.aws.api.clock import answered_at
 from fleet.aws.api.describe import described_endpoint
 from fleet.aws.api.errors import DENIED
 from fleet.aws.api.stack import DELETED, LiveStack, find_stack
+from fleet.aws.calls import Calls, read_calls
 from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.failures import last_operation
-from fleet.aws.doctor.calls import Calls, read_calls, reason_of_failures
+from fleet.aws.doctor.causes import reason_of_failures
 from fleet.aws.doctor.logs import read_log
 from fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
 from fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fleet.aws.api.describe import UNDER_WAY
+from fleet.aws.calls import Calls
 from fleet.aws.deploy.failed_rollback import FailedRollback
 from fleet.aws.deploy.failures import Failure
-from fleet.aws.doctor.calls import Calls
 from fleet.aws.doctor.lines import is_error, symptom_texts
 from fleet.aws.running_configuration import runs_another
 from fleet.catalog.stack_statuses import StackState, stack_status

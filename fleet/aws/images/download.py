@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fleet.aws.images.manifest import Blob
 from fleet.aws.images.reference import ImageReference
 from fleet.findings import CannotRunError
-from fleet.repository.reading.stream import PIECE, Stream, UnreadableError
+from fleet.repository.stream import PIECE, Stream, UnreadableError
 
 if TYPE_CHECKING:
     from botocore.httpsession import URLLib3Session

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from fleet.repository.reading.gunzip import Bounds, gunzip
-from fleet.repository.reading.stream import PIECE, CutOffError, Stream, UnreadableError
 from fleet.repository.reading.tar import members
+from fleet.repository.stream import PIECE, CutOffError, Stream, UnreadableError
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZSTD_MODULE = "compression.zstd"

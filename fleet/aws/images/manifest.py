@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 from fleet.spec.image import DOCKER_MANIFEST, PLATFORM
 
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"

@@ -17,7 +17,7 @@ from fleet.aws.images.reference import ImageReference
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 from fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts
 
 NO_REPOSITORY = "RepositoryNotFoundException"

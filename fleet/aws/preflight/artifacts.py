@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.publish.requirements import ArchiveRequirement, missing_in_endpoints
+from fleet.artifacts.archive_requirements import ArchiveRequirement, missing_in_endpoints
 from fleet.aws.api.errors import NO_BUCKET
 from fleet.aws.preflight.check_result import CheckResult
 from fleet.aws.preflight.subject import Subject

@@ -13,9 +13,9 @@ from fleet.cli.cost.lines import print_cost, print_groups
 from fleet.cli.current_fleet import current_fleet
 from fleet.cli.output import say
 from fleet.cli.selection import chosen_project
+from fleet.endpoint.context.cost import FleetCost, fleet_cost
 from fleet.findings import CannotRunError, all_of
 from fleet.printers.lines import print_json
-from fleet.report.cost import FleetCost, fleet_cost
 from fleet.report.cost_groups import cost_groups, labels_by
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import LoadedSpec

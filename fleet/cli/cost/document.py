@@ -7,7 +7,7 @@ from dataclasses import asdict
 from decimal import Decimal
 
 from fleet.catalog.prices import CURRENCY, price_list
-from fleet.report.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from fleet.endpoint.context.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 from fleet.report.cost_groups import CostGroup
 from fleet.spec.prices import PriceBook
 

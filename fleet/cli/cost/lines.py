@@ -10,8 +10,7 @@ from rich.text import Text
 from fleet.catalog.prices import COMPUTED_SIGN, LEGEND, price_list, price_sign
 from fleet.cli.output import say
 from fleet.core.sizes import count_of
-from fleet.printers.console import unfolded_console
-from fleet.report.cost import (
+from fleet.endpoint.context.cost import (
     MONTH,
     YEAR,
     Cost,
@@ -21,6 +20,7 @@ from fleet.report.cost import (
     Saving,
     with_unknown,
 )
+from fleet.printers.console import unfolded_console
 from fleet.report.cost_groups import CostGroup
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.types import text
 from fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 
 DOMAINS = frozenset({"", "ai.onnx"})
 GRAPH, NODE = 7, 1

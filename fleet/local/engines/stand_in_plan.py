@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.plan_header import HEADER, plan_version
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 
 
 class NoStandInError(Exception):

@@ -13,10 +13,10 @@ from typing import IO
 from fleet.core.tar_writer import write_end, write_member
 from fleet.local.images.file_tree import FOLDER, Content, FileTree, Node, NodeKind, TreeError
 from fleet.local.images.output import DockerError
-from fleet.repository.reading.entry_path import MAX_PATH, path_problem, plain_path
+from fleet.repository.entry_path import MAX_PATH, path_problem, plain_path
 from fleet.repository.reading.gunzip import Bounds, gunzip
-from fleet.repository.reading.stream import FileStream, UnreadableError
 from fleet.repository.reading.tar import Member, members
+from fleet.repository.stream import FileStream, UnreadableError
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 """OCI image specification, layer.md: removes one name, or all that lower layers have in a folder."""

@@ -20,7 +20,7 @@ from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, answer
 from fleet.local.images.reference import ecr_of, with_tag
 from fleet.local.images.store import ImageStore
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 from fleet.spec.image import PLATFORM
 from fleet.spec.image_name import ImageName
 

@@ -17,7 +17,7 @@ from fleet.local.images.layer import Layer
 from fleet.local.images.output import DockerError, report
 from fleet.local.images.python_packages import package_entries, pinned_packages
 from fleet.local.images.store import ImageStore
-from fleet.repository.reading.entry_path import path_problem
+from fleet.repository.entry_path import path_problem
 
 DEFAULT_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What docker sets in an image from scratch."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
-from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
 from fleet.repository.onnx.match import can_batch
+from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 
 DEFAULT_BATCH = 4
 """Of `--backend-config=onnxruntime,default-max-batch-size`."""

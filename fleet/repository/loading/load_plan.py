@@ -10,6 +10,7 @@ from fleet.core.closure import closure
 from fleet.findings import Finding, Severity
 from fleet.repository.config.versions import NONE_LOADED
 from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.entry_path import MODEL_NAME
 from fleet.repository.loading.bls import unloaded_calls
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.cycles import circles
@@ -20,7 +21,6 @@ from fleet.repository.loading.models import Model, configs_of, models_of
 from fleet.repository.loading.steps import steps_of
 from fleet.repository.loading.versions import present_versions, without_version
 from fleet.repository.model_config import CONFIG
-from fleet.repository.reading.entry_path import MODEL_NAME
 from fleet.repository.version_folders import FIRST
 
 NO_MODELS = "FL407"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig, Position
 from fleet.repository.config.sequences import CORRELATION, KINDS, SEQUENCE
-from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.onnx.shapes import shape_text
+from fleet.repository.onnx_header import OnnxHeader
 
 CODE = "FL446"
 BOOLEAN = {

@@ -6,11 +6,11 @@ that a request has to have, and one that it may have only from the format's vers
 
 from __future__ import annotations
 
-from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
+from fleet.repository.lfs import IS_POINTER, is_pointer
 from fleet.repository.onnx.types import tensor, text
 from fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire, WireError
-from fleet.repository.reading.lfs import IS_POINTER, is_pointer
-from fleet.repository.reading.stream import Stream, UnreadableError
+from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+from fleet.repository.stream import Stream, UnreadableError
 
 MAX_SIZE = (1 << 31) - 1
 """Bytes of a message that protobuf reads, and ONNX Runtime with it."""

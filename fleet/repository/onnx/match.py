@@ -17,8 +17,8 @@ from fleet.repository.config.message import ParsedConfig
 from fleet.repository.contents import Contents
 from fleet.repository.model_config import model_config
 from fleet.repository.onnx.controls import control_findings, controls_of
-from fleet.repository.onnx.header import TENSOR, OnnxHeader, OnnxTensor
 from fleet.repository.onnx.shapes import shape_problem, shape_text
+from fleet.repository.onnx_header import TENSOR, OnnxHeader, OnnxTensor
 
 CODE = "FL446"
 

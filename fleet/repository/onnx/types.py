@@ -7,9 +7,9 @@ dimension as an open one.
 
 from __future__ import annotations
 
-from fleet.repository.onnx.header import TENSOR, OnnxTensor
 from fleet.repository.onnx.wire import BYTES, VARINT, Budget, Field, Wire
-from fleet.repository.reading.stream import Stream
+from fleet.repository.onnx_header import TENSOR, OnnxTensor
+from fleet.repository.stream import Stream
 
 DATA_TYPES = {
     1: "TYPE_FP32",

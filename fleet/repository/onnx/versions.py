@@ -13,7 +13,7 @@ from fleet.catalog.images import releases
 from fleet.catalog.onnx_runtime import OnnxRuntime, onnx_runtime
 from fleet.findings import Finding
 from fleet.repository.config.message import ParsedConfig
-from fleet.repository.onnx.header import OnnxHeader
+from fleet.repository.onnx_header import OnnxHeader
 
 CODE = "FL477"
 ONNX = "ai.onnx"

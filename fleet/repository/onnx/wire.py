@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 BUFFER = 1 << 14

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from fleet.catalog.release_facts import stub_python, stub_pythons
 from fleet.findings import Finding, Severity
+from fleet.repository.conda_environment import CondaEnvironment
 from fleet.repository.config.message import ParsedConfig
 from fleet.repository.config.python_parameters import KEY, VARIABLE
 from fleet.repository.contents import Contents, EntryKind
-from fleet.repository.python.conda import CondaEnvironment
 from fleet.repository.reading.environment import ACTIVATE, unpacked_environment
 from fleet.repository.reading.file_store import PACKED
 

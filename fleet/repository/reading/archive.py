@@ -8,13 +8,13 @@ from typing import BinaryIO
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.entry_path import NO_TEXT, belongs, path_problem, plain_path, require_plain
 from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.entry_path import NO_TEXT, belongs, path_problem, plain_path, require_plain
 from fleet.repository.reading.file_store import FileStore
 from fleet.repository.reading.gunzip import MAGIC, MAX_SIZE, Bounds, TooLargeError, gunzip
 from fleet.repository.reading.paths import FOLDER, TooManyError
-from fleet.repository.reading.stream import ChunkStream, CutOffError, FileStream, Stream, UnreadableError
 from fleet.repository.reading.tar import Member, is_at_end, members
+from fleet.repository.stream import ChunkStream, CutOffError, FileStream, Stream, UnreadableError
 
 OTHERS = {
     b"PK\3\4": "a zip archive",

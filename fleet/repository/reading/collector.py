@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.findings import Finding, Severity
+from fleet.repository.conda_environment import CondaEnvironment
 from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.python.conda import CondaEnvironment
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.reading.paths import ClashError, Paths
 
 

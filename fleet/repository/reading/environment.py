@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fleet.repository.python.conda import CondaEnvironment
+from fleet.repository.conda_environment import CondaEnvironment
 from fleet.repository.reading.gunzip import Bounds, TooLargeError, gunzip
-from fleet.repository.reading.stream import Stream, UnreadableError
 from fleet.repository.reading.tar import members
+from fleet.repository.stream import Stream, UnreadableError
 
 ACTIVATE = "bin/activate"
 PYTHON = re.compile(r"((?:[^/]+/){0,2})(?:bin|lib)/python(\d)\.(\d{1,3})(?:/.*)?", re.DOTALL)

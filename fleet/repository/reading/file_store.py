@@ -12,7 +12,7 @@ from fleet.repository.plan_header import HEADER
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 from fleet.repository.version_folders import is_version
 
 CONFIGS = "configs"

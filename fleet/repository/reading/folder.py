@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
+from fleet.repository.entry_path import NO_TEXT, belongs
+from fleet.repository.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from fleet.repository.model_config import CONFIG
 from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.entry_path import NO_TEXT, belongs
 from fleet.repository.reading.file_store import FileStore, kind_of
 from fleet.repository.reading.gunzip import Bounds, TooLargeError
-from fleet.repository.reading.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
 from fleet.repository.reading.paths import FOLDER, TooManyError
-from fleet.repository.reading.stream import FileStream, UnreadableError
+from fleet.repository.stream import FileStream, UnreadableError
 from fleet.repository.version_folders import FIRST, empty_versions, is_version
 
 NAMED = b"EXECUTION_ENV_PATH"

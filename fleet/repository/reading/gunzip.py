@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from isal import isal_zlib
 
-from fleet.repository.reading.stream import PIECE, CutOffError, Stream, UnreadableError
+from fleet.repository.stream import PIECE, CutOffError, Stream, UnreadableError
 
 MAGIC = b"\x1f\x8b"
 GZIP = 31

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.repository.contents import Entry, EntryKind
 from fleet.repository.reading.gunzip import MAX_ENTRIES, MAX_SIZE
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 
 MAX_PATHS = 64 << 20
 """Bytes of all paths together, as many as are packed: with all entries, some 300 MiB of memory."""

@@ -13,10 +13,10 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fleet.repository.reading.entry_path import NO_TEXT
+from fleet.repository.entry_path import NO_TEXT
+from fleet.repository.lfs import IS_POINTER, is_pointer
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.lfs import IS_POINTER, is_pointer
-from fleet.repository.reading.stream import CutOffError, Part, Stream, UnreadableError
+from fleet.repository.stream import CutOffError, Part, Stream, UnreadableError
 
 BLOCK = tarfile.BLOCKSIZE
 MAX_HEADER = 1 << 20

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
 
-from fleet.artifacts.promote.stream import Streams, source_object
 from fleet.artifacts.upload.object import ObjectPlace
+from fleet.artifacts.upload.stream import Streams, source_object
 from fleet.findings import CannotRunError
 from promotion import Promotion
 

@@ -15,9 +15,9 @@ from fleet.artifacts.sources.s3_object import S3Location
 from fleet.artifacts.sources.s3_prefix import S3PrefixSource
 from fleet.check.lock_drift import stale_findings
 from fleet.findings import CannotRunError
+from fleet.repository.entry_path import belongs
+from fleet.repository.lfs import BEGIN
 from fleet.repository.loading.container import ServingContainer
-from fleet.repository.reading.entry_path import belongs
-from fleet.repository.reading.lfs import BEGIN
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet.spec.source import Mark

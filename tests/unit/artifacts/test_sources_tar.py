@@ -18,7 +18,7 @@ from fleet.repository.reading.archive import strict_members
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.gunzip import MAX_SIZE, Bounds, gunzip
 from fleet.repository.reading.paths import Paths
-from fleet.repository.reading.stream import ChunkStream, UnreadableError
+from fleet.repository.stream import ChunkStream, UnreadableError
 from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 
 

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from urllib3 import HTTPResponse
 
 from artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from fleet.artifacts.publish.parts import copy_by_parts
+from fleet.artifacts.copy_parts import copy_by_parts
 from fleet.artifacts.store import copy_object, digest_of, files_marker, files_prefix, list_objects, store_key
 from fleet_folder import FleetFolder
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from container_images import INDEX, OCI, digest_of
 from fleet.aws.images.manifest import Blob, Index, Manifest, parse_manifest
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 
 BLOB = {"digest": digest_of(b""), "size": 1}
 ANYTHING = st.recursive(

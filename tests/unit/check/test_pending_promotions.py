@@ -10,6 +10,7 @@ from fleet.artifacts.promote.adoption import target_for
 from fleet.check.pending_promotions import pending_promotions, promotion_warnings, require_promotable
 from fleet.cli.commands import app
 from fleet.findings import FindingsError, Severity
+from fleet.report.promotion_lines import pending_line
 from fleet_folder import FleetFolder
 from git_repository import GitRepository
 from promoted_fleet import OVERRIDES, PromotedFleet
@@ -27,7 +28,7 @@ def fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> PromotedFleet
 
 
 def waiting(fleet: PromotedFleet, environment: str = "prod") -> list[str]:
-    return [str(each) for each in pending_promotions(fleet.project(environment), TODAY)]
+    return [pending_line(each) for each in pending_promotions(fleet.project(environment), TODAY)]
 
 
 class TestWhatWaits:

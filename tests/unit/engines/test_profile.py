@@ -9,8 +9,8 @@ import pytest
 from fleet.engines.model_fit import Misfit, graph_misfits, profile_misfits
 from fleet.repository.config.message import ParsedConfig, parsed_config
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
-from fleet.repository.reading.stream import Stream
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.stream import Stream
 from fleet.spec.engine import Engine
 from onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes
 

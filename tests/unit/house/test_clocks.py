@@ -156,7 +156,7 @@ WALL = {
     "emulator/fleet_emulator/autoscaling/activities.py": "dates activities, as Application Auto Scaling does",
     "emulator/fleet_emulator/cloudwatch/backend.py": "dates what is put without a date, as CloudWatch does",
     "emulator/fleet_emulator/logs/backend.py": "says when a saved query was changed",
-    "emulator/fleet_emulator/registry/responses.py": "ends a token of ECR, as AWS does",
+    "emulator/fleet_emulator/registry/backend.py": "ends a token of ECR, as AWS does",
     "emulator/fleet_emulator/sagemaker/jobs/run.py": "is part of a name that is unique without it",
     "emulator/fleet_emulator/stacks/drift.py": "dates a detection, as CloudFormation does",
     "emulator/fleet_emulator/stacks/existence.py": "dates what an early validation has found, as CloudFormation does",

@@ -14,8 +14,8 @@ import pytest
 
 from fleet.cli.schema import generated_files
 
-MAX_LINES = 300
-"""Of a Python file, so that it tells one thought."""
+MAX_LINES = 400
+"""Of a Python file that tells one thought; 110 to 200 are usual."""
 
 
 @pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda", "stacks"])
@@ -32,7 +32,7 @@ def test_constructs_is_the_package_from_pypi() -> None:
     assert "site-packages" in str(constructs.__file__)
 
 
-def test_no_python_file_has_more_than_300_lines(root: Path) -> None:
+def test_no_python_file_has_more_than_400_lines(root: Path) -> None:
     listed = subprocess.run(["git", "ls-files", "*.py"], cwd=root, capture_output=True, text=True, check=True)
     files = [root / name for name in listed.stdout.splitlines() if (root / name).exists()]
     assert files

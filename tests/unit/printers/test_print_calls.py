@@ -8,7 +8,7 @@ from pathlib import Path
 from fleet_folder import ROOT
 
 PROGRAMS = (
-    "emulator/fleet_emulator/functions/output.py",
+    "emulator/fleet_emulator/function_output.py",
     "fleet/local/engines/",
     "fleet/local/images/",
     "fleet/local/triton/namespace.py",

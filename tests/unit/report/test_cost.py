@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from fleet.report.cost import EndpointCost, FleetCost, fleet_cost
+from fleet.endpoint.context.cost import EndpointCost, FleetCost, fleet_cost
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder
 

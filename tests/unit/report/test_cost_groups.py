@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fleet.endpoint.context.cost import fleet_cost
 from fleet.findings import FindingsError
-from fleet.report.cost import fleet_cost
 from fleet.report.cost_groups import cost_groups, labels_by
 from fleet.spec.project import open_project
 from fleet_folder import SPEC, FleetFolder

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from fleet.endpoint.context.traffic import InstanceNeed, Traffic
 from fleet.findings import Finding
 from fleet.report.document import report_document
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.markdown import markdown
 from fleet.report.page import page
-from fleet.report.traffic import InstanceNeed, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet.upgrade.comparison import Change, Effect
 from fleet_changes import change, cost, fleet

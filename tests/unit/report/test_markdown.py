@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from fleet.endpoint.context.traffic import InstanceNeed, Traffic
 from fleet.findings import Finding
 from fleet.report.document import report_document
 from fleet.report.environment_change import EnvironmentChange
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import MARKER, markdown
 from fleet.report.markdown_text import inline, inline_code
-from fleet.report.traffic import InstanceNeed, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.prices import PriceBook
 from fleet_changes import change, cost, fleet

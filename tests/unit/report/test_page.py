@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
+from fleet.endpoint.context.traffic import Phase, Traffic
 from fleet.findings import Finding
 from fleet.report.page import page
-from fleet.report.traffic import Phase, Traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet_changes import change, cost, fleet
 

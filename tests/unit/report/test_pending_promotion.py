@@ -8,20 +8,15 @@ from typing import Any
 
 import pytest
 
+from fleet.endpoint.context.cost import Cost
 from fleet.findings import Finding
-from fleet.report.cost import Cost
 from fleet.report.document import report_document
 from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import markdown
 from fleet.report.money_change import FREE, CostChange
 from fleet.report.page import page
-from fleet.report.pending_promotion import (
-    PendingPromotion,
-    PromotionState,
-    added_promotions,
-    pending_lines,
-    pending_texts,
-)
+from fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
+from fleet.report.promotion_lines import pending_line, pending_lines, pending_texts
 from fleet.report.spec_changes import KeyChange
 from fleet_changes import change, cost, fleet
 
@@ -59,24 +54,24 @@ class TestTheLine:
         ],
     )
     def test_has_the_cost_at_both_ends(self, least: CostChange, most: CostChange, words: str) -> None:
-        assert str(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
+        assert pending_line(pending(least=least, most=most)) == f"{WAITS} simple: scaling.max 6 → 12, {words}"
 
     def test_marks_a_price_that_no_source_states_for_the_region(self) -> None:
-        assert str(pending(certain_price=False)).endswith(
+        assert pending_line(pending(certain_price=False)).endswith(
             "12, the same cost at min, ~+2,880.00 USD a month at max"
         )
 
     def test_names_who_would_refuse_it(self) -> None:
-        assert str(pending(by_rules=(GPUS,))).endswith("; its rules would refuse it: FL951")
+        assert pending_line(pending(by_rules=(GPUS,))).endswith("; its rules would refuse it: FL951")
         both = pending(by_rules=(GPUS,), by_policies=(GPUS,))
-        assert str(both).endswith("; its rules and policies would refuse it: FL951")
+        assert pending_line(both).endswith("; its rules and policies would refuse it: FL951")
 
     def test_counts_the_keys_beyond_four(self) -> None:
         many = tuple(KeyChange(("tags", str(number)), 1, 2) for number in range(6))
-        assert "tags.3 1 → 2; 2 more, the same" in str(pending(changes=many))
+        assert "tags.3 1 → 2; 2 more, the same" in pending_line(pending(changes=many))
 
     def test_shortens_a_long_value(self) -> None:
-        assert len(str(pending(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
+        assert len(pending_line(pending(changes=(KeyChange(("x",), "", "y" * 999),)))) < 250
 
 
 class TestEqualChanges:
@@ -146,24 +141,27 @@ class TestWhatAChangeAdds:
         bake = KeyChange(("rollout", "bake"), "600s", "1200s")
         head = pending(changes=(MOST, bake))
         (found,) = added_promotions([pending()], [head], {})
-        assert str(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
+        assert pending_line(found) == f"{WAITS} simple: rollout.bake 600s → 1200s, the same cost"
 
     def test_is_a_key_whose_value_waited_with_another_one(self) -> None:
         base = pending(changes=(KeyChange(("scaling", "max"), 6, 8),), most=cost("4", "5"))
         (found,) = added_promotions([base], [pending()], {})
         assert (
-            str(found)
+            pending_line(found)
             == f"{WAITS} simple: scaling.max 6 → 12 (so far 6 → 8), the same cost at min, +2,160.00 USD a month at max"
         )
 
     def test_is_the_end_of_a_spec(self) -> None:
         removed = PendingPromotion(endpoint="simple", environment="prod", state=PromotionState.REMOVED)
         (found,) = added_promotions([pending()], [removed], {})
-        assert str(found) == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
+        assert (
+            pending_line(found)
+            == "simple: main no longer has it; `fleet destroy simple --env prod` removes it"
+        )
 
     def test_is_a_refusal_of_what_waited_before(self) -> None:
         (found,) = added_promotions([pending()], [pending(by_policies=(GPUS,))], {})
-        assert str(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
+        assert pending_line(found) == "waits for promotion: prod's policies would now refuse simple: FL951"
 
     def test_is_not_what_no_longer_waits(self) -> None:
         assert added_promotions([pending()], [], {}) == ()
@@ -253,7 +251,7 @@ def test_a_new_endpoint_costs_all_that_it_costs() -> None:
         least=CostChange(before=FREE, after=Cost(hourly=Decimal(2))),
         most=CostChange(before=FREE, after=Cost(hourly=Decimal(6))),
     )
-    assert str(new) == (
+    assert pending_line(new) == (
         "waits for promotion: prod would get simple: 2 to 6 × ml.g5.xlarge,"
         " +1,440.00 USD a month at min, +4,320.00 at max"
     )

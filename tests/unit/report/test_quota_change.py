@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fleet.endpoint.context.capacity import InstanceLimit
+from fleet.endpoint.context.traffic import InstanceNeed
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.quota_change import quota_changes
-from fleet.report.traffic import InstanceNeed
 from fleet_changes import change
 
 G5 = "ml.g5.xlarge"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
+from fleet.endpoint.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
 from fleet.report.quota_change import quota_changes
-from fleet.report.traffic import InstanceNeed, Phase, instance_need, update_traffic
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.endpoint import EndpointSpec
 from fleet_changes import change

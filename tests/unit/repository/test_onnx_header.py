@@ -16,9 +16,9 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, set_default_logger
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimplemented
 
 from fleet.repository.onnx.graph import MAX_SIZE, read_header
-from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
+from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from fleet.repository.reading.path import read
-from fleet.repository.reading.stream import FileStream, Stream
+from fleet.repository.stream import FileStream, Stream
 from onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 from repository_archives import archive
 

@@ -12,9 +12,9 @@ from fleet.findings import Finding, Severity
 from fleet.repository.config.message import ParsedConfig, parsed_config
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader, OnnxTensor
 from fleet.repository.onnx.match import external_findings, onnx_findings
-from fleet.repository.reading.stream import Stream
+from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+from fleet.repository.stream import Stream
 from onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
 
 FILE = Path("m/1/model.onnx")

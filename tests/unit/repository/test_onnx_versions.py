@@ -18,10 +18,10 @@ from fleet.findings import Finding, Severity
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.onnx.versions import version_problem
+from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.reading.path import read
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 
 FACTS = data_file("onnxruntime.yaml")
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.header import OnnxHeader
 from fleet.repository.onnx.wire import Budget
-from fleet.repository.reading.stream import Stream
+from fleet.repository.onnx_header import OnnxHeader
+from fleet.repository.stream import Stream
 from onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 
 GRAPH = graph_bytes(

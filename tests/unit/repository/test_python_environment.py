@@ -17,10 +17,10 @@ from types import ModuleType
 import pytest
 
 from fleet.catalog.release_facts import stub_python
-from fleet.repository.python.conda import CondaEnvironment
+from fleet.repository.conda_environment import CondaEnvironment
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 from fleet_folder import ROOT
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"

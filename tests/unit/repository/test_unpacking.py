@@ -23,11 +23,11 @@ from fleet.local.try_load import load_in_triton
 from fleet.repository.reading.archive import strict_members
 from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.path import read
-from fleet.repository.reading.stream import ChunkStream, UnreadableError
+from fleet.repository.stream import ChunkStream, UnreadableError
 from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
 from fleet.spec.endpoint import Mode
 from fleet_emulator.codebuild.source import SourceError, unpack_source
-from fleet_emulator.functions.code import DeployedCode
+from fleet_emulator.deployed_code import DeployedCode
 from fleet_emulator.hosting import HostingError
 from hostile_tar import END, escape_by_links, extended, file, folder, header, record
 from repository_archives import zipped

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.report.markdown import markdown
+from fleet.report.promotion_lines import pending_line
 from fleet.review.environment_side import base_side, head_side
 from fleet.review.fleet_review import fleet_review
 from fleet.review.pending_review import PendingReview, pending_review
@@ -29,7 +30,7 @@ class PullRequest:
     base: PromotedFleet
 
     def added(self, environment: str = "prod") -> list[str]:
-        return [str(each) for each in self.review(environment).promotions]
+        return [pending_line(each) for each in self.review(environment).promotions]
 
     def review(self, environment: str = "prod") -> PendingReview:
         before = base_side(Fleet(self.base.root), environment)

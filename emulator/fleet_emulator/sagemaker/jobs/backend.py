@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+from moto.core.responses import ActionResult, EmptyResult
 from moto.sagemaker.exceptions import ResourceInUseException, ValidationError
 from moto.sagemaker.models import SageMakerModelBackend
+from moto.sagemaker.responses import SageMakerResponse
 from moto.sagemaker.utils import arn_formatter
 
 from fleet_emulator import process_state
@@ -38,7 +41,8 @@ class EmbeddedJobs(SageMakerModelBackend):
                 "Job name must be unique within an AWS account and region, and a job with this name already "
                 f"exists ({arn})"
             )
-        task = process_state.current().ends_with_us(Task(seconds=request.seconds))
+        task = Task(seconds=request.seconds)
+        process_state.current().stop_at_end(task)
         job = self._jobs[kind, request.name] = Job(arn=arn, request=request, task=task)
         process_state.current().spawn(
             partial(run_job, job, account=self.account_id, region=self.region_name),
@@ -68,3 +72,46 @@ class EmbeddedJobs(SageMakerModelBackend):
             raise ValidationError(f"The {kind.lower()} job {name} is {job.status} and cannot be stopped.")
         job.status = job.secondary = "Stopping"
         job.task.stop()
+
+
+class EmbeddedJobsResponse(SageMakerResponse):
+    """Reads requests and writes answers; moto calls each method by the name of its API call."""
+
+    def create_processing_job(self) -> ActionResult:
+        """CreateProcessingJob."""
+        return self._create("Processing")
+
+    def describe_processing_job(self) -> ActionResult:
+        """DescribeProcessingJob."""
+        return self._describe("Processing")
+
+    def stop_processing_job(self) -> ActionResult:
+        """StopProcessingJob."""
+        return self._stop("Processing")
+
+    def create_training_job(self) -> ActionResult:
+        """CreateTrainingJob."""
+        return self._create("Training")
+
+    def describe_training_job(self) -> ActionResult:
+        """DescribeTrainingJob."""
+        return self._describe("Training")
+
+    def stop_training_job(self) -> ActionResult:
+        """StopTrainingJob."""
+        return self._stop("Training")
+
+    def _create(self, kind: JobKind) -> ActionResult:
+        job = self._jobs.start_job(kind, json.loads(self.body))
+        return ActionResult({f"{kind}JobArn": job.arn})
+
+    def _describe(self, kind: JobKind) -> ActionResult:
+        return ActionResult(self._jobs.job(kind, self._get_param(f"{kind}JobName")).description)
+
+    def _stop(self, kind: JobKind) -> ActionResult:
+        self._jobs.stop_job(kind, self._get_param(f"{kind}JobName"))
+        return EmptyResult()
+
+    @property
+    def _jobs(self) -> EmbeddedJobs:
+        return cast(EmbeddedJobs, self.sagemaker_backend)

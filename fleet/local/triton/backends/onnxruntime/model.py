@@ -19,7 +19,7 @@ from fleet.local.triton.onnx_instance import OnnxInstance, ort
 from fleet.local.triton.release import RELEASE_VARIABLE
 from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.versions import version_problem
-from fleet.repository.reading.stream import FileStream
+from fleet.repository.stream import FileStream
 
 DATA_TYPES = {
     "tensor(bool)": "TYPE_BOOL",

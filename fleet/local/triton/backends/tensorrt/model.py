@@ -25,7 +25,7 @@ from fleet.local.engines.stand_in_plan import NoStandInError, StandInPlan, read_
 from fleet.local.triton.config_tensors import with_tensors
 from fleet.local.triton.onnx_instance import OnnxInstance
 from fleet.local.triton.stand_in_instance import Array, Arrays
-from fleet.repository.onnx.header import OnnxTensor
+from fleet.repository.onnx_header import OnnxTensor
 
 PLAN = "model.plan"
 

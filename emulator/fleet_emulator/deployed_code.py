@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 
-from fleet_emulator.functions.output import LOGGER, LineKeeper, captured_print
+from fleet_emulator.function_output import LOGGER, LineKeeper, captured_print
 from fleet_emulator.product import budget_of_disk, unpack_zip
 
 

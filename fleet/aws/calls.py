@@ -1,16 +1,14 @@
-"""The recent invocations of an endpoint: how many failed, by SageMaker's metrics, and why, by the log."""
+"""The recent invocations of an endpoint, and how many of them failed, by SageMaker's metrics."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from fleet.aws.doctor.lines import one_line
 from fleet.catalog.metrics import endpoint_metric
-from fleet.catalog.symptoms import Where, fill_template, known_symptom
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient
@@ -103,13 +101,3 @@ def _query(id: str, endpoint: str, measure: str, variant: str) -> MetricDataQuer
             "Stat": "Sum",
         },
     }
-
-
-def reason_of_failures(lines: Iterable[str]) -> str:
-    """The reason that most lines of a log about failed calls give; empty if no line is about one."""
-    reasons = Counter[str]()
-    for line in lines:
-        known = known_symptom(one_line(line), Where.CALL)
-        if known is not None:
-            reasons[fill_template(known[0].cause, known[1])] += 1
-    return next((reason for reason, _ in reasons.most_common(1)), "")

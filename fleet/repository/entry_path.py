@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fleet.repository.reading.stream import UnreadableError
+from fleet.repository.stream import UnreadableError
 
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and what Python makes of bytes that are not UTF-8."""

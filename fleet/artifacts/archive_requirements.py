@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fleet.artifacts.publish.files import missing_files, stored_files
 from fleet.artifacts.store import digest_of, files_marker, list_objects, store_key
+from fleet.artifacts.stored_files import missing_files, stored_files
 from fleet.core.parallel import all_in_parallel
 from fleet.endpoint.object_keys import ARCHIVES
 from fleet.endpoint.resolved_endpoint import Artifact, ResolvedEndpoint

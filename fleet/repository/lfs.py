@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.core.sizes import format_size
 from fleet.findings import Finding
-from fleet.repository.reading.stream import Stream
+from fleet.repository.stream import Stream
 
 BEGIN = b"version https://git-lfs"
 IS_POINTER = "it is only a Git LFS pointer: run `git lfs pull`"
