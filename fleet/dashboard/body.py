@@ -72,8 +72,8 @@ def refused_calls(endpoint: ResolvedEndpoint) -> str:
         return ""
     calls = "1 call" if refused == 1 else f"{refused} calls"
     return (
-        f" The check at the end of a deploy makes {calls} that a model has to refuse. On SageMaker"
-        " each counts as 4XX and model, at every attempt."
+        f" The check at the end of a deploy makes {calls} that a model must refuse: SageMaker counts each attempt"
+        " as 4XX and model."
     )
 
 
