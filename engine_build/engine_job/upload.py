@@ -10,7 +10,14 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from engine_request.bucket import CONFLICT, NOT_FOUND, PRECONDITION_FAILED, Bucket, TakenError, status
+from engine_request.bucket import (
+    CONFLICT_STATUS,
+    NOT_FOUND_STATUS,
+    PRECONDITION_STATUS,
+    Bucket,
+    TakenError,
+    status,
+)
 
 PART_BYTES = 64 << 20
 """S3 takes 10,000 parts of 5 MiB to 5 GiB: plans of up to 625 GiB."""
@@ -29,9 +36,9 @@ def upload_plan(bucket: Bucket, key: str, plan: Path, digest: str) -> None:
         try:
             return _upload(bucket, key, plan, digest)
         except ClientError as error:  # noqa: PERF203
-            if status(error) in (PRECONDITION_FAILED, NOT_FOUND):
+            if status(error) in (PRECONDITION_STATUS, NOT_FOUND_STATUS):
                 raise TakenError(key) from error
-            if status(error) != CONFLICT:
+            if status(error) != CONFLICT_STATUS:
                 raise
     raise TakenError(key)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-NOT_FOUND, CONFLICT, PRECONDITION_FAILED = 404, 409, 412
+NOT_FOUND_STATUS, CONFLICT_STATUS, PRECONDITION_STATUS = 404, 409, 412
 MAX_KEYS_PER_DELETE = 1000
 """Objects that S3 deletes by one call."""
 
@@ -50,7 +50,7 @@ class Bucket:
         try:
             answer = self.s3.get_object(Bucket=self.name, Key=key)
         except ClientError as error:
-            if status(error) == NOT_FOUND:
+            if status(error) == NOT_FOUND_STATUS:
                 return None
             raise
         body: bytes = answer["Body"].read()
@@ -65,7 +65,7 @@ class Bucket:
         try:
             answer = self.s3.head_object(Bucket=self.name, Key=key)
         except ClientError as error:
-            if status(error) == NOT_FOUND:
+            if status(error) == NOT_FOUND_STATUS:
                 return None
             raise
         return Head(size=answer["ContentLength"], digest=answer["Metadata"].get("digest", ""))
@@ -96,6 +96,6 @@ class Bucket:
         try:
             self.s3.put_object(Bucket=self.name, Key=key, Body=body, **condition)
         except ClientError as error:
-            if only_if_new and status(error) in (PRECONDITION_FAILED, CONFLICT):
+            if only_if_new and status(error) in (PRECONDITION_STATUS, CONFLICT_STATUS):
                 raise TakenError(key) from error
             raise

@@ -1,4 +1,4 @@
-"""What befalls a call of AWS and passes by itself: the same for every service."""
+"""Transient errors of AWS, the same for every service."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError, IncompleteReadError
 from urllib3.exceptions import HTTPError
 
-from .errors import NotYet
+from .errors import PendingError
 
 CONFIG = Config(connect_timeout=5, read_timeout=70, retries={"total_max_attempts": 1})
-"""SageMaker gives a model 60 s, so its own answer is seen; what passes by itself is tried again by us."""
-CODES = {
+"""SageMaker gives a model 60 s, so its own answer arrives; the check repeats its calls itself."""
+TRANSIENT_CODES = {
     "AccessDeniedException",
     "InternalDependencyException",
     "InternalFailure",
@@ -25,29 +25,31 @@ CODES = {
 }
 """Source: botocore's service model of sagemaker-runtime; the name differs between code and shape of one. IAM
 sees policies and tags a while after they are made."""
-BROKEN = (ConnectionError, HTTPClientError, HTTPError, IncompleteReadError)
-"""While the body of a refusal is read, botocore lets urllib3's own errors through."""
-_TOO_MANY, _FAULT = 429, 500
+CONNECTION_ERRORS = (ConnectionError, HTTPClientError, HTTPError, IncompleteReadError)
+"""While the body of a refusal is read, botocore raises urllib3's own errors."""
+_MAX_REQUESTS_STATUS, _MIN_FAULT_STATUS = 429, 500
 
 
 @contextmanager
-def tried(what: str) -> Iterator[None]:
-    """Let a call be made; `what` is how errors begin.
+def aws_call(purpose: str) -> Iterator[None]:
+    """Make a call in the context; errors begin with its `purpose`.
 
     Raises:
-        NotYet: in place of what passes by itself; other errors go on as they are.
+        PendingError: in place of a transient error; other errors stay as they are.
     """
     try:
         yield
-    except BROKEN as error:
-        raise NotYet(f"{what}: {type(error).__name__}: {error}") from error
+    except CONNECTION_ERRORS as error:
+        raise PendingError(f"{purpose}: {type(error).__name__}: {error}") from error
     except ClientError as error:
-        said: Any = error.response
+        response: Any = error.response
         code, status = (
-            said["Error"].get("Code", ""),
-            said.get("ResponseMetadata", {}).get("HTTPStatusCode", 0),
+            response["Error"].get("Code", ""),
+            response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0),
         )
-        # What stands between may answer in words of its own, without a code of the service's.
-        if code in CODES or status == _TOO_MANY or status >= _FAULT:
-            raise NotYet(f"{what}: {code or status}: {said['Error'].get('Message', '')}") from error
+        # A proxy on the way may answer in its own format, without a code of the service.
+        if code in TRANSIENT_CODES or status == _MAX_REQUESTS_STATUS or status >= _MIN_FAULT_STATUS:
+            raise PendingError(
+                f"{purpose}: {code or status}: {response['Error'].get('Message', '')}"
+            ) from error
         raise
