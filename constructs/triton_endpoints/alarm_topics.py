@@ -52,7 +52,7 @@ class AlarmTopics(Construct):
             type="String",
             name=place.alarm_topic(severity, self._owner),
             value=topic.ref,
-            description=f"ARN of the topic of alarms that are {severity}",
+            description=f"ARN of the topic for {severity} alarms",
         )
         for subscriber in self._subscribers.get(severity, ()):
             sns.CfnSubscription(

@@ -58,8 +58,8 @@ class ScalingGuard(Construct):
 
     def __init__(self, scope: Construct, id: str, *, place: Deployment) -> None:
         super().__init__(scope, id)
-        begin = "Begins to keep the scaling of a variant aside during an update"
-        look = "Takes the scaling of a variant aside, and brings it back"
+        begin = "Starts the scaling guard for an update of an endpoint"
+        look = "Suspends the scaling of a variant during an update, and restores it"
         self.role = waiting_provider(
             self,
             NOUN,

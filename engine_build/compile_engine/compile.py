@@ -1,4 +1,4 @@
-"""One engine, from a folder of inputs to a folder of outputs: no network, no credentials, no other files."""
+"""Compiles one engine from a folder to a folder: no network, no credentials, no other files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine_request.deadline import Deadline
+from engine_request.document import read_request
 from engine_request.file_digest import file_digest
 from engine_request.files import ONNX, PLAN, RECORD, REQUEST
-from engine_request.host import now
+from engine_request.host import timestamp
 from engine_request.process import run
-from engine_request.request import Request
+from engine_request.request import EngineRequest
 
 from .gpu import require_gpu
 from .onnx_model import require_onnx
@@ -29,7 +30,7 @@ def compile_engine(inputs: Path, outputs: Path) -> None:
         BuildError: there is no engine, and why.
         OSError: a file cannot be read or written.
     """
-    started, request = now(), Request.of((inputs / REQUEST).read_bytes())
+    start, request = timestamp(), read_request(EngineRequest.of, (inputs / REQUEST).read_bytes())
     deadline = Deadline(request.seconds)
     gpu = require_gpu(request)
     print(f"{gpu.name}, compute capability {gpu.compute_capability}, {gpu.memory}, driver {gpu.driver}")
@@ -39,27 +40,27 @@ def compile_engine(inputs: Path, outputs: Path) -> None:
     outputs.mkdir(parents=True, exist_ok=True)
     plan = outputs / PLAN
     seconds = _build(request, tensorrt, deadline, inputs / ONNX, plan)
-    loaded = run(load_command(tensorrt, request.arguments, plan=plan), deadline)
-    if loaded.exit_code:
-        raise load_error(loaded)
+    load = run(load_command(tensorrt, request.arguments, plan=plan), deadline)
+    if load.exit_code:
+        raise load_error(load)
     record = {
         "key": request.key,
         "tensorrt": tensorrt.version,
         "gpu": asdict(gpu),
         "plan": {"digest": file_digest(plan), "size": plan.stat().st_size},
         "build_seconds": seconds,
-        "measured": read_figures(loaded.lines),
-        "started": started,
-        "ended": now(),
+        "figures": read_figures(load.lines),
+        "started": start,
+        "ended": timestamp(),
     }
     (outputs / RECORD).write_text(json.dumps(record, indent=2), "utf-8")
     print(f"{plan} is built: {plan.stat().st_size} bytes.")
 
 
-def _build(request: Request, tensorrt: TensorRT, deadline: Deadline, onnx: Path, plan: Path) -> float:
+def _build(request: EngineRequest, tensorrt: TensorRT, deadline: Deadline, onnx: Path, plan: Path) -> float:
     """Compile the plan; the seconds that trtexec took."""
     begin = time.monotonic()
-    end = run(build_command(tensorrt, request.arguments, onnx=onnx, plan=plan), deadline)
-    if end.exit_code or not plan.is_file():
-        raise build_error(end)
+    build = run(build_command(tensorrt, request.arguments, onnx=onnx, plan=plan), deadline)
+    if build.exit_code or not plan.is_file():
+        raise build_error(build)
     return round(time.monotonic() - begin, 1)

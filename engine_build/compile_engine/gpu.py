@@ -1,4 +1,4 @@
-"""The GPU that is there, held against the one that the engine is for."""
+"""Compares the host's GPU with the requested one."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from engine_request.problems import NO_GPU, OLD_DRIVER, WRONG_GPU, BuildError
-from engine_request.request import Request
+from engine_request.request import EngineRequest
 
-PATIENCE = 120
-"""Seconds; a driver that hangs would let it wait for ever, a cold one takes some tens."""
-SECONDS_TO_DIE = 5
-"""What waits for the driver within the kernel does not die even by SIGKILL."""
+ANSWER_SECONDS = 120
+"""For an answer of nvidia-smi: a driver that hangs never gives one, a cold one takes some tens of seconds."""
+KILL_SECONDS = 5
+"""For nvidia-smi to end: a process that waits for the driver within the kernel survives even SIGKILL."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """What nvidia-smi says of the first GPU, which trtexec takes.
+    """The first GPU as nvidia-smi shows it, which trtexec takes.
 
     Attributes:
         name: `NVIDIA A10G`.
@@ -35,17 +35,17 @@ class Gpu:
     memory: str
 
 
-def require_gpu(request: Request) -> Gpu:
-    """The GPU, which is the expected one.
+def require_gpu(request: EngineRequest) -> Gpu:
+    """The GPU, if it is the one of the request.
 
     Raises:
         BuildError: there is none, it is another one, or its driver is too old.
     """
-    name, driver, memory = _ask("name", "driver_version", "memory.total")
-    expected = f"{request.gpu} of compute capability {request.compute_capability}"
+    name, driver, memory = _query("name", "driver_version", "memory.total")
+    target = f"{request.gpu} of compute capability {request.compute_capability}"
     if not re.search(rf"(?<![A-Za-z0-9]){re.escape(request.gpu)}(?![A-Za-z0-9])", name, re.IGNORECASE):
-        raise BuildError(WRONG_GPU, f"the engine is for an {expected}; this is an {name}")
-    major = re.match(r"\d+", driver)  # trtexec judges one that does not say its version
+        raise BuildError(WRONG_GPU, f"the engine is for an {target}; this is an {name}")
+    major = re.match(r"\d+", driver)  # trtexec checks a driver without a version
     if major is not None and int(major[0]) < int(request.least_driver):
         raise BuildError(
             OLD_DRIVER,
@@ -53,33 +53,33 @@ def require_gpu(request: Request) -> Gpu:
             f"this host has {driver}",
         )
     # Only now: a driver that is too old does not know this field.
-    (capability,) = _ask("compute_cap")
+    (capability,) = _query("compute_cap")
     if capability != request.compute_capability:
         raise BuildError(
-            WRONG_GPU, f"the engine is for an {expected}; this {name} has compute capability {capability}"
+            WRONG_GPU, f"the engine is for an {target}; this {name} has compute capability {capability}"
         )
     return Gpu(name, capability, driver, memory)
 
 
-def _ask(*fields: str) -> list[str]:
+def _query(*fields: str) -> list[str]:
     command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader"]
-    with TemporaryFile() as answer, TemporaryFile() as complaint:
+    with TemporaryFile() as stdout, TemporaryFile() as stderr:
         try:
-            process = subprocess.Popen(command, stdout=answer, stderr=complaint)
+            process = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         except OSError as error:
             raise BuildError(NO_GPU, f"nvidia-smi could not be started: {error}") from error
         try:
-            code = process.wait(PATIENCE)
+            code = process.wait(ANSWER_SECONDS)
         except subprocess.TimeoutExpired as error:
             process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(SECONDS_TO_DIE)
-            raise BuildError(NO_GPU, f"nvidia-smi does not answer within {PATIENCE} seconds") from error
-        said, complained = (_text(file) for file in (answer, complaint))
-    values = [value.strip() for value in said.partition("\n")[0].split(",")]
+                process.wait(KILL_SECONDS)
+            raise BuildError(NO_GPU, f"nvidia-smi does not answer within {ANSWER_SECONDS} seconds") from error
+        output, errors = (_text(file) for file in (stdout, stderr))
+    values = [value.strip() for value in output.partition("\n")[0].split(",")]
     if code or len(values) != len(fields):
-        told = "\n".join(filter(None, (said, complained))) or "it says nothing"
-        raise BuildError(NO_GPU, f"nvidia-smi shows no GPU (exit code {code}): {told}")
+        text = "\n".join(filter(None, (output, errors))) or "it writes nothing"
+        raise BuildError(NO_GPU, f"nvidia-smi shows no GPU (exit code {code}): {text}")
     return values
 
 

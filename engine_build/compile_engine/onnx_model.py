@@ -1,4 +1,4 @@
-"""The ONNX model, which has to be the one that the lock means."""
+"""Compares the ONNX model with the one of the lock."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 from engine_request.file_digest import file_digest
 from engine_request.problems import DIGEST_MISMATCH, BuildError
-from engine_request.request import Request
+from engine_request.request import EngineRequest
 
 
-def require_onnx(request: Request, file: Path) -> None:
+def require_onnx(request: EngineRequest, file: Path) -> None:
     """Compare the model with the request.
 
     Raises:
@@ -20,5 +20,5 @@ def require_onnx(request: Request, file: Path) -> None:
         raise BuildError(
             DIGEST_MISMATCH,
             f"the ONNX model is {digest} of {size} bytes; "
-            f"the lock means {request.onnx_digest} of {request.onnx_size}",
+            f"the lock has {request.onnx_digest} of {request.onnx_size}",
         )

@@ -1,4 +1,4 @@
-"""Why trtexec failed, by what it wrote: reasons.json has patterns, each with an example and its source."""
+"""Reasons for failures of trtexec by its output: reasons.json has patterns with examples and sources."""
 
 from __future__ import annotations
 
@@ -12,62 +12,66 @@ from typing import Any
 
 from engine_request.problems import (
     BY_NAME,
-    FAILED,
     NOT_LOADABLE,
+    OTHER_FAILURE,
     OUT_OF_MEMORY,
     UNSUPPORTED_OPERATOR,
     BuildError,
 )
-from engine_request.process import Ended
+from engine_request.process import ProcessResult
 
-TOLD = 30
+MAX_LOG_LINES = 30
 """Lines of the log's end that a failure keeps."""
-WORDS = re.compile(r"^(?:\[[^\]]*\] )*")
+STAMPS = re.compile(r"^(?:\[[^\]]*\] )*")
 """trtexec's stamps: `[08/21/2026-10:00:00] [E] [TRT] `."""
 
 
-def build_error(ended: Ended) -> BuildError:
+def build_error(result: ProcessResult) -> BuildError:
     """The error of a build that gave no plan."""
-    if ended.exit_code == -signal.SIGKILL:
+    if result.exit_code == -signal.SIGKILL:
         return BuildError(
             OUT_OF_MEMORY,
-            "trtexec was killed by the system, as happens where the host's memory does not do",
+            "trtexec was killed by the system, as happens where the host's memory is too small",
             remedy="build on an instance with more memory",
-            log=ended.lines[-TOLD:],
+            log=result.lines[-MAX_LOG_LINES:],
         )
     for reason in _table()["reasons"]:
-        said = [line for line in ended.lines if re.search(reason["pattern"], line)]
-        if said:
+        matches = [line for line in result.lines if re.search(reason["pattern"], line)]
+        if matches:
             problem = BY_NAME[reason["problem"]]
-            operators = sorted(set(_operators(ended.lines))) if problem is UNSUPPORTED_OPERATOR else []
-            what = f"TensorRT has no {', '.join(operators)}: " if operators else ""
-            return BuildError(problem, what + _ended(ended, said[-1]), log=ended.lines[-TOLD:])
-    return BuildError(FAILED, _ended(ended, _first_error(ended)), log=ended.lines[-TOLD:])
+            operators = sorted(set(_operators(result.lines))) if problem is UNSUPPORTED_OPERATOR else []
+            prefix = f"TensorRT has no {', '.join(operators)}: " if operators else ""
+            return BuildError(
+                problem, prefix + _message(result, matches[-1]), log=result.lines[-MAX_LOG_LINES:]
+            )
+    return BuildError(
+        OTHER_FAILURE, _message(result, _first_error(result)), log=result.lines[-MAX_LOG_LINES:]
+    )
 
 
-def load_error(ended: Ended) -> BuildError:
+def load_error(result: ProcessResult) -> BuildError:
     """The error of a plan that this GPU does not load or run."""
-    return BuildError(NOT_LOADABLE, _ended(ended, _first_error(ended)), log=ended.lines[-TOLD:])
+    return BuildError(NOT_LOADABLE, _message(result, _first_error(result)), log=result.lines[-MAX_LOG_LINES:])
 
 
-def _ended(ended: Ended, line: str) -> str:
-    how = f"exit code {ended.exit_code}" if ended.exit_code >= 0 else f"signal {-ended.exit_code}"
-    return f"trtexec ended with {how}: {WORDS.sub('', line).strip() or 'it says nothing'}"
+def _message(result: ProcessResult, line: str) -> str:
+    status = f"exit code {result.exit_code}" if result.exit_code >= 0 else f"signal {-result.exit_code}"
+    return f"trtexec ended with {status}: {STAMPS.sub('', line).strip() or 'it writes nothing'}"
 
 
-def _first_error(ended: Ended) -> str:
+def _first_error(result: ProcessResult) -> str:
     """The first of its errors, from which the others follow; else the last line."""
-    errors = [line for line in ended.lines if "[E]" in line]
-    return (errors or ended.lines[-1:] or [""])[0]
+    errors = [line for line in result.lines if "[E]" in line]
+    return (errors or result.lines[-1:] or [""])[0]
 
 
 def _operators(lines: Sequence[str]) -> Iterator[str]:
     patterns = _table()["operators"]
     for line in lines:
         for pattern in patterns:
-            found = re.search(pattern, line)
-            if found is not None:
-                yield found[1]
+            match = re.search(pattern, line)
+            if match is not None:
+                yield match[1]
 
 
 @cache

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .tensorrt import TensorRT
 
-SHORT = ("--warmUp=200", "--duration=1", "--iterations=10")
+SHORT_RUN = ("--warmUp=200", "--duration=1", "--iterations=10")
 """Milliseconds, seconds and the least number of runs; trtexec's own defaults take over 3 seconds."""
 
 
@@ -26,6 +26,6 @@ def load_command(tensorrt: TensorRT, arguments: Sequence[str], *, plan: Path) ->
     """The call that runs the plan, with inputs of the usual shape of its first profile."""
     usual = [argument for argument in arguments if argument.startswith("--optShapes=")][:1]
     shapes = [f"--shapes={argument.partition('=')[2]}" for argument in usual]
-    # A plan of that kind holds code, which trtexec runs only if it is told to.
+    # A plan of that kind holds code, which trtexec runs only with this option.
     compatible = [argument for argument in arguments if argument in ("--versionCompatible", "--vc")]
-    return [tensorrt.trtexec, f"--loadEngine={plan}", *compatible, *shapes, *SHORT]
+    return [tensorrt.trtexec, f"--loadEngine={plan}", *compatible, *shapes, *SHORT_RUN]

@@ -21,7 +21,7 @@ def read_figures(lines: Sequence[str]) -> dict[str, float]:
     figures = {}
     for name, pattern in PATTERNS.items():
         for line in lines:
-            found = re.search(pattern, line)
-            if found is not None:
-                figures[name] = float(found[1])
+            match = re.search(pattern, line)
+            if match is not None:
+                figures[name] = float(match[1])
     return figures

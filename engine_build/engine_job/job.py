@@ -1,4 +1,4 @@
-"""One job, from its start to its end; no job outlives the build that follows it."""
+"""Runs one job from its start to its end; no job outlives the build that follows it."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ from botocore.exceptions import BotoCoreError, ClientError
 from engine_request.bucket import Bucket, status
 from engine_request.deadline import Deadline
 from engine_request.host import builder
-from engine_request.problems import REFUSED, BuildError
-from engine_request.request import Request
+from engine_request.problems import REFUSAL, BuildError
+from engine_request.request import EngineRequest
 from engine_request.run import Client
 
 from .job_outcome import require_success
 from .log import JobLog
-from .sagemaker import GRACE, Jobs, State
+from .sagemaker import GRACE_SECONDS, Jobs, State
 from .store import store_engine
 from .workspace import Workspace
 
-STARTING = 900
-"""Seconds in which SageMaker has to find an instance and pull the image, which is not of the build's time."""
-FIRST_PAUSE, PAUSE = 1.0, 10.0
-"""Seconds between two looks at the job, first and later."""
-MISSES = 6
-"""Looks in a row that may find no answer."""
-STOPPING = 180
-"""Seconds in which a job that was told to stop is over: SageMaker kills it after 120."""
-UNSURE = 500
-"""HTTP statuses from which on an answer does not say what was done."""
-LATER = frozenset({"ThrottlingException", "ServiceUnavailable", "InternalFailure", "InternalServerError"})
+START_SECONDS = 900
+"""For SageMaker to find an instance and pull the image, which does not count as time of the build."""
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 10.0
+"""Between two descriptions of the job: it begins with the first, and doubles up to the other."""
+MAX_MISSES = 6
+"""Descriptions in a row that may fail."""
+STOP_SECONDS = 180
+"""For a job to end after StopJob: SageMaker kills it after 120."""
+MIN_SERVER_STATUS = 500
+"""HTTP statuses from which on an answer does not show whether the call took effect."""
+TRANSIENT_CODES = frozenset(
+    {"ThrottlingException", "ServiceUnavailable", "InternalFailure", "InternalServerError"}
+)
 
 
 class NotStartedError(BuildError):
-    """SageMaker took no job, so that there is none to stop."""
+    """SageMaker refused the job, so there is none to stop."""
 
 
 def run_job(
-    request: Request,
+    request: EngineRequest,
     bucket: Bucket,
     client: Client,
     *,
     sleep: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Have a job build the engine, unless it is there.
+    """Have a job build the engine, unless the engine exists.
 
     Raises:
         BuildError: there is no engine, and why.
@@ -60,7 +62,7 @@ def run_job(
     if bucket.head(request.manifest) is not None:
         print(f"{bucket.url(request.plan)} exists already: nothing to do.")
         return
-    deadline = Deadline(request.seconds + GRACE + STARTING, clock)
+    deadline = Deadline(request.seconds + GRACE_SECONDS + START_SECONDS, clock)
     jobs, name = Jobs(client("sagemaker"), request.job.kind), job_name(request.hexadecimal)
     workspace = Workspace(bucket, request.job.prefix, name)
     log = JobLog(client("logs"), jobs.log_group, name)
@@ -85,7 +87,7 @@ def job_name(hexadecimal: str) -> str:
 def _run(
     jobs: Jobs,
     name: str,
-    request: Request,
+    request: EngineRequest,
     workspace: Workspace,
     log: JobLog,
     deadline: Deadline,
@@ -101,7 +103,7 @@ def _run(
         raise
 
 
-def _start(jobs: Jobs, name: str, request: Request, workspace: Workspace) -> None:
+def _start(jobs: Jobs, name: str, request: EngineRequest, workspace: Workspace) -> None:
     job = request.job
     try:
         jobs.create(name, request, workspace)
@@ -110,10 +112,10 @@ def _start(jobs: Jobs, name: str, request: Request, workspace: Workspace) -> Non
         if code == "ResourceLimitExceeded":
             quota = f"{job.instance_type} for {jobs.kind} job usage"
             remedy = f"ask Service Quotas of SageMaker for more `{quota}`, or wait for other jobs to end"
-        if status(error) >= UNSURE:
+        if status(error) >= MIN_SERVER_STATUS:
             raise  # it may have been started all the same
         if code != "ResourceInUse":
-            raise NotStartedError(REFUSED, f"{error}", remedy=remedy) from error
+            raise NotStartedError(REFUSAL, f"{error}", remedy=remedy) from error
         print(f"{name} runs already: following it.")
     else:
         print(f"{name} is started: {jobs.kind} job on {job.instance_type}, log in {jobs.log_group}.")
@@ -122,44 +124,44 @@ def _start(jobs: Jobs, name: str, request: Request, workspace: Workspace) -> Non
 def _follow(
     jobs: Jobs, name: str, log: JobLog, deadline: Deadline, sleep: Callable[[float], object]
 ) -> State:
-    misses, before, pause = 0, "", FIRST_PAUSE
+    misses, former, pause = 0, "", FIRST_PAUSE_SECONDS
     while True:
         try:
             state = jobs.state(name)
         except (ClientError, BotoCoreError) as error:
             misses += 1
-            if misses > MISSES or not _passes(error):
+            if misses > MAX_MISSES or not _is_transient(error):
                 raise
         else:
             misses = 0
             log.copy()
             if state.is_over:
                 return state
-            now = " ".join(part for part in (state.status, state.detail) if part)
-            if now != before:
-                print(f"{name}: {now}")
-            before = now
-        deadline.left(f"{name} is stopped")
+            progress = " ".join(part for part in (state.status, state.detail) if part)
+            if progress != former:
+                print(f"{name}: {progress}")
+            former = progress
+        deadline.require_time(f"{name} is stopped")
         sleep(pause)
-        pause = min(PAUSE, 2 * pause)
+        pause = min(MAX_PAUSE_SECONDS, 2 * pause)
 
 
 def _stop(jobs: Jobs, name: str, log: JobLog, sleep: Callable[[float], object]) -> None:
-    """Stop it and see it end; what stands in the way is told, and the first error counts."""
+    """Stop the job and wait for its end; errors are printed, since the first error of the build counts."""
     try:
         with contextlib.suppress(ClientError):  # it is over, or was never started
             jobs.stop(name)
-        for _ in range(int(STOPPING / PAUSE)):
+        for _ in range(int(STOP_SECONDS / MAX_PAUSE_SECONDS)):
             state = jobs.state(name)
             log.copy()
             if state.is_over:
                 print(f"{name}: {state.status}")
                 return
-            sleep(PAUSE)
-        print(f"{name} is told to stop, but still runs", file=sys.stderr)
+            sleep(MAX_PAUSE_SECONDS)
+        print(f"{name} does not stop: it still runs", file=sys.stderr)
     except (ClientError, BotoCoreError) as error:
         print(f"{name}: {error}", file=sys.stderr)
 
 
-def _passes(error: ClientError | BotoCoreError) -> bool:
-    return not isinstance(error, ClientError) or error.response["Error"]["Code"] in LATER
+def _is_transient(error: ClientError | BotoCoreError) -> bool:
+    return not isinstance(error, ClientError) or error.response["Error"]["Code"] in TRANSIENT_CODES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine_request.problems import BY_EXIT_CODE, CANCELLED, FAILED, REFUSED, TIME_OUT, BuildError
+from engine_request.problems import BY_EXIT_CODE, CANCELLATION, OTHER_FAILURE, REFUSAL, TIME_OUT, BuildError
 
 from .sagemaker import State
 
@@ -15,16 +15,16 @@ def require_success(state: State, name: str) -> None:
     """Refuse a job that did not complete.
 
     Raises:
-        BuildError: it has not; the container's exit code and last words say why.
+        BuildError: it did not; the reason is in the container's exit code and last message.
     """
     if state.status == "Completed":
         return
-    said = f"{name} {state.status.lower()}: {state.said or state.detail or 'SageMaker gives no reason'}"
+    reason = f"{name} {state.status.lower()}: {state.reason or state.detail or 'SageMaker gives no reason'}"
     if state.status == "Stopped":
-        is_late = "MaxRuntime" in f"{state.detail} {state.said}"
-        raise BuildError(TIME_OUT if is_late else CANCELLED, said)
-    if re.search(r"Capacity", state.said):
-        raise BuildError(REFUSED, said, remedy=NO_CAPACITY)
+        is_late = "MaxRuntime" in f"{state.detail} {state.reason}"
+        raise BuildError(TIME_OUT if is_late else CANCELLATION, reason)
+    if re.search(r"Capacity", state.reason):
+        raise BuildError(REFUSAL, reason, remedy=NO_CAPACITY)
     # SageMaker writes `AlgorithmError: ..., exit code: 11`.
-    code = re.search(r"exit code:? (\d+)", state.said, re.IGNORECASE)
-    raise BuildError(BY_EXIT_CODE.get(int(code[1]), FAILED) if code else REFUSED, said)
+    code = re.search(r"exit code:? (\d+)", state.reason, re.IGNORECASE)
+    raise BuildError(BY_EXIT_CODE.get(int(code[1]), OTHER_FAILURE) if code else REFUSAL, reason)

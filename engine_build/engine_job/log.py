@@ -34,10 +34,10 @@ class JobLog:
         return [stream["logStreamName"] for stream in answer["logStreams"]]
 
     def _copy_stream(self, stream: str) -> None:
-        where = {"logGroupName": self._group, "logStreamName": stream, "startFromHead": True}
+        source = {"logGroupName": self._group, "logStreamName": stream, "startFromHead": True}
         while True:
             token = self._tokens.get(stream)
-            answer = self._logs.get_log_events(**where, **({} if token is None else {"nextToken": token}))
+            answer = self._logs.get_log_events(**source, **({} if token is None else {"nextToken": token}))
             for event in answer["events"]:
                 print(event["message"])
             self._tokens[stream] = answer["nextForwardToken"]

@@ -1,4 +1,4 @@
-"""The record of an engine, as the container that built it wrote it: somebody hostile may be the author."""
+"""The record of an engine, written by the container that built it: its author may be hostile."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from engine_request.problems import REFUSED, BuildError
-from engine_request.request import Request
+from engine_request.problems import REFUSAL, BuildError
+from engine_request.request import EngineRequest
 
 MAX_RECORD_BYTES = 1 << 20
 """A record has some hundred."""
 MAX_TEXT_CHARACTERS = 200
-"""Of each text in it."""
-GPU = ("name", "compute_capability", "driver", "memory")
+"""The limit of each text in it."""
+GPU_FIELDS = ("name", "compute_capability", "driver", "memory")
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 FIGURE = re.compile(r"[a-z0-9_]{1,40}")
 MAX_FIGURES = 20
@@ -26,12 +26,12 @@ class Record:
     """A record of the request's engine, of which every value has its type and a limit.
 
     Attributes:
-        digest: Of the plan, `sha256:...`.
-        size: Of the plan, in bytes.
+        digest: The digest of the plan, `sha256:...`.
+        size: The size of the plan in bytes.
         gpu: The GPU's name, compute capability, driver and memory.
         build_seconds: How long trtexec built.
-        measured: Figures of a short run, by name.
-        started: The time in UTC.
+        figures: Figures of a short run, by name.
+        start: The time in UTC.
     """
 
     digest: str
@@ -39,11 +39,11 @@ class Record:
     tensorrt: str
     gpu: dict[str, str]
     build_seconds: float
-    measured: dict[str, float]
-    started: str
+    figures: dict[str, float]
+    start: str
 
     @classmethod
-    def of(cls, text: bytes, request: Request) -> Record:
+    def of(cls, text: bytes, request: EngineRequest) -> Record:
         """Read a record.
 
         Raises:
@@ -52,25 +52,25 @@ class Record:
         try:
             return cls._read(json.loads(text), request)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-            raise BuildError(REFUSED, f"the job left no valid record of its engine: {error}") from error
+            raise BuildError(REFUSAL, f"the job left no valid record of its engine: {error}") from error
 
     @classmethod
-    def _read(cls, document: Any, request: Request) -> Record:
+    def _read(cls, document: Any, request: EngineRequest) -> Record:
         if document["key"] != request.key:
             raise ValueError("it has the key of another engine")
-        digest, size, measured = document["plan"]["digest"], document["plan"]["size"], document["measured"]
+        digest, size, figures = document["plan"]["digest"], document["plan"]["size"], document["figures"]
         if not DIGEST.fullmatch(digest) or type(size) is not int:
             raise ValueError("the digest or the size of the plan is malformed")
-        if len(measured) > MAX_FIGURES or not all(FIGURE.fullmatch(name) for name in measured):
+        if len(figures) > MAX_FIGURES or not all(FIGURE.fullmatch(name) for name in figures):
             raise ValueError(f"it has more than {MAX_FIGURES} figures, or one with a malformed name")
         return cls(
             digest=digest,
             size=size,
             tensorrt=_text(document["tensorrt"]),
-            gpu={name: _text(document["gpu"][name]) for name in GPU},
+            gpu={name: _text(document["gpu"][name]) for name in GPU_FIELDS},
             build_seconds=_number(document["build_seconds"]),
-            measured={name: _number(value) for name, value in measured.items()},
-            started=_text(document["started"]),
+            figures={name: _number(value) for name, value in figures.items()},
+            start=_text(document["started"]),
         )
 
 

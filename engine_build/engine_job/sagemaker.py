@@ -7,28 +7,28 @@ from typing import Any
 
 from engine_request.files import SCRIPT
 from engine_request.host import INPUT, OUTPUT
-from engine_request.request import Request
+from engine_request.request import EngineRequest
 
 from .workspace import Workspace
 
 CHANNEL = "engine"
-GRACE = 300
-"""Seconds that SageMaker lets a job run on after its own time-out, so that it can say what happened."""
+GRACE_SECONDS = 300
+"""Seconds that SageMaker lets a job run after its own time-out, so that it can report what happened."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What SageMaker says of a job.
+    """The state of a job as SageMaker describes it.
 
     Attributes:
         status: InProgress, Completed, Failed, Stopping, Stopped.
-        detail: A training job's secondary status, which says what an InProgress one does.
-        said: Why it failed, and what it left as its last words.
+        detail: A training job's secondary status, which shows the progress of an InProgress one.
+        reason: Why it failed, with its exit message.
     """
 
     status: str
     detail: str
-    said: str
+    reason: str
 
     @property
     def is_over(self) -> bool:
@@ -49,7 +49,7 @@ class Jobs:
         self._noun = kind.capitalize()
         self.log_group = f"/aws/sagemaker/{self._noun}Jobs"
 
-    def create(self, name: str, request: Request, workspace: Workspace) -> None:
+    def create(self, name: str, request: EngineRequest, workspace: Workspace) -> None:
         """Start one that compiles the request's engine, isolated: it reaches no network and no credentials.
 
         SageMaker itself reads the inputs and writes the outputs, with the job's role.
@@ -71,7 +71,7 @@ class Jobs:
         common = {
             f"{self._noun}JobName": name,
             "RoleArn": job.role,
-            "StoppingCondition": {"MaxRuntimeInSeconds": request.seconds + GRACE},
+            "StoppingCondition": {"MaxRuntimeInSeconds": request.seconds + GRACE_SECONDS},
             "Tags": [{"Key": key, "Value": value} for key, value in sorted(job.tags.items())],
         }
         if self.kind == "processing":
@@ -101,17 +101,17 @@ class Jobs:
         )
 
     def state(self, name: str) -> State:
-        """How it is."""
+        """The state of a job."""
         describe = getattr(self._sagemaker, f"describe_{self.kind}_job")
         answer = describe(**{f"{self._noun}JobName": name})
-        said = (answer.get(key, "") for key in ("FailureReason", "ExitMessage"))
+        reasons = (answer.get(key, "") for key in ("FailureReason", "ExitMessage"))
         return State(
             answer[f"{self._noun}JobStatus"],
             answer.get("SecondaryStatus", ""),
-            " ".join(part.strip() for part in said if part),
+            " ".join(part.strip() for part in reasons if part),
         )
 
     def stop(self, name: str) -> None:
-        """Ask it to end: it gets SIGTERM, and 2 minutes later SIGKILL."""
+        """Stop a job: it gets SIGTERM, and 2 minutes later SIGKILL."""
         stop = getattr(self._sagemaker, f"stop_{self.kind}_job")
         stop(**{f"{self._noun}JobName": name})

@@ -9,17 +9,17 @@ from typing import Any
 from engine_request.bucket import Bucket, TakenError
 from engine_request.file_digest import file_digest
 from engine_request.files import PLAN, RECORD
-from engine_request.host import builder, now
-from engine_request.problems import REFUSED, BuildError
-from engine_request.request import Request
+from engine_request.host import builder, timestamp
+from engine_request.problems import REFUSAL, BuildError
+from engine_request.request import EngineRequest
 from engine_request.run import Client
 
 from .record import MAX_RECORD_BYTES, Record
 from .upload import upload_plan
 
 
-def store_folder(request: Request, bucket: Bucket, client: Client, *, folder: str) -> None:
-    """Store what `compile` has left in a folder.
+def store_folder(request: EngineRequest, bucket: Bucket, client: Client, *, folder: str) -> None:
+    """Store the output of `compile` in a folder.
 
     Raises:
         BuildError: it is not the request's engine.
@@ -28,8 +28,8 @@ def store_folder(request: Request, bucket: Bucket, client: Client, *, folder: st
     store_engine(request, bucket, Path(folder), by=builder())
 
 
-def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> None:
-    """Write the plan, then the manifest, each only if there is none; `by` is what built it.
+def store_engine(request: EngineRequest, bucket: Bucket, folder: Path, *, by: str) -> None:
+    """Write the plan, then the manifest, each only if there is none; `by` names its builder.
 
     Raises:
         BuildError: the files are not an engine of this request.
@@ -38,12 +38,12 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
     plan, file = folder / PLAN, folder / RECORD
     for output in (plan, file):
         if output.is_symlink() or not output.is_file():
-            raise BuildError(REFUSED, f"the build left no {output.name}")
+            raise BuildError(REFUSAL, f"the build left no {output.name}")
     if file.stat().st_size > MAX_RECORD_BYTES:
-        raise BuildError(REFUSED, f"{RECORD} has more than {MAX_RECORD_BYTES} bytes")
+        raise BuildError(REFUSAL, f"{RECORD} has more than {MAX_RECORD_BYTES} bytes")
     record = Record.of(file.read_bytes(), request)
     if (record.digest, record.size) != (file_digest(plan), plan.stat().st_size):
-        raise BuildError(REFUSED, "the plan is not the one of its record")
+        raise BuildError(REFUSAL, "the plan is not the one of its record")
     document = _manifest(request, record, by)
     try:
         upload_plan(bucket, request.plan, plan, record.digest)
@@ -52,12 +52,12 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
         first = bucket.head(request.plan)
         if first is None or not first.digest:
             raise BuildError(
-                REFUSED,
+                REFUSAL,
                 f"{bucket.url(request.plan)} has no digest in its metadata, so no build wrote it",
                 remedy="delete it, and publish again",
             ) from None
         plan_of_first = {"digest": first.digest, "size": first.size}
-        document |= {"plan": plan_of_first, "build_seconds": None, "measured": {}}
+        document |= {"plan": plan_of_first, "build_seconds": None, "figures": {}}
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
     except TakenError:
@@ -65,7 +65,7 @@ def store_engine(request: Request, bucket: Bucket, folder: Path, *, by: str) -> 
     print(f"{bucket.url(request.plan)} has {document['plan']['size']} bytes.")
 
 
-def _manifest(request: Request, record: Record, by: str) -> dict[str, Any]:
+def _manifest(request: EngineRequest, record: Record, by: str) -> dict[str, Any]:
     """The content of manifest.json: the request, and the record of the container."""
     return {
         "key": request.key,
@@ -77,9 +77,9 @@ def _manifest(request: Request, record: Record, by: str) -> dict[str, Any]:
         "gpu": record.gpu,
         "plan": {"digest": record.digest, "size": record.size},
         "build_seconds": record.build_seconds,
-        "measured": record.measured,
+        "figures": record.figures,
         "script": request.script_digest,
         "by": by,
-        "started": record.started,
-        "ended": now(),
+        "started": record.start,
+        "ended": timestamp(),
     }

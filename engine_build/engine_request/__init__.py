@@ -1,1 +1,1 @@
-"""What both ways of a build share: the request, the artifact bucket, and how a build ends."""
+"""The parts that all builds share: the request, the artifact bucket, and the outcome."""

@@ -18,7 +18,7 @@ def require_boto3() -> None:
     """Make boto3 importable: the installed one, else the pinned one from the machine's package index.
 
     Raises:
-        SystemExit: with the exit code of an unfit image; pip has said why.
+        SystemExit: with the exit code of an unfit image; pip has printed the reason.
     """
     if importlib.util.find_spec("boto3") is not None:
         return
@@ -29,8 +29,10 @@ def require_boto3() -> None:
     print("boto3 is missing: installing the pinned version")
     # A folder of its own: the Python of Ubuntu 24.04 lets pip install nothing among the system's packages.
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-    done = subprocess.run([*pip, "--target", folder / "lib", "-r", folder / "requirements.txt"], check=False)
-    if done.returncode:
+    process = subprocess.run(
+        [*pip, "--target", folder / "lib", "-r", folder / "requirements.txt"], check=False
+    )
+    if process.returncode:
         print(
             "error: boto3 could not be installed: give the build access to a package index (PIP_INDEX_URL)",
             file=sys.stderr,

@@ -8,8 +8,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-MISSING, CONFLICT, TAKEN = 404, 409, 412
-AT_ONCE = 1000
+NOT_FOUND_STATUS, CONFLICT_STATUS, PRECONDITION_STATUS = 404, 409, 412
+MAX_KEYS_PER_DELETE = 1000
 """Objects that S3 deletes by one call."""
 
 
@@ -50,7 +50,7 @@ class Bucket:
         try:
             answer = self.s3.get_object(Bucket=self.name, Key=key)
         except ClientError as error:
-            if status(error) == MISSING:
+            if status(error) == NOT_FOUND_STATUS:
                 return None
             raise
         body: bytes = answer["Body"].read()
@@ -65,7 +65,7 @@ class Bucket:
         try:
             answer = self.s3.head_object(Bucket=self.name, Key=key)
         except ClientError as error:
-            if status(error) == MISSING:
+            if status(error) == NOT_FOUND_STATUS:
                 return None
             raise
         return Head(size=answer["ContentLength"], digest=answer["Metadata"].get("digest", ""))
@@ -73,29 +73,29 @@ class Bucket:
     def keys(self, prefix: str) -> list[str]:
         """The keys of all objects below a prefix."""
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
-        return [each["Key"] for page in pages for each in page.get("Contents", ())]
+        return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
 
     def copy(self, key: str, to: str) -> None:
         """Copy an object of at most 5 GB on the server."""
         self.s3.copy_object(Bucket=self.name, Key=to, CopySource={"Bucket": self.name, "Key": key})
 
-    def delete_all(self, prefix: str) -> None:
+    def delete_prefix(self, prefix: str) -> None:
         """Delete all objects below a prefix, as far as S3 lets it."""
         keys = self.keys(prefix)
-        for start in range(0, len(keys), AT_ONCE):
-            objects = [{"Key": key} for key in keys[start : start + AT_ONCE]]
+        for start in range(0, len(keys), MAX_KEYS_PER_DELETE):
+            objects = [{"Key": key} for key in keys[start : start + MAX_KEYS_PER_DELETE]]
             self.s3.delete_objects(Bucket=self.name, Delete={"Objects": objects, "Quiet": True})
 
     def write(self, key: str, body: bytes, *, only_if_new: bool = False) -> None:
         """Write a small object.
 
         Raises:
-            TakenError: with `only_if_new`, it is there or somebody writes it at this moment.
+            TakenError: with `only_if_new`, it exists or somebody writes it at this moment.
         """
         condition = {"IfNoneMatch": "*"} if only_if_new else {}
         try:
             self.s3.put_object(Bucket=self.name, Key=key, Body=body, **condition)
         except ClientError as error:
-            if only_if_new and status(error) in (TAKEN, CONFLICT):
+            if only_if_new and status(error) in (PRECONDITION_STATUS, CONFLICT_STATUS):
                 raise TakenError(key) from error
             raise

@@ -1,4 +1,4 @@
-"""Until when a build may take."""
+"""The deadline of a build."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from .problems import TIME_OUT, BuildError
 
 
 class Deadline:
-    """So many seconds from now on; `clock` tells seconds that only grow."""
+    """So many seconds from now on; `clock` returns seconds that only grow."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds, self._clock = seconds, clock
         self._end = clock() + seconds
 
-    def left(self, what: str) -> float:
-        """The seconds that are left for something.
+    def require_time(self, activity: str) -> float:
+        """The seconds that remain for an activity.
 
         Raises:
             BuildError: there are none.
         """
-        left = self._end - self._clock()
-        if left <= 0:
-            raise self.passed(what)
-        return left
+        seconds = self._end - self._clock()
+        if seconds <= 0:
+            raise self.time_out(activity)
+        return seconds
 
-    def passed(self, what: str) -> BuildError:
-        """The error of what took too long."""
+    def time_out(self, activity: str) -> BuildError:
+        """The error of an activity that took too long."""
         return BuildError(
-            TIME_OUT, f"the build may take {self.seconds:.0f} seconds, which have passed: {what}"
+            TIME_OUT, f"the build may take {self.seconds:.0f} seconds, which have passed: {activity}"
         )

@@ -1,4 +1,4 @@
-"""Saying why there is no engine: on the screen, and where a job's status takes it from."""
+"""Reports the failure of a build: on the screen, and in the files that a job's status quotes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from .host import job_folder
 from .problems import BuildError
 
-MOST = 1000
-"""Characters that a job's ExitMessage and FailureReason hold at least (botocore, 1,024)."""
+MAX_CHARACTERS = 1000
+"""A job's ExitMessage and FailureReason have 1,024 (botocore)."""
 
 
-def tell(error: BuildError) -> None:
-    """Say it to whoever reads the log, and to the job's status."""
+def report_failure(error: BuildError) -> None:
+    """Report a failure in the log and in the job's status."""
     print(f"error: {error.problem.name}: {error.message}\n{error.remedy}", file=sys.stderr)
     folder = job_folder()
     if folder is None:
@@ -20,6 +20,8 @@ def tell(error: BuildError) -> None:
     try:
         (folder / "output").mkdir(exist_ok=True)
         for name in ("message", "failure"):
-            (folder / "output" / name).write_text(f"{error.problem.name}: {error.message}"[:MOST], "utf-8")
+            (folder / "output" / name).write_text(
+                f"{error.problem.name}: {error.message}"[:MAX_CHARACTERS], "utf-8"
+            )
     except OSError as refusal:
         print(f"the job's status could not be written: {refusal}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The names of the files that a container gets, and of those that it leaves."""
+"""Names of the input and output files of a container."""
 
 REQUEST, ONNX, SCRIPT = "request.json", "model.onnx", "script.zip"
 PLAN, RECORD = "model.plan", "record.json"

@@ -1,4 +1,4 @@
-"""Where and when the script runs: in CodeBuild, in a SageMaker job, or at somebody's hand."""
+"""The host that runs the script: CodeBuild, a SageMaker job, or a person's machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def builder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def job_folder(script: str | None = None) -> Path | None:
-    """A job's `/opt/ml`, in which the script lies; None outside of a job."""
+    """A job's `/opt/ml`, which has the script; None outside of a job."""
     file = Path(sys.argv[0] if script is None else script).resolve()
     for path in INPUT.values():
         inside = Path(path).relative_to("/opt/ml").parts
@@ -29,6 +29,6 @@ def job_folder(script: str | None = None) -> Path | None:
     return None
 
 
-def now() -> str:
+def timestamp() -> str:
     """The time in UTC, as documents in the bucket have it."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")

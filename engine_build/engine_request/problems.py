@@ -1,4 +1,4 @@
-"""How a build can end other than well: one table of exit codes, what each means, and what to do about it."""
+"""The problems that end a build: one table of exit codes, their meaning and their remedies."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Problem:
     """One way for a build to fail.
 
     Attributes:
-        exit_code: Of the script.
+        exit_code: The exit code of the script.
         name: A few words, as failure.json has it.
-        remedy: What to do, as a hint says it: a clause without a full stop.
+        remedy: What to do: a clause without a full stop, as in a hint.
     """
 
     exit_code: int
@@ -58,20 +58,22 @@ TIME_OUT = Problem(
     "time-out",
     "raise `engine_builds.timeout` of the environment; smaller shapes of an engine take less time",
 )
-FAILED = Problem(18, "failed otherwise", "see the end of the log, where trtexec marks its errors with [E]")
+OTHER_FAILURE = Problem(
+    18, "failed otherwise", "see the end of the log, where trtexec marks its errors with [E]"
+)
 NOT_LOADABLE = Problem(
     19, "the plan does not load back", "see the end of the log, where trtexec marks its errors with [E]"
 )
-REFUSED = Problem(
+REFUSAL = Problem(
     20, "refused by AWS", "check that the role of the build allows it, and that what it names exists"
 )
-CANCELLED = Problem(21, "cancelled", "publish again: the next build continues with what this one left")
+CANCELLATION = Problem(21, "cancelled", "publish again: the next build continues with what this one left")
 
-NOT_BUILT = Problem(
+IMAGE_BUILD_FAILURE = Problem(
     22, "the image does not build", "see the end of the log, where Docker names the instruction that failed"
 )
 
-ALL: Sequence[Problem] = (
+PROBLEMS: Sequence[Problem] = (
     NO_GPU,
     WRONG_GPU,
     OLD_DRIVER,
@@ -80,22 +82,22 @@ ALL: Sequence[Problem] = (
     UNSUPPORTED_OPERATOR,
     OUT_OF_MEMORY,
     TIME_OUT,
-    FAILED,
+    OTHER_FAILURE,
     NOT_LOADABLE,
-    REFUSED,
-    CANCELLED,
-    NOT_BUILT,
+    REFUSAL,
+    CANCELLATION,
+    IMAGE_BUILD_FAILURE,
 )
-BY_EXIT_CODE = {problem.exit_code: problem for problem in ALL}
-BY_NAME = {problem.name: problem for problem in ALL}
+BY_EXIT_CODE = {problem.exit_code: problem for problem in PROBLEMS}
+BY_NAME = {problem.name: problem for problem in PROBLEMS}
 
 
 class BuildError(Exception):
     """A build that ends without a result.
 
     Attributes:
-        problem: Of which kind it is.
-        message: What happened to what: clauses, as a finding has them.
+        problem: The kind of failure.
+        message: The failure as clauses, as a finding has them.
         remedy: The problem's, if this one has no better.
         log: The last lines of what failed.
     """
@@ -106,5 +108,5 @@ class BuildError(Exception):
         self.remedy = remedy or problem.remedy
 
 
-class Cancelled(BaseException):  # like KeyboardInterrupt, so that no library catches it
+class Cancellation(BaseException):  # like KeyboardInterrupt, so that no library catches it
     """Somebody stopped the build."""

@@ -1,4 +1,4 @@
-"""Running trtexec or Docker: the output goes to the log as it comes, and nothing of it outlives the build."""
+"""Runs trtexec or Docker: the output goes to the log as it comes, and no process outlives the build."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from typing import IO, cast
 
 from .deadline import Deadline
 
-KEPT = 4000
-"""Lines of its end that are looked through for the reason of a failure."""
-LONGEST = 1 << 14
-"""Characters; of a longer line each such part is a line."""
+MAX_LINES = 4000
+"""The last lines, which are searched for the reason of a failure."""
+MAX_LINE_CHARACTERS = 1 << 14
+"""A longer line is split."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a process ended: its exit code, negative for a signal, and its last lines."""
+class ProcessResult:
+    """The result of a process: its exit code, negative for a signal, and its last lines."""
 
     exit_code: int
     lines: Sequence[str]
 
 
-def run(command: Sequence[str], deadline: Deadline) -> Ended:
+def run(command: Sequence[str], deadline: Deadline) -> ProcessResult:
     """Run a command in a process group of its own, to its end.
 
     Raises:
         BuildError: the deadline has passed; the whole group is killed.
     """
-    what = f"{command[0]} was stopped"
-    seconds = deadline.left(what)
+    activity = f"{command[0]} was stopped"
+    seconds = deadline.require_time(activity)
     print("+ " + " ".join(command))
-    kept: deque[str] = deque(maxlen=KEPT)
+    lines: deque[str] = deque(maxlen=MAX_LINES)
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -57,16 +57,16 @@ def run(command: Sequence[str], deadline: Deadline) -> Ended:
         timer = threading.Timer(seconds, stop)
         timer.start()
         try:
-            for line in iter(partial(cast(IO[str], process.stdout).readline, LONGEST), ""):
-                kept.append(line.rstrip("\n"))
+            for line in iter(partial(cast(IO[str], process.stdout).readline, MAX_LINE_CHARACTERS), ""):
+                lines.append(line.rstrip("\n"))
                 print(line, end="")
             process.wait()
         finally:
             timer.cancel()
             _kill(process)
     if is_late.is_set():
-        raise deadline.passed(what)
-    return Ended(process.returncode, tuple(kept))
+        raise deadline.time_out(activity)
+    return ProcessResult(process.returncode, tuple(lines))
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -1,32 +1,44 @@
-"""The run of a request that lies in the artifact bucket, with failure.json beside it if it fails."""
+"""Runs a request of the artifact bucket, and writes failure.json beside it if it fails."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from .bucket import Bucket
-from .host import builder, now
+from .document import read_request
+from .host import builder, timestamp
 from .outcome import outcome
-from .problems import REFUSED, BuildError
-from .request import Named
+from .problems import REFUSAL, BuildError
 
 Client = Callable[[str], Any]
-R = TypeVar("R", bound=Named)
+
+
+class BuildRequest(Protocol):
+    """Any request: where the reason is written if the build fails."""
+
+    @property
+    def failure(self) -> str:
+        """The key of failure.json."""
+
+
+R = TypeVar("R", bound=BuildRequest)
 Work = Callable[[R, Bucket, Client], None]
 
 
-def run_request(address: str, read: Callable[[bytes], R], work: Work[R]) -> int:
-    """Do the work of the request at an `s3://` address, which `read` reads.
+def run_request(
+    address: str, read: Callable[[bytes], R], work: Work[R], *, remedy: str = "publish again"
+) -> int:
+    """Do the work of the request at an `s3://` address, which `read` reads; `remedy` replaces a request.
 
     Returns:
-        0, or the exit code of the problem, which is also told in failure.json.
+        0, or the exit code of the problem, which is also in failure.json.
     """
     requests: list[tuple[Bucket, R]] = []
 
@@ -36,12 +48,12 @@ def run_request(address: str, read: Callable[[bytes], R], work: Work[R]) -> int:
             bucket = Bucket(aws_client("s3"), name)
             document = bucket.read(key)
             if document is None:
-                raise BuildError(REFUSED, f"{address} does not exist", remedy="publish again")
-            request = read(document)
+                raise BuildError(REFUSAL, f"{address} does not exist", remedy=remedy)
+            request = read_request(read, document, remedy)
             requests.append((bucket, request))
             work(request, bucket, aws_client)
         except (ClientError, BotoCoreError) as error:
-            raise BuildError(REFUSED, f"{error}") from error
+            raise BuildError(REFUSAL, f"{error}") from error
 
     def record(error: BuildError) -> None:
         for bucket, request in requests:
@@ -57,7 +69,7 @@ def aws_client(service: str) -> Any:
 
 
 def failure_document(error: BuildError) -> dict[str, Any]:
-    """The content of failure.json; `by` tells one attempt from another, as builder() names it."""
+    """The content of failure.json; `by` names the attempt, as builder() does."""
     return {
         "exit_code": error.problem.exit_code,
         "problem": error.problem.name,
@@ -65,12 +77,12 @@ def failure_document(error: BuildError) -> dict[str, Any]:
         "remedy": error.remedy,
         "log": list(error.log),
         "by": builder(),
-        "at": now(),
+        "at": timestamp(),
     }
 
 
-def write_failure(error: BuildError, bucket: Bucket, request: Named) -> None:
-    """Leave failure.json for the publisher; that S3 refuses it is said, and changes nothing."""
+def write_failure(error: BuildError, bucket: Bucket, request: BuildRequest) -> None:
+    """Write failure.json for the publisher; a refusal of S3 is printed, and changes nothing."""
     try:
         bucket.write(request.failure, json.dumps(failure_document(error), indent=2).encode())
     except (ClientError, BotoCoreError) as refusal:

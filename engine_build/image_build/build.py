@@ -1,4 +1,4 @@
-"""One image, from its context to the manifest; each step leaves nothing that reads as done and is not."""
+"""Builds one image from its context: every step is atomic, so an interrupted build never looks complete."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from botocore.exceptions import ClientError
 from engine_request.bucket import Bucket, TakenError
 from engine_request.deadline import Deadline
 from engine_request.file_digest import file_digest
-from engine_request.host import builder, now
-from engine_request.problems import DIGEST_MISMATCH, REFUSED, UNFIT_IMAGE, BuildError
+from engine_request.host import builder, timestamp
+from engine_request.problems import DIGEST_MISMATCH, REFUSAL, UNFIT_IMAGE, BuildError
 from engine_request.run import Client
 
 from .docker import Docker
@@ -30,36 +30,36 @@ BASE = "TRITON_IMAGE"
 
 
 def build_image(request: ImageRequest, bucket: Bucket, client: Client) -> None:
-    """Build and push the image, unless that is done.
+    """Build and push the image, unless its manifest exists.
 
     Raises:
         BuildError: there is no image, and why.
         ClientError, BotoCoreError: AWS refused something.
     """
-    deadline, started = Deadline(request.seconds), now()
+    deadline, start = Deadline(request.seconds), timestamp()
     if bucket.head(request.manifest) is not None:
         print(f"{bucket.url(request.manifest)} exists already: nothing to do.")
         return
     docker, ecr = Docker(deadline), client("ecr")
-    pushed = _pushed(ecr, request)
-    if pushed:
+    image = _image_of_tag(ecr, request)
+    if image:
         # An earlier build ended between its push and its manifest; the tag can never move.
         draft = _earlier_draft(bucket, request)
     else:
         _log_in(docker, ecr, request)
         _build(docker, request, bucket)
-        found = docker.inspect(request.name)
-        _require_platform(found, request)
-        draft = _draft(request, found, docker.paths(request.name, request.paths), started)
+        inspection = docker.inspect(request.name)
+        _require_platform(inspection, request)
+        draft = _draft(request, inspection, docker.paths(request.name, request.paths), start)
         bucket.write(request.draft, json.dumps(draft, indent=2).encode())
         docker.call("push", request.name)
-        pushed = _pushed(ecr, request)
-    _require_manifest(pushed, request)
+        image = _image_of_tag(ecr, request)
+    _require_manifest(image, request)
     document = {
         **draft,
-        "digest": pushed["imageDigest"],
-        "media_type": pushed.get("imageManifestMediaType"),
-        "ended": now(),
+        "digest": image["imageDigest"],
+        "media_type": image.get("imageManifestMediaType"),
+        "ended": timestamp(),
     }
     try:
         bucket.write(request.manifest, json.dumps(document, indent=2).encode(), only_if_new=True)
@@ -78,40 +78,40 @@ def _log_in(docker: Docker, ecr: Any, request: ImageRequest) -> None:
             docker.log_in(registry, password)
 
 
-def _pushed(ecr: Any, request: ImageRequest) -> Any:
+def _image_of_tag(ecr: Any, request: ImageRequest) -> Any:
     """The tag's image in the repository; None before it is pushed."""
-    wanted = [{"imageTag": request.tag}]
+    ids = [{"imageTag": request.tag}]
     try:
-        found = ecr.describe_images(repositoryName=request.repository, imageIds=wanted)
+        answer = ecr.describe_images(repositoryName=request.repository, imageIds=ids)
     except ClientError as error:
         if error.response["Error"]["Code"] == NO_IMAGE:
             return None
         raise
-    return found["imageDetails"][0]
+    return answer["imageDetails"][0]
 
 
 def _build(docker: Docker, request: ImageRequest, bucket: Bucket) -> None:
     with tempfile.TemporaryDirectory(prefix="image-build-") as name:
         folder, archive = Path(name) / "context", Path(name) / "context.tar"
         bucket.download(request.context, archive)
-        found = file_digest(archive)
-        if found != request.context_digest:
+        digest = file_digest(archive)
+        if digest != request.context_digest:
             raise BuildError(
                 DIGEST_MISMATCH,
-                f"the build context {bucket.url(request.context)} has the digest {found}",
+                f"the build context {bucket.url(request.context)} has the digest {digest}",
                 remedy="delete it, and run `fleet images build` again",
             )
         try:
             with tarfile.open(archive) as tar:
                 tar.extractall(folder, filter="data")
         except (tarfile.TarError, TypeError) as error:
-            raise BuildError(REFUSED, f"the build context cannot be unpacked: {error}") from error
+            raise BuildError(REFUSAL, f"the build context cannot be unpacked: {error}") from error
         arguments = {BASE: request.base, **request.arguments}
         docker.build(request.name, str(folder), arguments, request.platform)
 
 
-def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
-    platform = f"{found.get('Os')}/{found.get('Architecture')}"
+def _require_platform(inspection: dict[str, Any], request: ImageRequest) -> None:
+    platform = f"{inspection.get('Os')}/{inspection.get('Architecture')}"
     if platform != request.platform:
         raise BuildError(
             UNFIT_IMAGE,
@@ -120,40 +120,41 @@ def _require_platform(found: dict[str, Any], request: ImageRequest) -> None:
         )
 
 
-def _require_manifest(pushed: Any, request: ImageRequest) -> None:
-    found = pushed.get("imageManifestMediaType")
-    if found not in (None, DOCKER_MANIFEST):
+def _require_manifest(image: Any, request: ImageRequest) -> None:
+    media_type = image.get("imageManifestMediaType")
+    if media_type not in (None, DOCKER_MANIFEST):
         raise BuildError(
             UNFIT_IMAGE,
-            f"{request.name} has a manifest of the type {found}, which SageMaker refuses",
+            f"{request.name} has a manifest of the type {media_type}, which SageMaker refuses",
             remedy="delete the image, and build with a Docker that writes its own type of manifests",
         )
 
 
-def _draft(request: ImageRequest, found: dict[str, Any], paths: list[str], started: str) -> dict[str, Any]:
-    """The content of manifest.json beside the digest: the image, and what its facts are read from."""
+def _draft(request: ImageRequest, inspection: dict[str, Any], paths: list[str], start: str) -> dict[str, Any]:
+    """The content of manifest.json without the digest: the image, and the sources of its facts."""
     return {
         "key": request.key,
         "repository": request.repository,
         "base": request.base,
         "arguments": sorted(request.arguments),
-        "size": found.get("Size"),
+        "size": inspection.get("Size"),
         "config": {
-            "os": found.get("Os"),
-            "architecture": found.get("Architecture"),
+            "os": inspection.get("Os"),
+            "architecture": inspection.get("Architecture"),
             "config": {
-                key: (found.get("Config") or {}).get(key) for key in ("Env", "Labels", "Entrypoint", "Cmd")
+                key: (inspection.get("Config") or {}).get(key)
+                for key in ("Env", "Labels", "Entrypoint", "Cmd")
             },
         },
         "paths": paths,
         "script": request.script_digest,
         "by": builder(),
-        "started": started,
+        "started": start,
     }
 
 
 def _earlier_draft(bucket: Bucket, request: ImageRequest) -> dict[str, Any]:
-    """What the build that pushed the image has written before: no build may read an image that is pushed.
+    """The draft of the build that pushed the image: no build may read an image that is pushed.
 
     Raises:
         BuildError: there is none, or it is of another repository.
@@ -162,8 +163,8 @@ def _earlier_draft(bucket: Bucket, request: ImageRequest) -> dict[str, Any]:
     if (draft.get("key"), draft.get("repository")) == (request.key, request.repository):
         return draft
     raise BuildError(
-        REFUSED,
-        f"{request.name} is pushed, but {bucket.url(request.draft)} does not say what it contains",
+        REFUSAL,
+        f"{request.name} is pushed, but {bucket.url(request.draft)} does not describe its content",
         remedy=(
             f"run `aws ecr batch-delete-image --repository-name {request.repository}"
             f" --image-ids imageTag={request.tag}`, then `fleet images build` again"

@@ -1,18 +1,39 @@
-"""What a build of an image is told: the JSON document that the publisher leaves in the artifact bucket."""
+"""The request to a build of an image: one JSON document in the artifact bucket.
+
+One file for both sides, as the request of an engine is: it keeps to the standard library of Python 3.10, and
+imports nothing of either side.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from engine_request.problems import REFUSED, BuildError
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImageRequest:
-    """One build; fleet/images/request.py says what each field is."""
+    """One build, ready to be started.
+
+    Attributes:
+        key: The image's.
+        bucket: The artifact bucket, whose keys all others here are.
+        context: The build context, a tar file; `context_digest` is that of the tar file.
+        base: The release's image, which the build gives to the Dockerfile as TRITON_IMAGE.
+        arguments: The build arguments of the spec.
+        platform: `linux/amd64`.
+        registry: The host of the account's own ECR.
+        repository: The environment's.
+        tag: The key in hexadecimal.
+        paths: Patterns of the paths that show what is inside; the record has those that match.
+        script: The build script.
+        registries: Hosts of other accounts' registries that the Dockerfile may name.
+        draft: Where the record is written before the push, without the digest.
+        manifest: Where the record of the build is written, after the push.
+        failure: Where the reason is written if there is no image.
+        seconds: How long the build may take.
+    """
 
     key: str
     bucket: str
@@ -37,18 +58,15 @@ class ImageRequest:
         """The request of a document.
 
         Raises:
-            BuildError: it is none, or of another version of this script.
+            ValueError, TypeError, KeyError, RecursionError: it is not a request of this version.
         """
-        try:
-            document: dict[str, Any] = json.loads(text)
-            lists = {key: tuple(document[key]) for key in ("paths", "registries")}
-            return cls(**{**document, **lists})
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise BuildError(
-                REFUSED,
-                f"the script cannot read this request: {error}",
-                remedy="run `fleet images build` again",
-            ) from error
+        document: dict[str, Any] = json.loads(text)
+        lists = {key: tuple(document[key]) for key in ("paths", "registries")}
+        return cls(**{**document, **lists})
+
+    def json(self) -> str:
+        """The document in the bucket."""
+        return json.dumps(asdict(self), indent=2)
 
     @property
     def name(self) -> str:
@@ -57,5 +75,5 @@ class ImageRequest:
 
     @property
     def script_digest(self) -> str:
-        """That of the script, which its name says."""
+        """The digest of the script, which is its file's name."""
         return f"sha256:{PurePosixPath(self.script).stem}"

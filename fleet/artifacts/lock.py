@@ -23,7 +23,7 @@ from fleet.spec.s3_repository import in_s3, onnx_in_s3
 
 T = TypeVar("T")
 
-HEADER = "# Written by `fleet lock`. Reviewed, not edited: it says what this environment runs.\n"
+HEADER = "# Written by `fleet lock`: review it, do not edit it. It pins what this environment runs.\n"
 
 
 @dataclass(frozen=True)

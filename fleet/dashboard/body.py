@@ -66,14 +66,14 @@ def _sections(endpoint: ResolvedEndpoint) -> Iterator[SectionBody]:
 
 
 def refused_calls(endpoint: ResolvedEndpoint) -> str:
-    """What failed calls are nobody's fault: those of the check of a deploy that a model has to refuse."""
+    """A sentence on the calls of the deployment check that a model must refuse; empty without any."""
     refused = sum(sample.status // 100 == 4 for sample in endpoint.spec.samples) + len(endpoint.check.warm)
     if not refused:
         return ""
     calls = "1 call" if refused == 1 else f"{refused} calls"
     return (
-        f" The check at the end of a deploy makes {calls} that a model has to refuse. On SageMaker"
-        " each counts as 4XX and model, at every attempt."
+        f" The check at the end of a deploy makes {calls} that a model must refuse: SageMaker counts each"
+        " attempt as 4XX and model."
     )
 
 

@@ -32,7 +32,8 @@ ERROR_WORDS = (
 ERRORS = f"@message like /{ERROR_HEAD}/ or @message like /(?i){'|'.join(ERROR_WORDS)}/"
 OF_JSON = f'level = "error" or @message like /(?i){"|".join(ERROR_WORDS)}/'
 """In a shared container's log, whose lines are JSON; CloudWatch finds the fields of such lines itself."""
-SAID = r'/\w+\.\w+:\d+\] "?(?<said>[^"]+)/'
+MESSAGE = r'/\w+\.\w+:\d+\] "?(?<text>[^"]+)/'
+"""Not `message`: CloudWatch finds a field of that name itself where a container logs JSON."""
 STARTS = r"""/(?:loading: |successfully loaded ')(?<model>[^'"]+?)(?::\d+)?['"]/"""
 
 
@@ -77,13 +78,13 @@ def _last_errors(errors: str) -> SavedQuery:
 SLOW_STARTS = SavedQuery(
     "slow starts",
     (
-        "fields toMillis(@timestamp) as at, @logStream",
+        "fields toMillis(@timestamp) as time, @logStream",
         f"parse @message {STARTS}",
         "filter ispresent(model)",
-        "stats min(at) as began, max(at) as ended by @logStream, model",
+        "stats min(time) as first, max(time) as last by @logStream, model",
         # A later `stats` may take what one has computed. Source: CloudWatch Logs user guide,
         # CWL_QuerySyntax-Stats.html, multiple stats commands.
-        "stats max((ended - began) / 1000) as seconds by @logStream, model",
+        "stats max((last - first) / 1000) as seconds by @logStream, model",
         "sort seconds desc",
         "limit 100",
     ),
@@ -94,8 +95,8 @@ def saved_queries(mode: Mode) -> tuple[SavedQuery, ...]:
     """The queries that are saved for an endpoint of a mode."""
     if mode is Mode.SHARED_CONTAINER:
         return _errors(OF_JSON, "fields substr(coalesce(message, @message), 0, 160) as problem"), SLOW_STARTS
-    said = (f"parse @message {SAID}", "fields substr(coalesce(said, @message), 0, 160) as problem")
-    return _errors(ERRORS, *said), SLOW_STARTS
+    problem = (f"parse @message {MESSAGE}", "fields substr(coalesce(text, @message), 0, 160) as problem")
+    return _errors(ERRORS, *problem), SLOW_STARTS
 
 
 def last_errors(mode: Mode) -> SavedQuery:

@@ -13,8 +13,8 @@ CALLS_PER_INSTANCE = Line("invocations_per_instance", "Sum", "per instance")
 SECTIONS = (
     Section(
         "Calls",
-        "What callers see. Latency is the container's; overhead is what SageMaker adds. 4XX is a mistake of"
-        " the caller, 5XX a failure of the model or of SageMaker.",
+        "Calls as their callers see them. Latency is the container's; SageMaker adds the overhead. 4XX is a"
+        " mistake of the caller, 5XX a failure of the model or of SageMaker.",
         (
             Graph("Invocations a minute", (CALLS, CALLS_PER_INSTANCE)),
             Graph(
@@ -48,7 +48,7 @@ SECTIONS = (
                 "Requests in progress and waiting, per instance",
                 (
                     Line("concurrent_requests", "Average", "mean"),
-                    Line("concurrent_requests", "Maximum", "most"),
+                    Line("concurrent_requests", "Maximum", "maximum"),
                 ),
             ),
         ),
@@ -66,7 +66,7 @@ SECTIONS = (
                     RUNNING,
                     Expression(
                         f"{CALLS.id} / {CALLS_PER_INSTANCE.id}",
-                        "answering calls",
+                        "serving calls",
                         (CALLS, CALLS_PER_INSTANCE),
                     ),
                 ),
@@ -115,7 +115,7 @@ SECTIONS = (
             Graph(
                 "Loading and unloading a model, ms on average",
                 (
-                    Line("model_loading_wait_time", "Average", "invocation waits for it"),
+                    Line("model_loading_wait_time", "Average", "wait of an invocation"),
                     Line("model_downloading_time", "Average", "download"),
                     Line("model_loading_time", "Average", "load"),
                     Line("model_unloading_time", "Average", "unload"),

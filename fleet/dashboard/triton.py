@@ -55,7 +55,7 @@ TRITON_GRAPHS = (
 
 def triton_text(endpoint: ResolvedEndpoint, metrics: TritonMetrics) -> str:
     """What it takes to read Triton's graphs."""
-    text = f"What the container publishes as `{metrics.namespace}`, a line for each series."
+    text = f"The container's metrics in `{metrics.namespace}`, one line for each series."
     if not metrics.dimensions:
         return (
             f"{text} Their dimensions are not documented, so all of them are searched: a series with several"

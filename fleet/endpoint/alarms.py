@@ -41,7 +41,7 @@ _WRITTEN: Mapping[Unit, str] = {
 }
 _MISSING: Mapping[Missing, str] = {
     "notBreaching": "A minute without data is not a breach.",
-    "missing": "Without data it is neither well nor ringing.",
+    "missing": "Without data the alarm's state is INSUFFICIENT_DATA.",
 }
 
 
@@ -103,12 +103,12 @@ def _text(endpoint: EndpointContext, record: AlarmRecord, alarm: Alarm) -> str:
     """The alarm's description, for the person on call."""
     environment = endpoint.environment
     place = environment.runbook.rstrip("#") if environment.runbook else RUNBOOK
-    counted = f"Only minutes with {alarm.calls} calls or more count." if alarm.calls else ""
+    counted = f"Only minutes with at least {alarm.calls} calls count." if alarm.calls else ""
     parts = (
         f"{endpoint.spec.endpoint} in {environment.environment}: {condition(record, alarm)}.",
         record.means,
         counted,
         _MISSING[alarm.missing],
-        f"What to do: {place}#{record.runbook}",
+        f"Runbook: {place}#{record.runbook}",
     )
     return " ".join(filter(None, parts))

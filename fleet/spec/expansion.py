@@ -20,7 +20,7 @@ from fleet.spec.spec_files import ENVIRONMENTS, SPECS
 
 HEADER = """\
 # yaml-language-server: $schema=../../model_specs/endpoint.schema.json
-# Written by `fleet promote`: the spec that was tested, with its profiles and folders. Reviewed, not edited.
+# Written by `fleet promote`: review it, do not edit it. The tested spec with its profiles and folders.
 """
 WIDTH = 1 << 16
 """A list of single values is one line, as people write it."""

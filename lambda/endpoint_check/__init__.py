@@ -1,6 +1,6 @@
-"""Checks an endpoint after a deploy: it runs the new configuration, and answers the spec's samples as wanted.
+"""Checks an endpoint after a deploy: it runs the new configuration, and answers its samples as expected.
 
-CloudFormation takes an endpoint for updated as soon as it is in service, whatever it answers, and SageMaker
+CloudFormation treats an endpoint as updated as soon as it is in service, whatever it answers, and SageMaker
 may roll an update back and report success. The check is the last resource of each endpoint's stack: if it
 fails, CloudFormation rolls the stack back.
 

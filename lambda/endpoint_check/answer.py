@@ -1,4 +1,4 @@
-"""What a model answers: its outputs, taken out of the body."""
+"""The answer of a model: its outputs, read from the body."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from .datatypes import count, unpacked
+from .datatypes import count, unpack
 from .sample import BINARY
 
 
 class AnswerError(Exception):
-    """The body is no answer of Triton's."""
+    """The body is not an answer of Triton's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Output:
     @property
     def values(self) -> Iterator[Any]:
         """Its values in row-major order."""
-        return unpacked(self.datatype, self.data)
+        return unpack(self.datatype, self.data)
 
 
 def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
@@ -39,16 +39,16 @@ def outputs_of(body: bytes, content_type: str) -> dict[str, Output]:
     size = content_type.removeprefix(BINARY)
     if size == content_type or not size.isdecimal():
         raise AnswerError(f"has content type {content_type!r}, not Triton's binary one")
-    found = {}
+    outputs = {}
     try:
-        at = int(size)
-        for each in json.loads(body[:at])["outputs"]:
-            end = at + each["parameters"]["binary_data_size"]
-            output = Output(datatype=each["datatype"], shape=each["shape"], data=body[at:end])
+        offset = int(size)
+        for header in json.loads(body[:offset])["outputs"]:
+            end = offset + header["parameters"]["binary_data_size"]
+            output = Output(datatype=header["datatype"], shape=header["shape"], data=body[offset:end])
             if end > len(body) or count(output.datatype, output.data) != prod(output.shape):
-                raise ValueError(f"output {each['name']} is cut off")
-            found[each["name"]] = output
-            at = end
+                raise ValueError(f"output {header['name']} is cut off")
+            outputs[header["name"]] = output
+            offset = end
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise AnswerError(f"cannot be read: {type(error).__name__}: {error}") from error
-    return found
+    return outputs

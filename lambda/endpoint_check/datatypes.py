@@ -1,4 +1,4 @@
-"""Triton's data types as they lie in binary data: little-endian.
+"""Triton's data types in binary data, which is little-endian.
 
 Source: Triton's documentation of the binary tensor data extension.
 """
@@ -28,7 +28,7 @@ FORMATS = {
 _LENGTH = struct.Struct("<I")
 
 
-def packed(datatype: str, values: Sequence[Any]) -> bytes:
+def pack(datatype: str, values: Sequence[Any]) -> bytes:
     """The values as binary data; those of floating point as the nearest that the data type has."""
     if datatype == BYTES:
         texts = [value.encode() for value in values]
@@ -39,10 +39,10 @@ def packed(datatype: str, values: Sequence[Any]) -> bytes:
     return struct.pack(f"<{len(values)}{FORMATS[datatype]}", *numbers)
 
 
-def unpacked(datatype: str, data: bytes) -> Iterator[Any]:
+def unpack(datatype: str, data: bytes) -> Iterator[Any]:
     """The values of binary data, one after the other: as a list they would take up to 40 times its memory.
 
-    BYTES stay bytes. `count` tells first whether the data is whole.
+    BYTES stay bytes. `count` checks first whether the data is complete.
     """
     if datatype == BYTES:
         return _elements(data)
@@ -78,12 +78,12 @@ def _bf16(value: float) -> bytes:
 
 
 def _elements(data: bytes) -> Iterator[bytes]:
-    at = 0
-    while at < len(data):
-        start = at + _LENGTH.size
+    offset = 0
+    while offset < len(data):
+        start = offset + _LENGTH.size
         if start > len(data):
             raise ValueError("it is cut off within a length")
-        at = start + _LENGTH.unpack_from(data, at)[0]
-        if at > len(data):
+        offset = start + _LENGTH.unpack_from(data, offset)[0]
+        if offset > len(data):
             raise ValueError("it is cut off within an element")
-        yield data[start:at]
+        yield data[start:offset]

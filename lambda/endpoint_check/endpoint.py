@@ -1,4 +1,4 @@
-"""Whether the endpoint runs the configuration that the stack has given it."""
+"""Checks that the endpoint runs the configuration of its stack."""
 
 from __future__ import annotations
 
@@ -6,55 +6,55 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from .errors import CheckError, NotYet
-from .passing import tried
+from .errors import CheckError, PendingError
+from .transient_errors import aws_call
 
-UNDER_WAY = {"Creating", "Updating", "SystemUpdating", "RollingBack"}
+TRANSITION_STATUSES = {"Creating", "Updating", "SystemUpdating", "RollingBack"}
 """Source: SageMaker API reference, DescribeEndpoint, EndpointStatus."""
-SCALED = {"Updating", "SystemUpdating"}
+SCALING_STATUSES = {"Updating", "SystemUpdating"}
 """Also while instances come and go, or are maintained.
 
-Source: the same; PendingDeploymentSummary is there while an endpoint is given another configuration.
+Source: the same; PendingDeploymentSummary exists while an endpoint moves to another configuration.
 """
 IN_SERVICE = "InService"
 
 
-def see_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
-    """See that the endpoint serves the configuration; that it is scaled meanwhile does not matter.
+def require_in_service(sagemaker: Any, endpoint: str, config: str) -> None:
+    """Require that the endpoint serves the configuration; scaling in progress does not matter.
 
     Raises:
-        NotYet: it is under way, or cannot be described at the moment.
+        PendingError: it is under way, or cannot be described at the moment.
         CheckError: it failed, there is none, or it runs another configuration.
     """
-    found = _described(sagemaker, endpoint)
-    status, runs = found["EndpointStatus"], found["EndpointConfigName"]
-    why = f" SageMaker reports: {found['FailureReason']}" if found.get("FailureReason") else ""
+    description = _describe(sagemaker, endpoint)
+    status, runs = description["EndpointStatus"], description["EndpointConfigName"]
+    reason = f" SageMaker reports: {description['FailureReason']}" if description.get("FailureReason") else ""
     # SageMaker writes names in ARNs in lower case.
-    is_wanted = runs.lower() == config.lower()
-    if is_wanted and status in SCALED and "PendingDeploymentSummary" not in found:
+    is_current = runs.lower() == config.lower()
+    if is_current and status in SCALING_STATUSES and "PendingDeploymentSummary" not in description:
         return
-    if status in UNDER_WAY:
-        raise NotYet(f"endpoint {endpoint} is {status}")
+    if status in TRANSITION_STATUSES:
+        raise PendingError(f"endpoint {endpoint} is {status}")
     if status != IN_SERVICE:
         raise CheckError(
-            f"Endpoint {endpoint} is {status}.{why}",
+            f"Endpoint {endpoint} is {status}.{reason}",
             f"See the container's log group /aws/sagemaker/Endpoints/{endpoint}, remove the cause, and deploy"
             " again.",
         )
-    if not is_wanted:
+    if not is_current:
         raise CheckError(
             f"Endpoint {endpoint} runs the configuration {runs} instead of {config}:"
-            f" SageMaker rolled the update back, or somebody changed the endpoint meanwhile.{why}",
+            f" SageMaker rolled the update back, or somebody changed the endpoint meanwhile.{reason}",
             f"See its alarms, its log group /aws/sagemaker/Endpoints/{endpoint} and `aws sagemaker"
             f" describe-endpoint --endpoint-name {endpoint}`, remove the cause, and deploy again.",
         )
 
 
-def _described(sagemaker: Any, endpoint: str) -> dict[str, Any]:
-    what = f"endpoint {endpoint} cannot be described"
+def _describe(sagemaker: Any, endpoint: str) -> dict[str, Any]:
+    purpose = f"endpoint {endpoint} cannot be described"
     try:
-        with tried(what):
-            found: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=endpoint)
+        with aws_call(purpose):
+            description: dict[str, Any] = sagemaker.describe_endpoint(EndpointName=endpoint)
     except ClientError as error:
         if "could not find" in error.response["Error"].get("Message", "").lower():
             raise CheckError(
@@ -62,6 +62,6 @@ def _described(sagemaker: Any, endpoint: str) -> dict[str, Any]:
                 "It was deleted outside its stack: destroy the stack, and deploy it again.",
             ) from error
         raise
-    if "EndpointStatus" not in found:  # so botocore takes an answer that breaks off
-        raise NotYet(f"{what}: the answer is empty")
-    return found
+    if "EndpointStatus" not in description:  # how botocore reads an answer that breaks off
+        raise PendingError(f"{purpose}: the answer is empty")
+    return description

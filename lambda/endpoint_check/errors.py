@@ -1,15 +1,15 @@
-"""How a check ends before it is passed."""
+"""The errors that end a check before it passes."""
 
 from __future__ import annotations
 
 
 class CheckError(Exception):
-    """The check has failed: what is wrong, and what to do about it; each whole sentences."""
+    """The check has failed: the problem and its remedy, in whole sentences."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what} {remedy}")
-        self.what, self.remedy = what, remedy
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem} {remedy}")
+        self.problem, self.remedy = problem, remedy
 
 
-class NotYet(Exception):
-    """The check cannot be made at the moment; the words say what is waited for."""
+class PendingError(Exception):
+    """The check cannot be made at the moment; its text names what is waited for."""

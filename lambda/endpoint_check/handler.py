@@ -10,13 +10,13 @@ from typing import Any
 import boto3
 
 from .check import check
-from .errors import CheckError, NotYet
-from .passing import CONFIG
+from .errors import CheckError, PendingError
 from .request import Request
 from .stack import physical_id, rolls_back
+from .transient_errors import CONFIG
 
-_MOST = 1500
-"""Characters of a message; CloudFormation takes 4,096 bytes of an answer with everything around it."""
+_MAX_CHARACTERS = 1500
+"""Of a message; CloudFormation takes 4,096 bytes of an answer with everything around it."""
 
 Client = Callable[..., Any]
 _boto3_client: Any = boto3.client
@@ -28,16 +28,16 @@ def handler(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Begin a check, and say until when it may take; without a `Deadline` there is nothing to check.
+    """Begin a check, and return its deadline; without a `Deadline` there is nothing to check.
 
-    The environment says how long it may take as SECONDS. Nothing is checked when the resource is deleted, or
+    The environment has its longest duration as SECONDS. Nothing is checked when the resource is deleted, or
     when its stack rolls back: what was served before is served again, whatever it answers.
     """
     answer: dict[str, Any] = {"PhysicalResourceId": physical_id(event)}
     if event["RequestType"] == "Delete":
-        return {**answer, "Data": {"Did": "Nothing to do: the check is deleted."}}
+        return {**answer, "Data": {"Summary": "Nothing to do: the check is deleted."}}
     if event["RequestType"] == "Update" and rolls_back(client("cloudformation"), event["StackId"]):
-        return {**answer, "Data": {"Did": "Nothing is checked, because the stack rolls back."}}
+        return {**answer, "Data": {"Summary": "Nothing is checked, because the stack rolls back."}}
     return {**answer, "Deadline": time.time() + float(environ["SECONDS"])}
 
 
@@ -47,7 +47,7 @@ def is_complete(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Make the check, as the CDK's `custom_resources.Provider` asks; `Did` of the answer is a sentence.
+    """Make the check, as the CDK's `custom_resources.Provider` asks; `Summary` of the answer is a sentence.
 
     Raises:
         CheckError: the endpoint is not as it has to be, or cannot be called until the deadline.
@@ -55,32 +55,33 @@ def is_complete(
     if "Deadline" not in event:
         return {"IsComplete": True}
     try:
-        did = check(
+        summary = check(
             Request.of(event),
             client("sagemaker", config=CONFIG),
             client("sagemaker-runtime", config=CONFIG),
             lambda: float(context.get_remaining_time_in_millis() / 1000),
         )
-    except NotYet as error:
-        print(f"Not yet: {error}")
+    except PendingError as error:
+        print(f"Waiting: {error}")
         if time.time() < event["Deadline"]:
             return {"IsComplete": False}
-        raise _told(_too_late(event, error, environ)) from error
+        raise _truncate(_time_out(event, error, environ)) from error
     except CheckError as error:
-        raise _told(error) from error
+        raise _truncate(error) from error
     except Exception as error:
-        raise _told(_unforeseen(event, error)) from error
-    print(did)
-    return {"IsComplete": True, "Data": {"Did": did[:_MOST]}}
+        raise _truncate(_unexpected_error(event, error)) from error
+    print(summary)
+    return {"IsComplete": True, "Data": {"Summary": summary[:_MAX_CHARACTERS]}}
 
 
-def _told(error: CheckError) -> CheckError:
-    """The same within what CloudFormation takes, the remedy whole."""
-    most = _MOST - len(error.remedy) - 2
-    return CheckError(error.what if len(error.what) <= most else f"{error.what[:most]}…", error.remedy)
+def _truncate(error: CheckError) -> CheckError:
+    """The error within the limit of CloudFormation, with its whole remedy."""
+    limit = _MAX_CHARACTERS - len(error.remedy) - 2
+    problem = error.problem if len(error.problem) <= limit else f"{error.problem[:limit]}…"
+    return CheckError(problem, error.remedy)
 
 
-def _too_late(event: Mapping[str, Any], error: NotYet, environ: Mapping[str, str]) -> CheckError:
+def _time_out(event: Mapping[str, Any], error: PendingError, environ: Mapping[str, str]) -> CheckError:
     endpoint, minutes = event["ResourceProperties"]["EndpointName"], float(environ["SECONDS"]) / 60
     return CheckError(
         f"Endpoint {endpoint} could not be checked within {minutes:g} minutes. Last problem: {error}.",
@@ -88,7 +89,7 @@ def _too_late(event: Mapping[str, Any], error: NotYet, environ: Mapping[str, str
     )
 
 
-def _unforeseen(event: Mapping[str, Any], error: Exception) -> CheckError:
+def _unexpected_error(event: Mapping[str, Any], error: Exception) -> CheckError:
     endpoint = event["ResourceProperties"].get("EndpointName")
     return CheckError(
         f"Endpoint {endpoint} could not be checked: {type(error).__name__}: {error}.",

@@ -1,4 +1,4 @@
-"""What CloudFormation asks of the check."""
+"""The request of CloudFormation to the check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of the spec: what is sent, and what has to come back."""
+"""A sample of the spec: a call, and the answer that it must get."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Self
 
-from .datatypes import packed
+from .datatypes import pack
 
 BINARY = "application/vnd.sagemaker-triton.binary+json;json-header-size="
 """A JSON header of so many bytes, with the tensors behind it; source: Triton's src/sagemaker_server.cc."""
@@ -32,52 +32,52 @@ class Sample:
         """The samples of the property `Samples`."""
         return [
             cls(
-                name=each["name"],
-                target=each.get("target"),
-                model=each.get("model"),
-                version=each.get("version"),
-                inputs=each["inputs"],
-                outputs=each.get("outputs", {}),
-                status=each.get("status", OK),
+                name=sample["name"],
+                target=sample.get("target"),
+                model=sample.get("model"),
+                version=sample.get("version"),
+                inputs=sample["inputs"],
+                outputs=sample.get("outputs", {}),
+                status=sample.get("status", OK),
             )
-            for each in json.loads(text)
+            for sample in json.loads(text)
         ]
 
     def __str__(self) -> str:
-        of = f" of {self.target or self.model}" if self.target or self.model else ""
-        return f"sample {self.name}{of}"
+        suffix = f" of {self.target or self.model}" if self.target or self.model else ""
+        return f"sample {self.name}{suffix}"
 
     @property
     def attributes(self) -> str:
-        """What the router of a shared container reads; empty for its default and the newest version."""
-        named = {"model": self.model, "version": self.version}
-        return ";".join(f"{key}={value}" for key, value in named.items() if value is not None)
+        """Attributes for the router of a shared container; empty for its default and the newest version."""
+        parameters = {"model": self.model, "version": self.version}
+        return ";".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
 
     def request(self) -> tuple[bytes, str]:
         """The body that asks for all outputs as binary data, which has NaN and every data type; its type."""
-        tensors = [_packed_input(each) for each in self.inputs.values()]
-        described = [
+        bodies = [_pack_input(tensor) for tensor in self.inputs.values()]
+        headers = [
             {
                 "name": name,
-                "shape": each["shape"],
-                "datatype": each["datatype"],
-                "parameters": {"binary_data_size": len(tensor)},
+                "shape": tensor["shape"],
+                "datatype": tensor["datatype"],
+                "parameters": {"binary_data_size": len(data)},
             }
-            for (name, each), tensor in zip(self.inputs.items(), tensors, strict=True)
+            for (name, tensor), data in zip(self.inputs.items(), bodies, strict=True)
         ]
-        header = json.dumps({"inputs": described, "parameters": {"binary_data_output": True}}).encode()
-        return b"".join((header, *tensors)), f"{BINARY}{len(header)}"
+        header = json.dumps({"inputs": headers, "parameters": {"binary_data_output": True}}).encode()
+        return b"".join((header, *bodies)), f"{BINARY}{len(header)}"
 
 
-def flat(data: Any) -> list[Any]:
+def flatten(data: Any) -> list[Any]:
     """The elements of nested lists in row-major order; of one value, that value."""
     if not isinstance(data, list):
         return [data]
-    return [element for each in data for element in flat(each)]
+    return [element for part in data for element in flatten(part)]
 
 
-def _packed_input(tensor: Mapping[str, Any]) -> bytes:
+def _pack_input(tensor: Mapping[str, Any]) -> bytes:
     data = tensor["data"]
     if isinstance(data, list):
-        return packed(tensor["datatype"], flat(data))
-    return packed(tensor["datatype"], [data]) * prod(map(int, tensor["shape"]))
+        return pack(tensor["datatype"], flatten(data))
+    return pack(tensor["datatype"], [data]) * prod(map(int, tensor["shape"]))

@@ -7,38 +7,38 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from .request import Request
-from .retried import is_error, retried
+from .retry import is_error, retry
 
-_CONTENDED = "OperationAbortedException"
-"""A container may be making the group at the same moment."""
+_CONTENTION = "OperationAbortedException"
+"""A container may create the group at the same moment."""
 
 
-def own(logs: Any, name: str, request: Request) -> str:
-    """Make the group or take it over, and say which; every step may be repeated.
+def adopt_group(logs: Any, name: str, request: Request) -> str:
+    """Create or adopt the group, and return which as a sentence; every step may be repeated.
 
-    A key that we have not given is left: it was there before us.
+    A key that the fleet did not set stays.
 
     Raises:
         ClientError: CloudWatch Logs refuses, the key for example.
     """
-    made = _created(logs, name, request)
+    is_new = _create(logs, name, request)
     if request.key:
-        retried(logs.associate_kms_key, _CONTENDED, logGroupName=name, kmsKeyId=request.key)
+        retry(logs.associate_kms_key, _CONTENTION, logGroupName=name, kmsKeyId=request.key)
     elif request.former_key:
-        retried(logs.disassociate_kms_key, _CONTENDED, logGroupName=name)
-    retried(logs.put_retention_policy, _CONTENDED, logGroupName=name, retentionInDays=request.days)
+        retry(logs.disassociate_kms_key, _CONTENTION, logGroupName=name)
+    retry(logs.put_retention_policy, _CONTENTION, logGroupName=name, retentionInDays=request.days)
     arn = f"{request.arns}:{name}"
     if request.former_tags:
-        retried(logs.untag_resource, _CONTENDED, resourceArn=arn, tagKeys=list(request.former_tags))
-    retried(logs.tag_resource, _CONTENDED, resourceArn=arn, tags=dict(request.tags))
-    return f"{'Created' if made else 'Adopted'} {name} with a retention of {request.days} days."
+        retry(logs.untag_resource, _CONTENTION, resourceArn=arn, tagKeys=list(request.former_tags))
+    retry(logs.tag_resource, _CONTENTION, resourceArn=arn, tags=dict(request.tags))
+    return f"{'Created' if is_new else 'Adopted'} {name} with a retention of {request.days} days."
 
 
-def _created(logs: Any, name: str, request: Request) -> bool:
-    """Whether the group was made, and not there already; encrypted from its first line on."""
+def _create(logs: Any, name: str, request: Request) -> bool:
+    """Create the group, encrypted from its first line on; False if it exists."""
     key = {"kmsKeyId": request.key} if request.key else {}
     try:
-        retried(logs.create_log_group, _CONTENDED, logGroupName=name, tags=dict(request.tags), **key)
+        retry(logs.create_log_group, _CONTENTION, logGroupName=name, tags=dict(request.tags), **key)
     except ClientError as error:
         if not is_error(error, "ResourceAlreadyExistsException"):
             raise

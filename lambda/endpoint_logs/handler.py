@@ -9,20 +9,20 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-from .group import own
+from .group import adopt_group
 from .request import Request
-from .retried import is_error
+from .retry import is_error
 from .stack import physical_id, rolls_back
 
-_MOST = 1500
-"""Characters of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""
+_MAX_CHARACTERS = 1500
+"""Of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""
 
 Client = Callable[[str], Any]
 _boto3_client: Any = boto3.client
 
 
 class LogsError(Exception):
-    """Which log group cannot be owned, why, and what to do about it."""
+    """A log group that cannot be adopted: the problem and its remedy."""
 
 
 def handler(
@@ -31,17 +31,17 @@ def handler(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Answer an event of the CDK's `custom_resources.Provider`; `Did` of the answer is a sentence.
+    """Answer an event of the CDK's `custom_resources.Provider`; `Summary` of the answer is a sentence.
 
     Raises:
         LogsError: a log group is not as it has to be, and the stack does not roll back.
     """
-    did = _kept(event) if event["RequestType"] == "Delete" else _owned(event, client)
-    print(did)
-    return {"PhysicalResourceId": physical_id(event), "Data": {"Did": did[:_MOST]}}
+    summary = _retention_summary(event) if event["RequestType"] == "Delete" else _adopt_groups(event, client)
+    print(summary)
+    return {"PhysicalResourceId": physical_id(event), "Data": {"Summary": summary[:_MAX_CHARACTERS]}}
 
 
-def _kept(event: Mapping[str, Any]) -> str:
+def _retention_summary(event: Mapping[str, Any]) -> str:
     properties = event["ResourceProperties"]
     return (
         f"Kept {' and '.join(properties['LogGroups'])}: lines expire after {properties['RetentionInDays']}"
@@ -49,14 +49,14 @@ def _kept(event: Mapping[str, Any]) -> str:
     )
 
 
-def _owned(event: Mapping[str, Any], client: Client) -> str:
+def _adopt_groups(event: Mapping[str, Any], client: Client) -> str:
     request = Request.of(event)
-    done = []
+    summaries = []
     for name in request.names:
         try:
-            done.append(own(client("logs"), name, request))
+            summaries.append(adopt_group(client("logs"), name, request))
         except Exception as error:
-            told = (
+            problem = (
                 f"The log group {name} could not be created or configured: {type(error).__name__}: {error}."
             )
             if not rolls_back(client("cloudformation"), event["StackId"]):
@@ -70,6 +70,6 @@ def _owned(event: Mapping[str, Any], client: Client) -> str:
                         "; where its tag triton-fleet:environment names another environment, remove the tag"
                         " or delete the group"
                     )
-                raise LogsError(f"{told[:_MOST]} {remedy}.") from error
-            done.append(f"Reported only, because the stack rolls back: {told}")
-    return " ".join(done)
+                raise LogsError(f"{problem[:_MAX_CHARACTERS]} {remedy}.") from error
+            summaries.append(f"Reported only, because the stack rolls back: {problem}")
+    return " ".join(summaries)

@@ -1,4 +1,4 @@
-"""What CloudFormation asks for."""
+"""The request of CloudFormation for log groups."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Request:
 
     Attributes:
         names: the log groups.
-        days: for how long they keep what is logged.
-        key: ARN of the KMS key that encrypts it, empty for CloudWatch's own.
-        former_key: the one that they had from us before.
-        tags: what the groups are tagged with.
-        former_tags: keys that they were tagged with before, and are no more.
-        arns: what ARNs of log groups begin with, in the stack's account and region.
+        days: their retention.
+        key: ARN of the KMS key that encrypts them, empty for CloudWatch's own.
+        former_key: the key that the fleet gave them before.
+        tags: the tags of the groups.
+        former_tags: keys of tags that they had before and have to lose.
+        arns: the beginning of ARNs of log groups in the stack's account and region.
     """
 
     names: tuple[str, ...]

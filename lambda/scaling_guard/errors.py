@@ -1,15 +1,15 @@
-"""How a call of the guard ends before its work is done."""
+"""The errors that end a call of the guard before its work is done."""
 
 from __future__ import annotations
 
 
 class GuardError(Exception):
-    """A failure: what is wrong with which endpoint, and the remedy; each whole sentences."""
+    """A failure: the problem of an endpoint and its remedy, in whole sentences."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what} {remedy}")
-        self.what, self.remedy = what, remedy
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem} {remedy}")
+        self.problem, self.remedy = problem, remedy
 
 
-class NotYet(Exception):
-    """The work cannot be done at the moment; the words name what is waited for."""
+class PendingError(Exception):
+    """The work cannot be done at the moment; its text names what is waited for."""

@@ -10,18 +10,18 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from .errors import GuardError, NotYet
-from .guard import Guard, in_service, tidy
+from .backup_store import BackupStore, Looks
+from .errors import GuardError, PendingError
+from .guard import Guard, discard_backup, in_service
 from .request import Request, physical_id
-from .retried import is_final
-from .saved import Looks, Saved
+from .retry import is_final
 from .stack import is_rollback, stack_status
 from .variant import Endpoint
 
-_MOST = 1500
-"""Characters of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""
+_MAX_CHARACTERS = 1500
+"""Of a sentence; CloudFormation takes 4,096 bytes of an answer with everything around it."""
 _DELETION_STATUSES = ("DELETE_", "ROLLBACK_")
-"""How the status of a stack begins that is deleted, or whose creation is taken back."""
+"""Beginnings of the status of a stack that is deleted, or whose creation is rolled back."""
 
 Client = Callable[[str], Any]
 _boto3_client: Any = boto3.client
@@ -33,9 +33,9 @@ def handler(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Say until when `is_complete` may wait; the environment has the seconds as SECONDS.
+    """Return the deadline of `is_complete`; the environment has the seconds until then as SECONDS.
 
-    The framework passes the answer on with the event, in which its physical id takes the place of the former.
+    The framework adds the answer to the event, in which its physical id replaces the former one.
     """
     name = physical_id(event)
     return {
@@ -51,9 +51,9 @@ def is_complete(
     client: Client = _boto3_client,
     environ: Mapping[str, str] = os.environ,
 ) -> dict[str, Any]:
-    """Do the work, as the CDK's `custom_resources.Provider` asks; `Did` of the answer is a sentence.
+    """Do the work, as the CDK's `custom_resources.Provider` asks; `Summary` of the answer is a sentence.
 
-    The environment names the bucket of saved scalings as BUCKET.
+    The environment names the bucket of backups as BUCKET.
 
     Raises:
         GuardError: the scaling is not as it has to be, and the stack neither rolls back nor is deleted.
@@ -61,25 +61,25 @@ def is_complete(
     is_last, status = time.time() >= event["Deadline"], ""
     try:
         if event["RequestType"] == "Create":
-            did = _created(event, client, environ)
+            summary = _create(event, client, environ)
         else:
             status = _status(event, client, is_last=is_last)
-            did = _done(event, client, environ, status, is_last=is_last)
-    except NotYet as error:
+            summary = _work(event, client, environ, status, is_last=is_last)
+    except PendingError as error:
         print(f"Waiting: {error}")
         return {"IsComplete": False}
     except Exception as error:
         if not is_last and _may_pass(error, status):
             print(f"Waiting: a call to AWS failed: {type(error).__name__}: {error}")
             return {"IsComplete": False}
-        guard_error = error if isinstance(error, GuardError) else _unforeseen(error, event)
+        guard_error = error if isinstance(error, GuardError) else _unexpected_error(error, event)
         is_deletion = event["RequestType"] == "Delete"
         if not is_deletion and not is_rollback(status):
-            raise GuardError(guard_error.what[:_MOST], guard_error.remedy) from error
+            raise GuardError(guard_error.problem[:_MAX_CHARACTERS], guard_error.remedy) from error
         reason = "the resource is deleted" if is_deletion else "the stack rolls back"
-        did = f"Reported only, because {reason}: {guard_error.what}"
-    print(did)
-    return {"IsComplete": True, "Data": {"Did": did[:_MOST]}}
+        summary = f"Reported only, because {reason}: {guard_error.problem}"
+    print(summary)
+    return {"IsComplete": True, "Data": {"Summary": summary[:_MAX_CHARACTERS]}}
 
 
 def _status(event: Mapping[str, Any], client: Client, *, is_last: bool) -> str:
@@ -89,37 +89,37 @@ def _status(event: Mapping[str, Any], client: Client, *, is_last: bool) -> str:
     except (BotoCoreError, ClientError) as error:
         problem = f"the stack cannot be asked whether it rolls back: {error}"
         if not is_last:
-            raise NotYet(problem) from error
-        print(f"Given up: {problem}")
+            raise PendingError(problem) from error
+        print(f"Gave up: {problem}")
         return ""
 
 
 def _may_pass(error: Exception, status: str) -> bool:
-    """Whether a later look may succeed; a rollback also waits for permissions, as nothing comes after it."""
+    """Whether a later look may succeed; a rollback also waits for permissions, as no step follows it."""
     return isinstance(error, BotoCoreError | ClientError) and (is_rollback(status) or not is_final(error))
 
 
-def _created(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) -> str:
+def _create(event: Mapping[str, Any], client: Client, environ: Mapping[str, str]) -> str:
     request = Request.of(event)
-    Saved(client("s3"), environ["BUCKET"], request.variant).forget()
+    BackupStore(client("s3"), environ["BUCKET"], request.variant).delete()
     if request.cleanup_looks:
-        Looks(client("s3"), environ["BUCKET"], request.variant).forget()
+        Looks(client("s3"), environ["BUCKET"], request.variant).delete()
     return f"Nothing to do: {request.variant} is new to this stack."
 
 
-def _done(
+def _work(
     event: Mapping[str, Any], client: Client, environ: Mapping[str, str], status: str, *, is_last: bool
 ) -> str:
     request, minutes = Request.of(event), int(environ["SECONDS"]) // 60
-    saved = Saved(client("s3"), environ["BUCKET"], request.variant)
+    store = BackupStore(client("s3"), environ["BUCKET"], request.variant)
     is_deletion = event["RequestType"] == "Delete"
     if is_deletion and _is_ordinary_clean_up(status) and not request.cleanup_looks:
-        return tidy(saved)
+        return discard_backup(store)
     guard = Guard(
         request,
         client("sagemaker"),
         client("application-autoscaling"),
-        saved,
+        store,
         rolls_back=is_rollback(status),
         is_replaced=bool(event.get("IsReplaced")),
         is_last=is_last,
@@ -130,9 +130,9 @@ def _done(
     endpoint = Endpoint.read(client("sagemaker"), request.variant.endpoint)
     if endpoint is not None and status.startswith(_DELETION_STATUSES):
         # CloudFormation deletes the endpoint next, which SageMaker refuses while it is under way.
-        if endpoint.is_under_way and not is_last:
-            raise NotYet(f"{endpoint}, and can be deleted when it is not")
-        if endpoint.is_under_way:
+        if endpoint.is_in_transition and not is_last:
+            raise PendingError(f"{endpoint}, and can be deleted when it is not")
+        if endpoint.is_in_transition:
             return (
                 f"{endpoint}, for more than {minutes} minutes: SageMaker will refuse to delete it, and the "
                 f"deletion of the stack will fail. {in_service(client('sagemaker'), endpoint.name)}, then "
@@ -140,29 +140,31 @@ def _done(
             )
         return "Nothing to do: the scaling is deleted with its endpoint."
     if endpoint is None:
-        saved.forget()
-        return _cleaned_up(request, Looks(client("s3"), environ["BUCKET"], request.variant), is_last=is_last)
-    return guard.finish() if is_rollback(status) else tidy(saved)
+        store.delete()
+        return _wait_for_cleanup(
+            request, Looks(client("s3"), environ["BUCKET"], request.variant), is_last=is_last
+        )
+    return guard.finish() if is_rollback(status) else discard_backup(store)
 
 
 def _is_ordinary_clean_up(status: str) -> bool:
     return status.startswith("UPDATE_") and not is_rollback(status)
 
 
-def _cleaned_up(request: Request, looks: Looks, *, is_last: bool) -> str:
+def _wait_for_cleanup(request: Request, looks: Looks, *, is_last: bool) -> str:
     """Wait while SageMaker cleans up after an endpoint, for which it needs the endpoint's role."""
     if request.cleanup_looks:
         count = looks.count()
         if count <= request.cleanup_looks and not is_last:
-            raise NotYet(
+            raise PendingError(
                 f"SageMaker removes network interfaces and key grants of endpoint {request.variant.endpoint}"
                 f" with its role; look {count} of {request.cleanup_looks}"
             )
-        looks.forget()
+        looks.delete()
     return f"Endpoint {request.variant.endpoint} is deleted, and its scaling with it."
 
 
-def _unforeseen(error: Exception, event: Mapping[str, Any]) -> GuardError:
+def _unexpected_error(error: Exception, event: Mapping[str, Any]) -> GuardError:
     properties = event["ResourceProperties"]
     goal = properties.get("EndpointConfigName") or properties.get("InstanceType")
     return GuardError(

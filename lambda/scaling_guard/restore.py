@@ -1,4 +1,4 @@
-"""Registering a saved scaling again."""
+"""Registers the scaling of a backup again."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
-from .retried import is_error, is_final, retried
+from .retry import is_error, is_final, retry
 from .scaling import Arguments, Scaling
 
-_NOT_YET_SEEN = "ObjectNotFoundException"
+_UNKNOWN_TARGET = "ObjectNotFoundException"
 """The error of a target for a moment after it was registered (source: API reference)."""
 
 
-class Missing(NamedTuple):
-    """The parts that are not registered again, a sentence on each.
+class RestoreProblems(NamedTuple):
+    """The parts that could not be restored, a sentence on each.
 
     Attributes:
-        over: scheduled actions that are refused, as when their time has passed.
-        failed: what else is refused.
-        passing: what AWS may take a little later.
+        expiries: scheduled actions that are refused because their time has passed.
+        refusals: all other refusals.
+        delays: parts that AWS may accept a little later.
     """
 
-    over: list[str]
-    failed: list[str]
-    passing: list[str]
+    expiries: list[str]
+    refusals: list[str]
+    delays: list[str]
 
 
 def restore(
-    autoscaling: Any, saved: Scaling, now: Scaling, *, skipped: frozenset[str] = frozenset()
-) -> Missing:
-    """Make what a registered target lacks of a saved scaling, except for the skipped policies.
+    autoscaling: Any, backup: Scaling, current: Scaling, *, exclusions: frozenset[str] = frozenset()
+) -> RestoreProblems:
+    """Put the parts of a backup that a registered target lacks, except for the `exclusions` among policies.
 
-    What somebody has made since stays as it is.
+    Parts that somebody has put since stay as they are.
     """
-    missing = Missing([], [], [])
-    for name in sorted(saved.policies.keys() - now.policies.keys() - skipped):
-        if error := _refusal(autoscaling.put_scaling_policy, saved.policies[name]):
-            kind = missing.failed if is_final(error) else missing.passing
+    problems = RestoreProblems([], [], [])
+    for name in sorted(backup.policies.keys() - current.policies.keys() - exclusions):
+        if error := _refusal(autoscaling.put_scaling_policy, backup.policies[name]):
+            kind = problems.refusals if is_final(error) else problems.delays
             kind.append(f"Policy {name} could not be restored: {error}.")
-    for name in sorted(saved.actions.keys() - now.actions.keys()):
-        if error := _refused_action(autoscaling.put_scheduled_action, saved.actions[name]):
+    for name in sorted(backup.actions.keys() - current.actions.keys()):
+        if error := _action_refusal(autoscaling.put_scheduled_action, backup.actions[name]):
             is_over = is_error(error, "ValidationException")
-            kind = missing.over if is_over else missing.failed if is_final(error) else missing.passing
+            kind = problems.expiries if is_over else problems.refusals if is_final(error) else problems.delays
             kind.append(f"Scheduled action {name} could not be restored: {error}.")
-    return missing
+    return problems
 
 
-def _refused_action(put: Callable[..., Any], action: Arguments) -> ClientError | None:
-    """Put the action; a start that has passed says nothing any more when it is refused."""
+def _action_refusal(put: Callable[..., Any], action: Arguments) -> ClientError | None:
+    """Put the action; if it is refused and its start has passed, put it without the start."""
     error = _refusal(put, action)
     if error is None or "StartTime" not in action:
         return error
@@ -61,7 +61,7 @@ def _refused_action(put: Callable[..., Any], action: Arguments) -> ClientError |
 
 def _refusal(put: Callable[..., Any], arguments: Arguments) -> ClientError | None:
     try:
-        retried(put, _NOT_YET_SEEN, **arguments)
+        retry(put, _UNKNOWN_TARGET, **arguments)
     except ClientError as error:
         return error
     print(f"Put {arguments}")

@@ -1,4 +1,4 @@
-"""A variant's scaling as data: what the calls take that make it again."""
+"""A variant's scaling as data: the arguments of the calls that register it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Self
 
 Arguments = dict[str, Any]
 
-SUSPENDED = {"DynamicScalingInSuspended": True, "DynamicScalingOutSuspended": True}
+SUSPENSION_STATE = {"DynamicScalingInSuspended": True, "DynamicScalingOutSuspended": True}
 """The members of SuspendedState that the guard sets.
 
-Scheduled actions go on: Application Auto Scaling never makes up for one that fell due while it was suspended
+Scheduled actions continue: Application Auto Scaling never makes up for one that was due during a suspension
 (source: its user guide, "Suspend and resume scaling"), and the range of the night would stay for the day.
 """
 
@@ -26,52 +26,52 @@ class Scaling:
         target: arguments of RegisterScalableTarget.
         policies: arguments of PutScalingPolicy, by the policy's name.
         actions: arguments of PutScheduledAction, by the action's name.
-        replaced: policies of the stack that its update replaces, which only a rollback puts again.
-        is_aside: whether the target is suspended or deregistered by the guard, to be brought back.
+        rollback_policies: policies of the stack that its update replaces, which only a rollback puts again.
+        needs_restore: whether the guard has suspended or deregistered the target, and has to restore it.
     """
 
     target: Arguments
     policies: dict[str, Arguments] = field(default_factory=dict)
     actions: dict[str, Arguments] = field(default_factory=dict)
-    replaced: dict[str, Arguments] = field(default_factory=dict)
-    is_aside: bool = True
+    rollback_policies: dict[str, Arguments] = field(default_factory=dict)
+    needs_restore: bool = True
 
     @property
     def is_suspended(self) -> bool:
         """Whether no policy scales the target."""
-        return self.state.items() >= SUSPENDED.items()
+        return self.state.items() >= SUSPENSION_STATE.items()
 
     @property
     def state(self) -> Arguments:
         """The target's SuspendedState."""
         return dict(self.target.get("SuspendedState", {}))
 
-    def suspension(self, kept: Self | None) -> Self:
-        """The scaling to keep while this one is suspended: with the state that it had."""
-        if kept is None:
+    def suspension(self, backup: Self | None) -> Self:
+        """The backup to store while this scaling is suspended: with the state that it had."""
+        if backup is None:
             return type(self)(target=self.target)
-        source = kept if self.is_suspended and kept.is_aside else self
-        return replace(kept, target={**self.target, "SuspendedState": source.state}, is_aside=True)
+        source = backup if self.is_suspended and backup.needs_restore else self
+        return replace(backup, target={**self.target, "SuspendedState": source.state}, needs_restore=True)
 
-    def completed_by(self, kept: Self) -> Self:
-        """Its policies and actions with those that only the kept one has, and the kept one's target."""
+    def merge(self, backup: Self) -> Self:
+        """The backup, with the policies and actions of this scaling in place of its own of the same names."""
         return replace(
-            kept,
-            policies=kept.policies | self.policies,
-            actions=kept.actions | self.actions,
+            backup,
+            policies=backup.policies | self.policies,
+            actions=backup.actions | self.actions,
         )
 
-    def with_replaced(self, names: Iterable[str], definitions: Mapping[str, Arguments]) -> Self:
-        """The same with these policies among the replaced ones, as far as they are defined."""
-        moved = {name: definitions[name] for name in names if name in definitions}
-        rest = {name: policy for name, policy in self.policies.items() if name not in moved}
-        return replace(self, policies=rest, replaced=self.replaced | moved)
+    def retire_policies(self, names: Iterable[str], definitions: Mapping[str, Arguments]) -> Self:
+        """Move these policies to `rollback_policies`, as far as they are defined."""
+        changes = {name: definitions[name] for name in names if name in definitions}
+        rest = {name: policy for name, policy in self.policies.items() if name not in changes}
+        return replace(self, policies=rest, rollback_policies=self.rollback_policies | changes)
 
-    def with_restored(self, names: Iterable[str]) -> Self:
-        """The same with these policies among those that are brought back, as far as they were replaced."""
-        moved = {name: self.replaced[name] for name in names if name in self.replaced}
-        rest = {name: policy for name, policy in self.replaced.items() if name not in moved}
-        return replace(self, policies=self.policies | moved, replaced=rest)
+    def revive_policies(self, names: Iterable[str]) -> Self:
+        """Move these policies from `rollback_policies` to `policies`, as far as it has them."""
+        changes = {name: self.rollback_policies[name] for name in names if name in self.rollback_policies}
+        rest = {name: policy for name, policy in self.rollback_policies.items() if name not in changes}
+        return replace(self, policies=self.policies | changes, rollback_policies=rest)
 
     def to_json(self) -> str:
         """Times are written as ISO 8601, which the calls take as well."""
@@ -79,11 +79,11 @@ class Scaling:
 
     @classmethod
     def from_json(cls, text: bytes) -> Self:
-        """The scaling that `to_json` wrote, also that of earlier releases."""
+        """The scaling that `to_json` wrote."""
         return cls(**json.loads(text))
 
     def __str__(self) -> str:
         """Such as `1 to 4 instances, policies Gpu, Load, scheduled actions none`."""
         policies, actions = (", ".join(names) or "none" for names in (self.policies, self.actions))
-        least, most = self.target["MinCapacity"], self.target["MaxCapacity"]
-        return f"{least} to {most} instances, policies {policies}, scheduled actions {actions}"
+        minimum, maximum = self.target["MinCapacity"], self.target["MaxCapacity"]
+        return f"{minimum} to {maximum} instances, policies {policies}, scheduled actions {actions}"

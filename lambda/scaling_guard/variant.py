@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from botocore.exceptions import ClientError
 
 UNKNOWN = "an unknown instance type"
-UNDER_WAY = frozenset({"Creating", "Updating", "SystemUpdating", "RollingBack", "Deleting"})
+TRANSITION_STATUSES = frozenset({"Creating", "Updating", "SystemUpdating", "RollingBack", "Deleting"})
 """SageMaker refuses to change an endpoint in these states, and leaves each of them by itself.
 
 Failed, UpdateRollbackFailed and OutOfService last. Source: SageMaker API reference, DescribeEndpoint.
@@ -33,43 +33,43 @@ class Endpoint:
         name: its name.
         status: its EndpointStatus.
         config: the configuration that it runs.
-        pending: the one that an update in progress moves it to; empty without one.
+        next_config: the configuration to which an update in progress moves it; empty without one.
     """
 
     name: str
     status: str
     config: str
-    pending: str
+    next_config: str
 
     @classmethod
     def read(cls, sagemaker: Any, name: str) -> Self | None:
         """The endpoint, or None where it does not exist."""
-        answer = _described(sagemaker.describe_endpoint, EndpointName=name)
+        answer = _describe(sagemaker.describe_endpoint, EndpointName=name)
         if answer is None:
             return None
         return cls(
             name=name,
             status=answer["EndpointStatus"],
             config=answer["EndpointConfigName"],
-            pending=answer.get("PendingDeploymentSummary", {}).get("EndpointConfigName", ""),
+            next_config=answer.get("PendingDeploymentSummary", {}).get("EndpointConfigName", ""),
         )
 
     @property
-    def is_under_way(self) -> bool:
+    def is_in_transition(self) -> bool:
         """Whether SageMaker refuses to change it at the moment."""
-        return self.status in UNDER_WAY
+        return self.status in TRANSITION_STATUSES
 
     def __str__(self) -> str:
         return f"endpoint {self.name} is {self.status}"
 
     def runs(self, config: str) -> bool:
         """Whether it runs this configuration and no other; SageMaker writes names in ARNs in lower case."""
-        return not self.pending and self.config.lower() == config.lower()
+        return not self.next_config and self.config.lower() == config.lower()
 
 
 def instance_types(sagemaker: Any, endpoint: Endpoint, variant: str) -> set[str]:
     """The types that the variant runs on and, while an update is in progress, those that it is moved to."""
-    configs = {endpoint.config, endpoint.pending or endpoint.config}
+    configs = {endpoint.config, endpoint.next_config or endpoint.config}
     return {instance_type(sagemaker, config, variant) for config in configs}
 
 
@@ -79,7 +79,7 @@ def instance_type(sagemaker: Any, config_name: str, variant_name: str) -> str:
     A configuration that was deleted, or that lacks the variant or its type, counts as another type: SageMaker
     itself does not see the type then (source: SageMaker API reference, DeleteEndpointConfig).
     """
-    config = _described(sagemaker.describe_endpoint_config, EndpointConfigName=config_name)
+    config = _describe(sagemaker.describe_endpoint_config, EndpointConfigName=config_name)
     for variant in config["ProductionVariants"] if config else []:
         if variant["VariantName"] == variant_name:
             pools = ", ".join(pool["InstanceType"] for pool in variant.get("InstancePools", []))
@@ -87,12 +87,12 @@ def instance_type(sagemaker: Any, config_name: str, variant_name: str) -> str:
     return UNKNOWN
 
 
-def _described(describe: Any, **name: str) -> dict[str, Any] | None:
-    """The answer, or None: SageMaker says by words alone that there is no such thing."""
+def _describe(describe: Any, **name: str) -> dict[str, Any] | None:
+    """The answer, or None: SageMaker reports an absence by its message alone."""
     try:
-        found: dict[str, Any] = describe(**name)
+        answer: dict[str, Any] = describe(**name)
     except ClientError as error:
         if "could not find" in error.response["Error"].get("Message", "").lower():
             return None
         raise
-    return found
+    return answer

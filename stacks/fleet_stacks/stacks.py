@@ -21,7 +21,7 @@ class FoundationStack(Stack):
             scope,
             place.stack,
             env=Environment(account=place.account, region=place.region),
-            description=f"Triton Fleet {place.environment}: what its endpoints share",
+            description=f"Triton Fleet {place.environment}: shared resources of its endpoints",
             termination_protection=True,
             permissions_boundary=_boundary(place),
         )
@@ -45,14 +45,14 @@ class EndpointStack(Stack):
             self,
             "EndpointName",
             value=parts.served.endpoint.attr_endpoint_name,
-            description="For invoke_endpoint",
+            description="Name of the endpoint, for InvokeEndpoint",
         )
         if parts.invoker:
             CfnOutput(
                 self,
                 "InvokerRole",
                 value=parts.invoker.role.attr_arn,
-                description="For the invokers of the spec: the role to assume",
+                description="ARN of the role that the invokers of the spec assume",
             )
 
 

@@ -199,7 +199,7 @@ def test_a_failed_check_is_told_by_its_sample_and_with_its_functions_lines_about
     group = clinic.stacks.physical_ids("triton-fleet-dev")["EndpointCheckLogF00"]
     check = custom() | {"Type": "Custom::EndpointCheck"}
     assert clinic.stacks.create(STACK, {**provider(code), "Check": check}) == "ROLLBACK_COMPLETE"
-    clinic.log("Not yet: endpoint other is Creating", f"Passed: {NAME}, one", stream="2026/x", group=group)
+    clinic.log("Waiting: endpoint other is Creating", f"Passed: {NAME}, one", stream="2026/x", group=group)
     _, seen, wrong = clinic.doctor()
     assert (
         "error[sample-answer-mismatch] FL655: The endpoint's answer to a sample differs from the spec"

@@ -69,7 +69,7 @@ def checked(zoo: Zoo, *samples: dict[str, Any], warm: tuple[str, ...] = ()) -> s
         event, SampledEndpoint(), lambda service, config=None: zoo.client(service), {"SECONDS": SECONDS}
     )
     assert answer["IsComplete"] is True
-    return str(answer["Data"]["Did"])
+    return str(answer["Data"]["Summary"])
 
 
 def tripled(wanted: list[float], **more: Any) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from embedded_s3 import BUCKET
 from engine_builds import JOB, EngineStore, engine_store
 from engine_job.job import run_job
 from engine_request.bucket import Bucket
-from engine_request.problems import BuildError, Cancelled
-from engine_request.request import Request
+from engine_request.problems import BuildError, Cancellation
+from engine_request.request import EngineRequest as ScriptRequest
 from fleet.engines.object_keys import JOBS
 from fleet.engines.request import EngineRequest, JobKind
 
@@ -44,7 +44,7 @@ def run(store: EngineStore, request: EngineRequest, pause: Callable[[float], obj
     make: Any = boto3.client
     session = {**SESSION, "region_name": "us-east-1"}
     run_job(
-        Request.of(request.json().encode()),
+        ScriptRequest.of(request.json().encode()),
         Bucket(store.s3, BUCKET),
         lambda name: make(name, endpoint_url=store.url, **session),
         sleep=pause or (lambda _: threading.Event().wait(0.05)),
@@ -149,7 +149,7 @@ def hostile(store: EngineStore, kind: JobKind, key: str = "") -> tuple[EngineReq
         "tensorrt": "1",
         "gpu": dict.fromkeys(("name", "compute_capability", "driver", "memory"), "any"),
         "build_seconds": 1,
-        "measured": {},
+        "figures": {},
         "started": "now",
     }
     given = {"AWS": store.url, "BUCKET": BUCKET, "OTHER": other.plan, "RECORD": record, "KEY": key}
@@ -197,10 +197,10 @@ def test_a_job_that_is_cancelled_is_stopped_in_sagemaker(
 
     def cancel_once(_: float) -> None:
         if next(pauses, False):
-            raise Cancelled
+            raise Cancellation
         threading.Event().wait(0.05)
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancellation):
         run(store, request_of(store, "processing", script=waiting), cancel_once)
     assert ": Stopped" in capsys.readouterr().out
     assert not store.has(JOBS)

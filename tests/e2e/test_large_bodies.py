@@ -98,7 +98,7 @@ def test_a_body_that_only_one_source_allows_comes_back_whole(echo: Echo, size: i
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_check_of_a_deploy_sends_and_reads_one(echo: Echo, size: int) -> None:
-    assert "samples passed: 1" in echo.check(size)["Data"]["Did"]
+    assert "samples passed: 1" in echo.check(size)["Data"]["Summary"]
 
 
 def test_a_larger_body_is_refused_by_the_client_and_by_the_endpoint(echo: Echo) -> None:

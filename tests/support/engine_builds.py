@@ -26,7 +26,7 @@ from engine_request import files
 from engine_request.bucket import Bucket
 from engine_request.outcome import outcome
 from engine_request.problems import BuildError
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 from fleet.artifacts.engine_script import SOURCES, build_script
 from fleet.engines.object_keys import (
     FAILURE,
@@ -151,7 +151,7 @@ class EngineStore:
 
     def store(self, request: EngineRequest, *, by: str = "engine-1") -> None:
         """Put what was compiled into the bucket."""
-        store_engine(Request.of(request.json().encode()), Bucket(self.s3, BUCKET), self.outputs, by=by)
+        store_engine(ScriptRequest.of(request.json().encode()), Bucket(self.s3, BUCKET), self.outputs, by=by)
 
     @property
     def calls(self) -> list[list[str]]:

@@ -14,7 +14,7 @@ from botocore.stub import ANY, Stubber
 from engine_builds import JOB, EngineStore
 from engine_job.job import job_name, run_job
 from engine_request.bucket import Bucket
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 from fleet.engines.request import EngineRequest, JobKind
 
 JOB_ARN = "arn:aws:sagemaker:us-east-1:111122223333:processing-job/engine"
@@ -96,7 +96,7 @@ class ScriptedSageMaker:
             "gpu": dict.fromkeys(("name", "compute_capability", "driver", "memory"), "any"),
             "plan": {"digest": f"sha256:{hashlib.sha256(plan).hexdigest()}", "size": len(plan)},
             "build_seconds": 1.5,
-            "measured": {},
+            "figures": {},
             "started": "2026-11-26T10:00:00+00:00",
         }
         self.store.put(f"{self.workspace}{below}model.plan", plan)
@@ -117,7 +117,7 @@ class ScriptedSageMaker:
             for stub in (self.sagemaker, self.logs):
                 stack.enter_context(stub)
             run_job(
-                Request.of(self.request.json().encode()),
+                ScriptRequest.of(self.request.json().encode()),
                 Bucket(self.store.s3, self.request.bucket),
                 self._clients.__getitem__,
                 sleep=sleep,

@@ -239,7 +239,9 @@ class Guarded:
         self, step: str, config: str, clients: Clients | None = None, *, former: str = "", **changed: Any
     ) -> str:
         """An update of one of the stack's two resources, from the configuration `former`; what it did."""
-        return str(self.answer(self.event(step, config, former=former, **changed), clients)["Data"]["Did"])
+        return str(
+            self.answer(self.event(step, config, former=former, **changed), clients)["Data"]["Summary"]
+        )
 
     def answer(
         self, event: Mapping[str, Any], clients: Clients | None = None, *, is_late: bool = False

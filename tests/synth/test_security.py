@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
-from endpoint_logs.retried import SECONDS
+from endpoint_logs.retry import PAUSE_SECONDS
 from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
@@ -238,7 +238,7 @@ class TestLogs:
             for each in functions
             if each["Properties"]["Handler"] == "endpoint_logs.handler.handler"
         ]
-        assert seconds >= 1.5 * 5 * 2 * sum(SECONDS)
+        assert seconds >= 1.5 * 5 * 2 * sum(PAUSE_SECONDS)
 
 
 class TestBoundary:

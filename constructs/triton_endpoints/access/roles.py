@@ -33,7 +33,7 @@ class AccessRoles(Construct):
         qualifier = self.node.try_get_context(_QUALIFIER)
         qualifier = qualifier or DefaultStackSynthesizer.DEFAULT_QUALIFIER
         self.deploy = self._declare_role("deploy", "Deploys", deploy_statements(place, qualifier))
-        self.drift = self._declare_role("drift", "Looks for drift in", drift_statements(place))
+        self.drift = self._declare_role("drift", "Detects drift in", drift_statements(place))
         self.promotion = (
             self._declare_role("promotion", "Reads for a promotion from", promotion_statements(place))
             if any(trust.promotion for trust in place.access)

@@ -14,8 +14,8 @@ SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")
 """STOPPED is not among them: the person who stops a build knows."""
 TEXT = (
-    '"The build of WHAT ended as <status> (<endpoint>, <request>). All that serves goes on; what'
-    ' was to be deployed with it is not published. Build: <build>. Log: <log>"'
+    '"The build of WHAT ended as <status> (<endpoint>, <request>). Running endpoints are not affected;'
+    ' the pending release is not published. Build: <build>. Log: <log>"'
 )
 _REASON_PATH = "$.detail.additional-information"
 _VARIABLES = f"{_REASON_PATH}.environment.environment-variables"
@@ -62,7 +62,7 @@ class BuildFailures(Construct):
             self,
             "Resource",
             name=place.build_failures(what),
-            description=f"Builds of {what}s of {place.environment} that failed",
+            description=f"Failed {what} builds of {place.environment}",
             event_pattern={
                 "source": ["aws.codebuild"],
                 "detail-type": ["CodeBuild Build State Change"],

@@ -42,7 +42,7 @@ class ProjectKind:
 
 STARTS_A_JOB = ProjectKind(
     project="job",
-    about="Builds TensorRT engines of {environment} by SageMaker jobs, which it starts and follows",
+    about="Builds the TensorRT engines of {environment} in SageMaker jobs",
     image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
     slack_minutes=30,
 )
@@ -50,7 +50,7 @@ STARTS_A_JOB = ProjectKind(
 
 BUILDS_IMAGES = ProjectKind(
     project="image",
-    about="Builds container images of {environment}",
+    about="Builds the container images of {environment}",
     image="aws/codebuild/amazonlinux-x86_64-standard:5.0",
     slack_minutes=15,
     # 128 GB of disk: an image of Triton takes some 20 GB, twice while layers are pushed. Source: CodeBuild

@@ -66,7 +66,7 @@ class FoundationTopics:
             type="AWS::SSM::Parameter::Value<String>",
             default=name,
             # The CDK CLI would otherwise update the stack in every deploy.
-            description=f"ARN of the topic of alarms that are {severity} [cdk:skip]",
+            description=f"ARN of the topic for {severity} alarms [cdk:skip]",
         )
         # The CDK CLI has a parameter of the same id keep its value, which is this name.
         identify_by_content(parameter, name)
@@ -128,7 +128,7 @@ class EndpointAlarms(Construct):
         # values themselves are counted, one for each call.
         # Source: CloudWatch user guide, using-metric-math.html.
         return [
-            Query(id="gated", expression=f"IF(calls >= {alarm.calls}, value)", return_data=True),
+            Query(id="result", expression=f"IF(calls >= {alarm.calls}, value)", return_data=True),
             self._query("calls", alarm, "SampleCount"),
             self._query("value", alarm, alarm.statistic),
         ]

@@ -36,7 +36,7 @@ class EndpointCheck(Construct):
             NOUN,
             place=place,
             module="endpoint_check.handler",
-            begin=Step("Begin", "handler", "Begins the check of a deployed endpoint", SECONDS_TO_BEGIN),
+            begin=Step("Begin", "handler", "Starts the check of a deployed endpoint", SECONDS_TO_BEGIN),
             look=Step("Look", "is_complete", "Calls a deployed endpoint with its samples", SECONDS_OF_A_LOOK),
             statements=_statements(place),
             environment={"SECONDS": str(SECONDS_TO_PASS)},

@@ -41,7 +41,7 @@ class EndpointLogs(Construct):
             NOUN,
             place=place,
             handler="endpoint_logs.handler.handler",
-            description="Makes or takes over the log groups of an endpoint",
+            description="Creates or adopts the log groups of an endpoint",
             seconds=SECONDS,
             statements=_statements(place),
         )

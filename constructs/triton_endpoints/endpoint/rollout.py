@@ -47,7 +47,7 @@ class EndpointRollout(Construct):
             id,
             # Another name is another alarm: CloudFormation makes it before the endpoint is updated.
             alarm_name=f"{prefix}{dimensions['EndpointConfigName']}-{id}",
-            alarm_description=f"Calls a rollout of {dimensions['EndpointName']} back; it wakes nobody",
+            alarm_description=f"Rolls back an update of {dimensions['EndpointName']}; notifies nobody",
             namespace=metric.namespace,
             metric_name=metric.name,
             dimensions=[

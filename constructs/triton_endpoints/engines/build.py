@@ -29,7 +29,7 @@ class EngineBuild(Construct):
             "JobRole",
             service="sagemaker",
             place=place,
-            description=f"SageMaker jobs that build engines of {place.environment}",
+            description=f"Role of SageMaker jobs that build the engines of {place.environment}",
             statements=job_statements(place),
         )
         ssm.CfnParameter(
@@ -45,7 +45,7 @@ class EngineBuild(Construct):
             "StarterRole",
             service="codebuild",
             place=place,
-            description=f"CodeBuild's builds that start jobs for engines of {place.environment}",
+            description=f"Role of CodeBuild that starts the engine jobs of {place.environment}",
             statements=starter_statements(place, job_role=job.attr_arn),
         )
         BuildProject(self, "Jobs", place=place, kind=STARTS_A_JOB, role=starter, log=log)

@@ -46,7 +46,7 @@ class ImageBuild(Construct):
             "Role",
             service="codebuild",
             place=place,
-            description=f"CodeBuild's builds of images of {place.environment}",
+            description=f"Role of CodeBuild that builds the images of {place.environment}",
             statements=image_statements(place),
         )
         BuildProject(self, "Project", place=place, kind=BUILDS_IMAGES, role=role, log=log)

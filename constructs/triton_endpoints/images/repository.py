@@ -15,7 +15,7 @@ _LIFECYCLE = {
     "rules": [
         {
             "rulePriority": 1,
-            "description": "What was never completed; an image that is pushed has a tag for ever",
+            "description": "Untagged images: pushes that never completed, since a pushed image keeps its tag",
             "selection": {
                 "tagStatus": "untagged",
                 "countType": "sinceImagePushed",

@@ -132,7 +132,7 @@ RECORDS = (
         minutes=15,
         datapoints=10,
         missing="missing",
-        means="The GPUs are fully used, so calls begin to wait.",
+        means="The GPUs are fully used, so calls queue.",
         runbook="gpu",
     ),
     AlarmRecord(
@@ -184,7 +184,7 @@ RECORDS = (
         needs="scaling",
         lasts=True,
         missing="missing",
-        means="The endpoint runs its maximum number of instances, so more calls cannot be scaled for.",
+        means="The endpoint runs its maximum number of instances: it cannot scale out further.",
         runbook="at-capacity",
     ),
     AlarmRecord(
@@ -193,7 +193,7 @@ RECORDS = (
         statistic="Average",
         unit="milliseconds",
         needs="multi-model",
-        means="The container takes long to load models.",
+        means="The container loads models slowly.",
         runbook="model-load",
     ),
     AlarmRecord(

@@ -36,7 +36,7 @@ def test_an_endpoint_that_is_under_way_for_too_long_is_reported_with_a_remedy(sc
             parsed["EndpointStatus"] = "Updating"
 
     event = scaled.event("after", OLD, RequestType="Delete")
-    did = scaled.answer_too_late(event, scaled.account.clients(after=after))["Data"]["Did"]
+    did = scaled.answer_too_late(event, scaled.account.clients(after=after))["Data"]["Summary"]
     assert did == (
         f"endpoint {scaled.name} is Updating, for more than 50 minutes: SageMaker will refuse to delete it, and the "
         "deletion of the stack will fail. Wait until `aws sagemaker wait endpoint-in-service --region us-east-1 "
@@ -67,7 +67,7 @@ def test_the_role_is_kept_for_some_minutes_after_the_endpoint_is_gone(
     waits: list[None] = []
     scaled.meanwhile = lambda: waits.append(None)
     for _ in range(2):  # another endpoint of the name is waited for as long
-        did = scaled.answer(event, clients)["Data"]["Did"]
+        did = scaled.answer(event, clients)["Data"]["Summary"]
         assert did == f"Endpoint {scaled.name} is deleted, and its scaling with it."
     assert len(waits) == 6
     words = f"Waiting: SageMaker removes network interfaces and key grants of endpoint {scaled.name} with its role"

@@ -81,7 +81,7 @@ def test_in_a_stack_that_rolls_back_a_refusal_is_reported_only(
 ) -> None:
     moved.stack_id = stack_ids.rolling_back
     clients = moved.account.refusing(operation, "AccessDeniedException", where=where)
-    did = moved.answer_too_late(moved.event("after", NEW), clients)["Data"]["Did"]
+    did = moved.answer_too_late(moved.event("after", NEW), clients)["Data"]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The scaling of ")
     assert f"when calling the {operation} operation" in did
     assert moved.is_saved()

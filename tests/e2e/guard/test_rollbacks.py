@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from guarded_endpoint import OLD, OTHER, SUSPENDED, Clients, Guarded, StackIds
-from scaling_guard.scaling import SUSPENDED as DYNAMIC
+from scaling_guard.scaling import SUSPENSION_STATE as DYNAMIC
 
 pytestmark = pytest.mark.nightly
 ASIDE = {**SUSPENDED, **DYNAMIC}

@@ -11,7 +11,7 @@ from fleet_emulator.server import EmbeddedAws
 from guarded_answers import answering
 from guarded_endpoint import NEW, OLD, OTHER, SUSPENDED, TAGS, Guarded, StackIds
 from scaling_guard.errors import GuardError
-from scaling_guard.scaling import SUSPENDED as DYNAMIC
+from scaling_guard.scaling import SUSPENSION_STATE as DYNAMIC
 from tests.e2e.embedded_app.host import RecordingHost
 
 ASIDE = {**SUSPENDED, **DYNAMIC}
@@ -177,7 +177,7 @@ def test_in_a_rollback_a_wait_that_is_too_long_is_reported_only_and_the_clean_up
     scaled.move(OTHER)
     scaled.stack_id = stack_ids.rolling_back
     clients = answering(scaled, "DescribeEndpoint", EndpointStatus="Updating")
-    did = scaled.answer_too_late(scaled.event("before", OLD, former=OTHER), clients)["Data"]["Did"]
+    did = scaled.answer_too_late(scaled.event("before", OLD, former=OTHER), clients)["Data"]["Summary"]
     assert did.startswith("Reported only, because the stack rolls back: The update cannot begin: endpoint ")
     assert scaled.suspended() == ASIDE
     scaled.move(OLD)

@@ -12,7 +12,7 @@ from onnx import helper
 
 from codebuild_stand_in import StandInCodeBuild, refusal
 from engine_bucket import EngineBucket, engine_bucket, small_onnx
-from engine_request.problems import ALL
+from engine_request.problems import PROBLEMS
 from fleet.artifacts.engines.failure import CODES
 from fleet.artifacts.images.task import CODES as IMAGE_CODES
 from fleet.artifacts.progress import BarProgress, LineProgress
@@ -174,7 +174,7 @@ def test_the_documentation_has_each_exit_code_with_its_problem_and_its_finding()
         told = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+ \(FL\d+\)) \|", text, re.MULTILINE)
         assert told == [
             (str(each.exit_code), each.name, display_name(codes[each.exit_code]))
-            for each in ALL
+            for each in PROBLEMS
             if each.exit_code in codes
         ]
-    assert {each.exit_code for each in ALL} == CODES.keys() | IMAGE_CODES.keys()
+    assert {each.exit_code for each in PROBLEMS} == CODES.keys() | IMAGE_CODES.keys()

@@ -7,8 +7,8 @@ from typing import Any
 import botocore.session
 import pytest
 
-from endpoint_check.check import LONGEST
-from endpoint_check.passing import CONFIG
+from endpoint_check.check import MAX_CALL_SECONDS
+from endpoint_check.transient_errors import CONFIG
 from fleet.catalog.data_file import data_file
 from fleet.catalog.invocations import guide_body_limit, model_body_limit, seconds_to_answer
 from fleet.local.containers import SECONDS_TO_ANSWER
@@ -42,7 +42,7 @@ def test_an_answer_has_the_seconds_of_the_catalog_and_who_waits_for_it_a_few_mor
     assert (settings.DEFAULT_SECONDS, SECONDS_TO_ANSWER, seconds) == (60, 60, 60)
     configs: list[Any] = [CLIENT_CONFIG, CONFIG]
     assert [each.read_timeout for each in configs] == [seconds + 10] * 2
-    assert configs[1].connect_timeout + configs[1].read_timeout < LONGEST
+    assert configs[1].connect_timeout + configs[1].read_timeout < MAX_CALL_SECONDS
 
 
 def test_a_streamed_answer_has_eight_minutes() -> None:

@@ -140,7 +140,7 @@ def test_instances_are_counted_by_their_samples_and_by_what_they_answer(folder: 
     drawn = dashboard(folder)
     assert drawn.lines("Instances running and desired") == {
         "running": "CPUUtilization SampleCount",
-        "answering calls": "invocations_Sum / invocations_per_instance_Sum",
+        "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
     assert drawn.lines("Instances added or removed") == {"change": "DIFF(cpu_utilization_SampleCount)"}
     assert "min" not in drawn.graphs["Instances added or removed"]["yAxis"]["left"]

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.dashboard.log_queries import (
     ERRORS,
-    SAID,
+    MESSAGE,
     STARTS,
     SavedQuery,
     last_errors,
@@ -57,11 +57,11 @@ def test_what_is_no_error_is_not_found(line: str) -> None:
     assert not errors(line)
 
 
-def test_errors_are_grouped_by_what_is_said() -> None:
-    said = python_of(SAID).search(FAILED)
-    assert said is not None
-    assert said["said"].startswith("failed to load 'double' version 1: Internal: MemoryError")
-    assert python_of(SAID).search(STOPPED) is None
+def test_errors_are_grouped_by_their_text() -> None:
+    match = python_of(MESSAGE).search(FAILED)
+    assert match is not None
+    assert match["text"].startswith("failed to load 'double' version 1: Internal: MemoryError")
+    assert python_of(MESSAGE).search(STOPPED) is None
 
 
 def test_a_start_is_from_loading_to_loaded_of_the_same_model() -> None:

@@ -143,5 +143,5 @@ def test_the_text_counts_the_calls_of_the_check_that_a_model_has_to_refuse(folde
     folder.spec(base=MULTI_MODEL)
     assert "refuse" not in Dashboard(folder.resolve()).texts[0]
     folder.spec(base=MULTI_MODEL + samples)
-    counted = "The check at the end of a deploy makes 1 call that a model has to refuse"
+    counted = "The check at the end of a deploy makes 1 call that a model must refuse"
     assert counted in Dashboard(folder.resolve()).texts[0]

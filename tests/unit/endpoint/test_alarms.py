@@ -77,21 +77,21 @@ class TestText:
     def test_it_says_what_rings_when_and_where_to_read_on(self, folder: FleetFolder) -> None:
         assert texts(folder, "alarms: {latency_p99: {critical: 2s}}\n")["latency_p99 critical"] == (
             "sentences in dev: p99 of ModelLatency above 2000 ms in 3 of 5 minutes. The container answers "
-            "calls slowly. Only minutes with 20 calls or more count. A minute without data is not a breach. "
-            "What to do: docs/runbook.md#latency"
+            "calls slowly. Only minutes with at least 20 calls count. A minute without data is not a breach. "
+            "Runbook: docs/runbook.md#latency"
         )
 
     def test_of_a_machine_it_says_percent_of_one_part(self, folder: FleetFolder) -> None:
         base = SPEC.replace("ml.g5.xlarge", "ml.g5.12xlarge")
         text = texts(folder, "alarms: {gpu_memory: 90%}\n", base)["gpu_memory warning"]
         assert "Maximum of GPUMemoryUtilization above 90% in 3 of 5 minutes" in text
-        assert "Without data it is neither well nor ringing." in text
+        assert "Without data the alarm's state is INSUFFICIENT_DATA." in text
         assert "calls or more" not in text
 
     @pytest.mark.parametrize("written", ["https://wiki.example/triton", "https://wiki.example/triton#"])
     def test_it_links_to_the_environments_own_runbook(self, folder: FleetFolder, written: str) -> None:
         folder.environment(f'runbook: "{written}"\n')
-        assert texts(folder, "")["disk warning"].endswith("What to do: https://wiki.example/triton#disk")
+        assert texts(folder, "")["disk warning"].endswith("Runbook: https://wiki.example/triton#disk")
 
     def test_the_longest_is_one_that_cloudwatch_takes(self, folder: FleetFolder) -> None:
         folder.environment(f"runbook: https://{'w' * 390}\n")

@@ -7,10 +7,10 @@ from botocore.exceptions import ClientError
 
 from embedded_s3 import BUCKET
 from engine_builds import EngineStore
-from engine_job.job import STARTING, job_name
-from engine_job.sagemaker import GRACE
+from engine_job.job import START_SECONDS, job_name
+from engine_job.sagemaker import GRACE_SECONDS
 from engine_jobs import ScriptedSageMaker
-from engine_request.problems import BuildError, Cancelled
+from engine_request.problems import BuildError, Cancellation
 from fleet.engines.request import JobKind
 
 
@@ -29,7 +29,7 @@ def test_a_processing_job_gets_its_own_inputs_and_is_isolated(store: EngineStore
         {
             "ProcessingJobName": sagemaker.name,
             "RoleArn": "arn:aws:iam::111122223333:role/engines",
-            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE_SECONDS},
             "Tags": [{"Key": "environment", "Value": "dev"}],
             "NetworkConfig": {"EnableNetworkIsolation": True},
             "ProcessingInputs": [
@@ -83,7 +83,7 @@ def test_a_training_job_is_isolated_too_and_leaves_files_and_no_archive(store: E
         {
             "TrainingJobName": sagemaker.name,
             "RoleArn": "arn:aws:iam::111122223333:role/engines",
-            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE},
+            "StoppingCondition": {"MaxRuntimeInSeconds": 600 + GRACE_SECONDS},
             "Tags": [{"Key": "environment", "Value": "dev"}],
             "EnableNetworkIsolation": True,
             "AlgorithmSpecification": {
@@ -216,7 +216,7 @@ def test_a_quota_that_is_used_up_is_told_by_its_name(store: EngineStore) -> None
 def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore) -> None:
     sagemaker = ScriptedSageMaker(store)
     sagemaker.creates()
-    for _ in range(4 + (600 + GRACE + STARTING) // 10):  # after 1, 2, 4 and 8 seconds each 10
+    for _ in range(4 + (600 + GRACE_SECONDS + START_SECONDS) // 10):  # after 1, 2, 4 and 8 seconds each 10
         sagemaker.is_in("InProgress")
     sagemaker.stops()
     sagemaker.is_in("Stopping")
@@ -224,7 +224,7 @@ def test_a_job_that_takes_too_long_is_stopped_and_seen_to_end(store: EngineStore
     with pytest.raises(BuildError, match="is stopped") as error:
         sagemaker.run()
     assert error.value.problem.exit_code == 17
-    assert 0 <= sagemaker.waited - (600 + GRACE + STARTING) <= 20
+    assert 0 <= sagemaker.waited - (600 + GRACE_SECONDS + START_SECONDS) <= 20
 
 
 def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:
@@ -235,9 +235,9 @@ def test_a_build_that_is_cancelled_stops_its_job(store: EngineStore) -> None:
     sagemaker.is_in("Stopped")
 
     def cancel() -> None:
-        raise Cancelled
+        raise Cancellation
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancellation):
         sagemaker.run(pause=cancel)
 
 
@@ -252,8 +252,8 @@ def test_a_job_that_does_not_stop_is_given_up(store: EngineStore, capsys: pytest
 
     def cancel_once() -> None:
         if next(pauses, False):
-            raise Cancelled
+            raise Cancellation
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancellation):
         sagemaker.run(pause=cancel_once)
-    assert "is told to stop, but still runs" in capsys.readouterr().err
+    assert "does not stop: it still runs" in capsys.readouterr().err

@@ -21,7 +21,7 @@ def test_the_plan_is_left_with_the_record_of_its_build(store: EngineStore) -> No
     assert record["gpu"]["name"] == "NVIDIA A10G (stand-in)"
     assert record["gpu"]["compute_capability"] == "8.6"
     assert isinstance(record["build_seconds"], float)
-    assert record["measured"] == {}, "the stand-in measures nothing, and nothing is made up"
+    assert record["figures"] == {}, "the stand-in measures nothing, and nothing is made up"
 
 
 def test_trtexec_is_called_to_build_and_then_to_run_the_plan_with_its_usual_shapes(

@@ -13,24 +13,24 @@ import pytest
 from engine_builds import EngineStore
 from engine_request.bucket import Bucket
 from engine_request.problems import WRONG_GPU, BuildError
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import Client, Work, run_request
 from fleet.engines.request import EngineRequest
 
 
-def fails(error: Exception) -> Work[Request]:
-    def work(request: Request, bucket: Bucket, client: Client) -> None:
+def fails(error: Exception) -> Work[ScriptRequest]:
+    def work(request: ScriptRequest, bucket: Bucket, client: Client) -> None:
         raise error
 
     return work
 
 
-def ended(store: EngineStore, request: EngineRequest, work: Work[Request]) -> int:
-    return run_request(store.address(request), Request.of, work)
+def ended(store: EngineStore, request: EngineRequest, work: Work[ScriptRequest]) -> int:
+    return run_request(store.address(request), ScriptRequest.of, work)
 
 
 def test_a_signal_while_the_failure_is_told_does_not_break_that_off(store: EngineStore) -> None:
-    def work(request: Request, bucket: Bucket, client: Client) -> None:
+    def work(request: ScriptRequest, bucket: Bucket, client: Client) -> None:
         bucket.s3.meta.events.register(
             "before-call.s3.PutObject", lambda **_: os.kill(os.getpid(), signal.SIGTERM)
         )

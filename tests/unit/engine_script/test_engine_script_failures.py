@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from compile_engine.tensorrt import PLACE
+from compile_engine.tensorrt import TRTEXEC_PATH
 from embedded_s3 import BUCKET
 from engine_builds import ARGUMENTS, ONNX, STAND_INS, EngineStore
 from engine_job.job import run_job
 from engine_request.files import RECORD
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import run_request
 from fleet.engines.object_keys import JOBS
 from onnx_graphs import FLOAT, graph_bytes
@@ -71,7 +71,7 @@ def test_an_image_without_trtexec_is_unfit(
     monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin")
     request = store.request()
     assert store.compile(request) == 13
-    require_told(store, 13, PLACE)
+    require_told(store, 13, TRTEXEC_PATH)
 
 
 def test_another_model_than_the_lock_means_is_not_compiled(store: EngineStore) -> None:
@@ -115,13 +115,13 @@ def test_trtexec_is_killed_when_the_time_is_over(store: EngineStore, monkeypatch
 def test_a_request_that_is_not_there_is_refused(
     store: EngineStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_request(f"s3://{BUCKET}/nothing.json", Request.of, run_job) == 20
+    assert run_request(f"s3://{BUCKET}/nothing.json", ScriptRequest.of, run_job) == 20
     assert f"s3://{BUCKET}/nothing.json does not exist" in capsys.readouterr().err
 
 
 def test_a_model_that_is_not_there_is_refused(store: EngineStore) -> None:
     request = store.request()
     store.s3.delete_object(Bucket=BUCKET, Key=request.onnx)
-    assert run_request(store.address(request), Request.of, run_job) == 20
+    assert run_request(store.address(request), ScriptRequest.of, run_job) == 20
     assert "CopyObject" in store.json(request.failure)["message"]
     assert not store.has(JOBS)

@@ -10,7 +10,7 @@ from compile_engine import gpu
 from compile_engine.gpu import require_gpu
 from engine_builds import EngineStore
 from engine_request.problems import BuildError
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 
 ONE = "NVIDIA A10G, 550.163.01, 23028 MiB"
 
@@ -27,7 +27,7 @@ class NvidiaSmi:
             f'#!/bin/sh\ncase "$1" in *compute_cap*) {capability};; *) {script};; esac\n', encoding="utf-8"
         )
         self._file.chmod(0o755)
-        return require_gpu(Request.of(self._store.request().json().encode()))
+        return require_gpu(ScriptRequest.of(self._store.request().json().encode()))
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_what_is_no_utf_8_is_read_all_the_same(nvidia_smi: NvidiaSmi) -> None:
 
 
 def test_one_that_hangs_is_given_up(nvidia_smi: NvidiaSmi, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "PATIENCE", 0.1)
+    monkeypatch.setattr(gpu, "ANSWER_SECONDS", 0.1)
     with pytest.raises(BuildError, match="nvidia-smi does not answer within") as error:
         nvidia_smi.says("exec sleep 600")
     assert error.value.problem.exit_code == 10

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -18,11 +21,15 @@ from compile_engine.trtexec import load_command
 from compile_engine.trtexec_figures import read_figures
 from engine_builds import ARGUMENTS, JOB, EngineStore
 from engine_request.deadline import Deadline
+from engine_request.document import read_request
 from engine_request.host import job_folder
 from engine_request.problems import BuildError
-from engine_request.process import LONGEST, Ended, run
-from engine_request.request import Request
+from engine_request.process import MAX_LINE_CHARACTERS, ProcessResult, run
+from engine_request.request import EngineRequest as ScriptRequest
+from fleet.artifacts.engine_script import build_script
 from fleet.engines.request import EngineRequest
+from fleet.images.request import ImageRequest
+from fleet_folder import ROOT
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]
 
@@ -30,7 +37,7 @@ REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(
 @pytest.mark.parametrize("reason", REASONS, ids=lambda reason: reason["source"].rpartition("/")[2])
 def test_every_reason_explains_its_example(reason: dict[str, Any]) -> None:
     error = build_error(
-        Ended(1, ("&&&& RUNNING TensorRT.trtexec", *reason["example"], "[E] Engine set up failed"))
+        ProcessResult(1, ("&&&& RUNNING TensorRT.trtexec", *reason["example"], "[E] Engine set up failed"))
     )
     assert error.problem.name == reason["problem"]
     assert reason["source"].startswith("https://")
@@ -45,12 +52,12 @@ def test_every_reason_explains_its_example(reason: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_operators_are_named(lines: Sequence[str], operators: str) -> None:
-    assert build_error(Ended(1, lines)).message.startswith(f"TensorRT has no {operators}: ")
+    assert build_error(ProcessResult(1, lines)).message.startswith(f"TensorRT has no {operators}: ")
 
 
 def test_memory_that_a_tactic_lacked_is_no_reason_where_an_operator_is() -> None:
     lines = ["Skipping tactic 0 due to insufficient memory", *REASONS[4]["example"]]
-    assert build_error(Ended(1, lines)).problem.name == "unsupported operator"
+    assert build_error(ProcessResult(1, lines)).problem.name == "unsupported operator"
 
 
 def test_an_unknown_reason_is_told_by_the_first_error() -> None:
@@ -59,15 +66,15 @@ def test_an_unknown_reason_is_told_by_the_first_error() -> None:
         "[08/21/2026-10:00:00] [E] [TRT] odd",
         "[E] Engine set up failed",
     ]
-    error = build_error(Ended(1, lines))
+    error = build_error(ProcessResult(1, lines))
     assert error.message == "trtexec ended with exit code 1: odd"
-    assert load_error(Ended(-11, ())).message == "trtexec ended with signal 11: it says nothing"
+    assert load_error(ProcessResult(-11, ())).message == "trtexec ended with signal 11: it writes nothing"
 
 
 def test_a_line_without_an_end_does_not_fill_the_memory() -> None:
     ended = run(["sh", "-c", r"head -c 100000 /dev/zero | tr '\0' x; echo; printf '\377\n'"], Deadline(60))
     assert "".join(ended.lines) == "x" * 100_000 + "\N{REPLACEMENT CHARACTER}"
-    assert max(map(len, ended.lines)) == LONGEST
+    assert max(map(len, ended.lines)) == MAX_LINE_CHARACTERS
 
 
 def test_measures_are_those_of_the_summary() -> None:
@@ -108,8 +115,8 @@ def test_a_gpu_is_known_by_its_name_in_that_of_nvidia(
     assert require_gpu(request_of(store.request(gpu=gpu, compute_capability=capability))).driver == "999.0"
 
 
-def request_of(request: EngineRequest) -> Request:
-    return Request.of(request.json().encode())
+def request_of(request: EngineRequest) -> ScriptRequest:
+    return ScriptRequest.of(request.json().encode())
 
 
 @pytest.mark.parametrize(
@@ -127,7 +134,7 @@ def test_an_image_that_does_not_tell_its_version_is_unfit(
     store: EngineStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRT_VERSION")
-    with pytest.raises(BuildError, match="does not tell which TensorRT it has"):
+    with pytest.raises(BuildError, match="does not show which TensorRT it has"):
         require_tensorrt()
 
 
@@ -152,13 +159,21 @@ def test_a_plan_without_profiles_is_loaded_without_shapes() -> None:
 def test_the_script_reads_the_request_as_it_is_written(store: EngineStore) -> None:
     request = store.request(job=JOB)
     assert asdict(request_of(request)) == asdict(request)
-    assert {each.name for each in fields(Request)} == {each.name for each in fields(EngineRequest)}
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"job": {}, "arguments": [], "more": 1}'])
 def test_another_document_is_no_request(text: bytes) -> None:
     with pytest.raises(BuildError, match="the script cannot read this request"):
-        Request.of(text)
+        read_request(ScriptRequest.of, text)
+
+
+@pytest.mark.parametrize("kind", [EngineRequest, ImageRequest])
+def test_publisher_and_script_have_one_file_of_a_request(kind: type) -> None:
+    """Also in the uploaded script, to which `fleet` and its imports are unknown."""
+    file = Path(sys.modules[kind.__module__].__file__ or "")
+    assert file.resolve().relative_to(ROOT / "engine_build").name == "request.py"
+    script = ZipFile(BytesIO(build_script()[0]))
+    assert script.read(file.resolve().relative_to(ROOT / "engine_build").as_posix()) == file.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from engine_job.store import store_engine
 from engine_job.upload import upload_plan
 from engine_request.bucket import Bucket, TakenError
 from engine_request.file_digest import file_digest
-from engine_request.request import Request
+from engine_request.request import EngineRequest as ScriptRequest
 
 WHERE = {"Bucket": "b", "Key": "k", "UploadId": "u"}
 
@@ -54,7 +54,7 @@ def refused(stub: Stubber, status: int) -> None:
 def test_a_large_plan_goes_in_parts(
     store: EngineStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload, "PART", len(FIRST))
+    monkeypatch.setattr(upload, "PART_BYTES", len(FIRST))
     file = tmp_path / "large"
     file.write_bytes(FIRST + LAST)
     upload_plan(Bucket(store.s3, BUCKET), "large.plan", file, file_digest(file))
@@ -119,6 +119,8 @@ def test_a_build_that_another_one_overtakes_ends_with_the_other_ones_plan(store:
                 first.append((store.body(request.plan), store.body(request.manifest)))
             super().write(key, body, only_if_new=only_if_new)
 
-    store_engine(Request.of(request.json().encode()), Overtaken(store.s3, BUCKET), store.outputs, by="this")
+    store_engine(
+        ScriptRequest.of(request.json().encode()), Overtaken(store.s3, BUCKET), store.outputs, by="this"
+    )
     assert first == [(store.body(request.plan), store.body(request.manifest))]
     assert store.json(request.manifest)["by"] == "the other one"

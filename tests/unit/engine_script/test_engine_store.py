@@ -80,7 +80,7 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
         ({"plan": {"digest": f"sha256:{'0a' * 32}", "size": 1}}, "the plan is not the one of its record"),
         ({"tensorrt": "10\x1b[2J"}, "a text is missing, not printable or longer than 200 characters"),
         ({"build_seconds": "1"}, "a number is missing or not finite"),
-        ({"measured": {"<b>": 1}}, "more than 20 figures, or one with a malformed name"),
+        ({"figures": {"<b>": 1}}, "more than 20 figures, or one with a malformed name"),
         *(
             pytest.param(changes, message, marks=pytest.mark.nightly)
             for changes, message in (
@@ -95,10 +95,10 @@ def test_a_plan_that_somebody_put_there_by_hand_is_refused(store: EngineStore) -
                 ({"build_seconds": float("inf")}, "a number is missing or not finite"),
                 ({"build_seconds": 10**400}, "no valid record"),
                 (
-                    {"measured": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},
+                    {"figures": {f"a{each}": 1 for each in range(MAX_FIGURES + 1)}},
                     "more than 20 figures, or one with a malformed name",
                 ),
-                ({"measured": [1]}, "no valid record"),
+                ({"figures": [1]}, "no valid record"),
                 ({"started": None}, "a text is missing, not printable or longer than 200 characters"),
             )
         ),

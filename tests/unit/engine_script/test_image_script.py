@@ -67,7 +67,7 @@ def test_a_name_that_is_no_text_is_left_out(machine: Machine) -> None:
 def test_an_image_with_more_paths_than_a_record_may_have_is_unfit(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("image_build.docker.MOST_PATHS", 2)
+    monkeypatch.setattr("image_build.docker.MAX_PATHS", 2)
     machine.export(*(f"usr/lib/{name}.dist-info" for name in "aabb"))
     assert len(machine.docker().paths("image", [r"usr/lib/[^/]+\.dist-info"])) == 2
     machine.export(*(f"usr/lib/{name}.dist-info" for name in "abc"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 
-from endpoint_check.check import LONGEST
+from endpoint_check.check import MAX_CALL_SECONDS
 from endpoint_check.errors import CheckError
 from sampled_endpoint import SampledEndpoint, model_error, refusal, sample, unknown_output
 
@@ -38,7 +38,9 @@ class TestConfiguration:
     def test_without_samples_the_endpoint_is_in_service_with_its_new_configuration(self) -> None:
         done = SampledEndpoint(config="NEW").checked()
         assert done["IsComplete"] is True
-        assert done["Data"]["Did"].startswith("Endpoint doubles is in service with new; targets loaded: 0")
+        assert done["Data"]["Summary"].startswith(
+            "Endpoint doubles is in service with new; targets loaded: 0"
+        )
 
     @pytest.mark.parametrize("status", ["Creating", "Updating", "SystemUpdating", "RollingBack"])
     def test_what_is_under_way_is_waited_for(self, status: str) -> None:
@@ -78,13 +80,13 @@ class TestWhatIsNotChecked:
         endpoint = SampledEndpoint(status=status)
         begun = endpoint.begun(endpoint.event(kind="Delete"))
         assert begun["PhysicalResourceId"] == "mine"
-        assert begun["Data"]["Did"] == "Nothing to do: the check is deleted."
+        assert begun["Data"]["Summary"] == "Nothing to do: the check is deleted."
         assert endpoint.looked(begun) == {"IsComplete": True}
 
     def test_an_update_of_a_stack_that_rolls_back_succeeds_and_says_so(self) -> None:
         endpoint = SampledEndpoint(status="Failed", stack="UPDATE_ROLLBACK_IN_PROGRESS")
         begun = endpoint.begun(endpoint.event(sample(DOUBLE)))
-        assert begun["Data"]["Did"] == "Nothing is checked, because the stack rolls back."
+        assert begun["Data"]["Summary"] == "Nothing is checked, because the stack rolls back."
         assert endpoint.looked(begun) == {"IsComplete": True}
         assert endpoint.calls == []
 
@@ -142,13 +144,13 @@ class TestWhatPasses:
         for service in ("sagemaker", "sagemaker-runtime"):
             config: Any = endpoint.configs[service]
             assert (config.read_timeout, config.retries["total_max_attempts"]) == (70, 1)
-            assert config.connect_timeout + config.read_timeout < LONGEST
+            assert config.connect_timeout + config.read_timeout < MAX_CALL_SECONDS
 
 
 class TestSamples:
     def test_the_right_answer_passes(self) -> None:
         endpoint = SampledEndpoint(invoke=raising())
-        assert "samples passed: 1" in endpoint.checked(sample(DOUBLE))["Data"]["Did"]
+        assert "samples passed: 1" in endpoint.checked(sample(DOUBLE))["Data"]["Summary"]
         assert "TargetModel" not in endpoint.calls[0]
 
     def test_a_wrong_number_fails_at_once_with_place_numbers_tolerance_and_remedy(self) -> None:
@@ -235,7 +237,7 @@ class TestWarming:
         endpoint = SampledEndpoint(
             invoke=lambda target: unknown_output(target) if target == "a.tar.gz" else {}
         )
-        assert "targets loaded: 1" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Did"]
+        assert "targets loaded: 1" in endpoint.checked(sample(), Warm=["a.tar.gz"])["Data"]["Summary"]
         first, second = endpoint.calls
         assert (first["TargetModel"], first["Body"][:13]) == ("a.tar.gz", b'{"inputs": []')
         assert "TargetModel" not in second

@@ -11,7 +11,7 @@ import pytest
 
 from endpoint_check.answer import AnswerError, outputs_of
 from endpoint_check.compare import difference
-from endpoint_check.datatypes import packed, unpacked
+from endpoint_check.datatypes import pack, unpack
 from endpoint_check.sample import BINARY, Sample
 from fleet_client import codec
 from sampled_endpoint import answer
@@ -45,15 +45,15 @@ def wrong(wanted: dict[str, Any], got: Any, datatype: str | None = None) -> str 
 @pytest.mark.parametrize(("datatype", "dtype", "values"), NUMBERS)
 def test_numbers_are_sent_and_read_as_numpy_has_them(datatype: str, dtype: str, values: list[Any]) -> None:
     array = np.array(values, dtype)
-    assert packed(datatype, values) == array.tobytes()
-    assert list(unpacked(datatype, array.tobytes())) == array.tolist()
+    assert pack(datatype, values) == array.tobytes()
+    assert list(unpack(datatype, array.tobytes())) == array.tolist()
     got = sent(datatype=datatype, shape=[1, 2], data=[values])["x"]
     assert (got.dtype, got.tolist()) == (array.dtype, [array.tolist()])
 
 
 def test_bf16_is_the_nearest_and_not_what_is_left_when_half_is_cut_off() -> None:
     values = [1.0, 1.00390625, 1.01171875, 3.3895313892515355e38, NAN, INF, -INF]
-    read = list(unpacked("BF16", packed("BF16", values)))
+    read = list(unpack("BF16", pack("BF16", values)))
     assert read[:4] == [1.0, 1.0, 1.015625, 3.3895313892515355e38]
     assert str(read[4:]) == "[nan, inf, -inf]"
 

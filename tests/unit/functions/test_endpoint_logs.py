@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from endpoint_logs.handler import LogsError, handler
-from endpoint_logs.retried import SECONDS
+from endpoint_logs.retry import PAUSE_SECONDS
 from fleet_emulator.server import EmbeddedAws
 from guarded_endpoint import StackIds
 from running_aws import running_aws
@@ -71,7 +71,7 @@ class Owner:
         return handler(event, None, self.clients, {})
 
     def did(self, kind: str, old: dict[str, Any] | None = None, **properties: Any) -> str:
-        return str(self.ask(kind, old, **properties)["Data"]["Did"])
+        return str(self.ask(kind, old, **properties)["Data"]["Summary"])
 
     def found(self) -> dict[str, Any]:
         (group,) = self.logs.describe_log_groups(logGroupNamePrefix=self.group)["logGroups"]
@@ -175,7 +175,7 @@ def test_two_groups_that_are_busy_at_every_call_are_waited_for_as_long_as_the_fu
     groups = [owner.group, f"{owner.group}-metrics"]
     owner.ask("Update", {"Tags": {"old": "x"}}, KmsKey=KEY, LogGroups=groups)
     assert [each for each in owner.refused.values() if each] == []
-    assert sum(pauses) == len(groups) * len(calls) * sum(SECONDS)
+    assert sum(pauses) == len(groups) * len(calls) * sum(PAUSE_SECONDS)
 
 
 @pytest.mark.parametrize("operation", ["CreateLogGroup", "PutRetentionPolicy", "TagResource"])

@@ -8,8 +8,8 @@ from scaling_guard import variant
 
 
 def test_the_guard_waits_while_sagemaker_refuses_changes() -> None:
-    assert set(describe.STATUSES_IN_PROGRESS) == variant.UNDER_WAY
+    assert set(describe.STATUSES_IN_PROGRESS) == variant.TRANSITION_STATUSES
 
 
 def test_the_check_waits_while_an_endpoint_changes_and_stays() -> None:
-    assert set(describe.UNDER_WAY) == endpoint.UNDER_WAY
+    assert set(describe.UNDER_WAY) == endpoint.TRANSITION_STATUSES

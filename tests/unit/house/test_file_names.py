@@ -1,11 +1,16 @@
 """No participle and no adverb names a Python file or its package; docs/style.md explains why.
 
+In the sources that AWS runs, none names a function, class, variable or constant either, and no pronoun does.
+
 The last word of a name counts: `failed_rollback` ends with its noun, `invoke_refused` does not.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import pytest
@@ -38,16 +43,16 @@ ADVERBS = _words(
     soon still then there thus together too twice very well
     """
 )
-DEPLOYED = frozenset(
-    [
-        "lambda/endpoint_check/passing.py",
-        "lambda/endpoint_logs/retried.py",
-        "lambda/scaling_guard/registered.py",
-        "lambda/scaling_guard/retried.py",
-        "lambda/scaling_guard/saved.py",
-    ]
+PRONOUNS = _words(
+    """
+    all any both each either everything how it neither none nothing one other others some somebody something
+    that them they this what when where which who why
+    """
 )
-"""Sources that are deployed as they are: a new name alone would deploy the functions of every account again."""
+DEPLOYED = ("engine_build", "lambda")
+"""Sources that run in the accounts of users, so that each later name would deploy them again."""
+QUESTIONS = ("can", "has", "is", "may", "needs")
+"""Beginnings of the names of booleans, which may end with a participle."""
 MODES = frozenset(["containers/shared"])
 """Folders that are named as a mode of endpoints."""
 
@@ -80,8 +85,58 @@ def test_a_participle_or_an_adverb_is_not(name: str) -> None:
 
 
 def test_no_participle_or_adverb_names_a_file_or_a_package() -> None:
-    assert sorted(refused_paths() - DEPLOYED - MODES) == [], "end the name with a noun (docs/style.md)"
+    assert sorted(refused_paths() - MODES) == [], "end the name with a noun (docs/style.md)"
 
 
-def test_what_was_renamed_has_left_the_list() -> None:
-    assert sorted(DEPLOYED - refused_paths()) == [], "delete these from DEPLOYED"
+def bound_names(source: str) -> Iterator[tuple[int, str]]:
+    """Line and name of each function, class, parameter, variable and attribute that Python source defines."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+
+
+def refused_names(source: str) -> list[tuple[int, str]]:
+    """The bound names that end with a participle, an adverb or a pronoun."""
+    found = []
+    for line, name in bound_names(source):
+        words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)]
+        if words and words[0] not in QUESTIONS and (is_refused(words[-1]) or words[-1] in PRONOUNS):
+            found.append((line, name))
+    return found
+
+
+@pytest.mark.parametrize("folder", DEPLOYED)
+def test_no_participle_adverb_or_pronoun_names_anything_that_aws_runs(folder: str) -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {name}"
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for line, name in refused_names(file.read_text())
+    ]
+    assert found == [], "end the name with a noun, or begin it with a verb (docs/style.md)"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def _told(): ...",
+        "class Saved: ...",
+        "for each in x: ...",
+        "self._kept = 1",
+        "lambda found: 1",
+        "now = 1",
+    ],
+)
+def test_a_participle_adverb_or_pronoun_is_found_in_source(source: str) -> None:
+    assert refused_names(source)
+
+
+@pytest.mark.parametrize(
+    "source", ["is_suspended = 1", "def load_lock(): ...", "found.told()", "MAX_BYTES = 1"]
+)
+def test_a_noun_a_verb_and_a_question_are_names(source: str) -> None:
+    assert refused_names(source) == []

@@ -26,27 +26,29 @@ def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
 
 
 RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
-PACKAGES = ["benchmarks", "constructs", "containers", "emulator", "fleet", "fleet_client", "stacks"]
-"""Folders whose Python files are searched. Not `engine_build` and `lambda`: their bytes are deployed, so that a better
-word alone would deploy the functions of every account again."""
-_TEMPLATE = "in every template: another text would update the stacks of every account"
+PACKAGES = [
+    "benchmarks",
+    "constructs",
+    "containers",
+    "emulator",
+    "engine_build",
+    "fleet",
+    "fleet_client",
+    "lambda",
+    "stacks",
+]
+"""Folders whose Python files are searched."""
 QUOTED = {
     "Please check your file, then try to upload again.": "Lambda, CreateFunction with a file that is not an archive",
     "Please make sure the input tensor names are correct.": "trtexec, sampleEngines.cpp",
     "got {}, please rebuild.": "TensorRT, deserialization of an engine of another version",
     "Please ensure that there is an object located at the URL": "SageMaker, data of a model that S3 does not have",
-    "it wakes nobody": _TEMPLATE,
-    "All that serves goes on;": _TEMPLATE,
-    "Without data it is neither well nor ringing.": _TEMPLATE,
-    "(?<said>": _TEMPLATE,
-    "coalesce(said,": _TEMPLATE,
-    "it says what this environment runs.": "the first line of every lock: another text would change all of them",
     "Please use AWS Service Quotas to request an": "SageMaker, ResourceLimitExceeded of CreateEndpoint",
     "Please provide all required input(s).": "Triton, infer_request.cc",
     "with sequence batching scheduler. Please disable the response cache.": "Triton, model_config_utils.cc",
     "with 'decoupled' transaction policy. Please disable the response cache.": "Triton, model_config_utils.cc",
 }
-"""Phrases that stay, exact, each with the program that words it so or another reason; `{}` is a value or code."""
+"""Phrases of other programs, exact, each with the program; `{}` is a value or code."""
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+) \|$", re.MULTILINE)
 
 

@@ -48,8 +48,7 @@ def test_it_has_the_keys_of_profiles_and_folders(folder: FleetFolder) -> None:
     )
     assert promoted(folder) == (
         "# yaml-language-server: $schema=../../model_specs/endpoint.schema.json\n"
-        "# Written by `fleet promote`: the spec that was tested, with its profiles and folders. Reviewed, not"
-        " edited.\n"
+        "# Written by `fleet promote`: review it, do not edit it. The tested spec with its profiles and folders.\n"
         "endpoint: sentences\n"
         "profile: [base, gpu]\n"
         "owner: {team: search}\n"

@@ -1,4 +1,4 @@
-"""Calls that AWS refuses for a moment, as somebody else changes the same."""
+"""Repeats calls that AWS refuses for a moment, while another client changes the same resource."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-SECONDS = (1, 2, 4, 8)
-"""The pauses before each further try; boto3 does not repeat these calls by itself."""
-
-
+PAUSE_SECONDS = (1, 2, 4, 8)
+"""The pauses before each further attempt; boto3 does not repeat these calls."""
 _FINAL = ("AccessDenied", "AccessDeniedException", "ValidationException")
 
 
 def is_final(error: Exception) -> bool:
-    """Whether AWS gives this answer again until somebody changes a permission, or what is asked."""
+    """Whether AWS repeats this answer until somebody changes a permission or the request."""
     return isinstance(error, ClientError) and is_error(error, *_FINAL)
 
 
@@ -25,17 +23,17 @@ def is_error(error: ClientError, *codes: str) -> bool:
     return error.response["Error"]["Code"] in codes
 
 
-def retried(call: Callable[..., Any], *passing: str, **arguments: Any) -> None:
-    """Call, again and again while the error is ConcurrentUpdateException or one of `passing`.
+def retry(call: Callable[..., Any], *codes: str, **arguments: Any) -> None:
+    """Call, and repeat the call while the error is ConcurrentUpdateException or one of `codes`.
 
     Raises:
         ClientError: any other error, or the last one.
     """
-    for seconds in SECONDS:
+    for seconds in PAUSE_SECONDS:
         try:
             call(**arguments)
         except ClientError as error:
-            if not is_error(error, "ConcurrentUpdateException", *passing):
+            if not is_error(error, "ConcurrentUpdateException", *codes):
                 raise
             time.sleep(seconds)
         else:

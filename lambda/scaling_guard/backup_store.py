@@ -1,4 +1,4 @@
-"""The scaling of a variant that was taken aside, in S3."""
+"""Stores a variant's scaling in S3 while the guard has suspended it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .variant import Variant
 
 
 class _StoredObject:
-    """One object in S3, which has no older version of what is put."""
+    """One object in S3, replaced as a whole."""
 
     def __init__(self, s3: Any, bucket: str, key: str) -> None:
         self._s3, self._place = s3, {"Bucket": bucket, "Key": key}
@@ -26,20 +26,20 @@ class _StoredObject:
         self._s3.put_object(**self._place, Body=content, ContentType=content_type)
 
     def delete(self) -> bool:
-        """Delete it if it exists; whether it did."""
+        """Delete it; False if it does not exist."""
         if not self._exists():
             return False
         self._s3.delete_object(**self._place)
         return True
 
     def _exists(self) -> bool:
-        """Asked by listing: GetObject of an absent key is "access denied" to who may not list all keys."""
+        """List the key: GetObject of an absent one is "access denied" without permission to list all keys."""
         bucket, key = self._place["Bucket"], self._place["Key"]
-        found = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
-        return any(each["Key"] == key for each in found.get("Contents", []))
+        page = self._s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1)
+        return any(entry["Key"] == key for entry in page.get("Contents", []))
 
 
-class Saved:
+class BackupStore:
     """The scaling in s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.json."""
 
     def __init__(self, s3: Any, bucket: str, variant: Variant) -> None:
@@ -58,14 +58,14 @@ class Saved:
         self._object.write(scaling.to_json().encode(), "application/json")
         print(f"Saved in {self}: {scaling}")
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Delete the scaling that is saved, if one is."""
         if self._object.delete():
             print(f"Deleted {self}")
 
 
 class Looks:
-    """How often a deletion has looked since the endpoint was gone: s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.looks.
+    """The looks of a deletion since the endpoint was gone: s3://BUCKET/scaling-guard/ENDPOINT/VARIANT.looks.
 
     The framework calls each look with the same event; counted looks need no clock.
     """
@@ -74,11 +74,11 @@ class Looks:
         self._object = _StoredObject(s3, bucket, f"scaling-guard/{variant.endpoint}/{variant.name}.looks")
 
     def count(self) -> int:
-        """How many there are with this one."""
+        """Count this look; the number of looks with it."""
         count = 1 + int(self._object.read() or 0)
         self._object.write(str(count).encode(), "text/plain")
         return count
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Delete the count."""
         self._object.delete()

@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from .retried import is_error, retried
+from .retry import is_error, retry
 from .scaling import Arguments, Scaling
 from .variant import Variant
 
@@ -19,45 +19,47 @@ _DESCRIBE = {
 _IN_PROGRESS = ("Pending", "InProgress")
 """Source: Application Auto Scaling API reference, ScalingActivity, StatusCode."""
 _MAX_ACTIVITIES = 10
-"""How many of the newest are looked at: a variant has one in progress at a time."""
+"""The newest are enough: a variant has one in progress at a time."""
 
 
-def registered(autoscaling: Any, variant: Variant) -> Scaling | None:
+def read_scaling(autoscaling: Any, variant: Variant) -> Scaling | None:
     """The variant's scaling as it is now, or None."""
     name = resource_id(variant)
-    targets = _described(autoscaling, "ScalableTargets", ResourceIds=[name])
+    targets = _describe_pages(autoscaling, "ScalableTargets", ResourceIds=[name])
     if not targets:
         return None
-    policies = _described(autoscaling, "ScalingPolicies", ResourceId=name)
-    actions = _described(autoscaling, "ScheduledActions", ResourceId=name)
-    # The role is service-linked: Application Auto Scaling finds it without being told.
-    target = _taken_by(autoscaling, "RegisterScalableTarget", targets[0], without="RoleARN")
+    policies = _describe_pages(autoscaling, "ScalingPolicies", ResourceId=name)
+    actions = _describe_pages(autoscaling, "ScheduledActions", ResourceId=name)
+    # The role is service-linked: Application Auto Scaling finds it itself.
+    target = _call_arguments(autoscaling, "RegisterScalableTarget", targets[0], exclusion="RoleARN")
     tags = _tags(autoscaling, targets[0])
     return Scaling(
         target={**target, **({"Tags": tags} if tags else {})},
-        policies={each["PolicyName"]: _taken_by(autoscaling, "PutScalingPolicy", each) for each in policies},
+        policies={
+            entry["PolicyName"]: _call_arguments(autoscaling, "PutScalingPolicy", entry) for entry in policies
+        },
         actions={
-            each["ScheduledActionName"]: _taken_by(autoscaling, "PutScheduledAction", each)
-            for each in actions
+            entry["ScheduledActionName"]: _call_arguments(autoscaling, "PutScheduledAction", entry)
+            for entry in actions
         },
     )
 
 
 def register(autoscaling: Any, variant: Variant, target: Arguments) -> None:
     """Register a variant that is not registered; only such a call may have tags."""
-    retried(autoscaling.register_scalable_target, **target)
+    retry(autoscaling.register_scalable_target, **target)
     print(f"Registered {resource_id(variant)}")
 
 
 def suspend(autoscaling: Any, variant: Variant, state: Arguments) -> None:
     """Give a registered variant this SuspendedState; an activity in progress is not affected by it."""
-    retried(
+    retry(
         autoscaling.register_scalable_target,
         ResourceId=resource_id(variant),
         **DIMENSION,
         SuspendedState=state,
     )
-    print(f"Set what is suspended of {resource_id(variant)}: {state}")
+    print(f"Set SuspendedState of {resource_id(variant)}: {state}")
 
 
 def deregister(autoscaling: Any, variant: Variant) -> None:
@@ -90,17 +92,17 @@ def resource_id(variant: Variant) -> str:
 
 def _delete(call: Any, variant: Variant, **name: str) -> None:
     try:
-        retried(call, ResourceId=resource_id(variant), **DIMENSION, **name)
+        retry(call, ResourceId=resource_id(variant), **DIMENSION, **name)
     except ClientError as error:
         # An answer was lost, and the call that boto3 repeated finds nothing.
         if not is_error(error, "ObjectNotFoundException"):
             raise
 
 
-def _described(autoscaling: Any, kind: str, **filters: Any) -> list[Arguments]:
+def _describe_pages(autoscaling: Any, kind: str, **filters: Any) -> list[Arguments]:
     """Everything of a kind, from all pages."""
     pages = autoscaling.get_paginator(_DESCRIBE[kind]).paginate(**DIMENSION, **filters)
-    return [each for page in pages for each in page[kind]]
+    return [entry for page in pages for entry in page[kind]]
 
 
 def _tags(autoscaling: Any, target: Arguments) -> dict[str, str]:
@@ -114,7 +116,9 @@ def _tags(autoscaling: Any, target: Arguments) -> dict[str, str]:
     return {key: value for key, value in tags.items() if not key.lower().startswith("aws:")}
 
 
-def _taken_by(autoscaling: Any, operation: str, described: Arguments, *, without: str = "") -> Arguments:
-    """The description without its read-only members: those that the call which makes it does not take."""
-    taken = autoscaling.meta.service_model.operation_model(operation).input_shape.members
-    return {name: value for name, value in described.items() if name in taken and name != without}
+def _call_arguments(
+    autoscaling: Any, operation: str, description: Arguments, *, exclusion: str = ""
+) -> Arguments:
+    """The description without its read-only members: those that its call does not accept."""
+    members = autoscaling.meta.service_model.operation_model(operation).input_shape.members
+    return {name: value for name, value in description.items() if name in members and name != exclusion}

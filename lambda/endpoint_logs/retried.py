@@ -1,1 +1,0 @@
-../scaling_guard/retried.py
