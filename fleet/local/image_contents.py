@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.images.python_packages import pinned_requirements
-from fleet.local.images.reference import release_of
 from fleet.local.triton.runtime import RELEASE
 from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet.spec.image_name import image_name
 from fleet.spec.project import Project, open_project
 from fleet_emulator.hosting import DeployedEndpoint
+from fleet_emulator.stand_ins.docker.python_packages import pinned_requirements
+from fleet_emulator.stand_ins.docker.reference import release_of
 
 MODE_PACKAGES = "PACKAGES"
 """The argument of containers/shared/Dockerfile with the lines of a requirements file."""

@@ -11,12 +11,12 @@ from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.image_limit import image_limit
-from fleet.local.packages import PACKAGES, Find, missing_package
 from fleet.local.triton.shared_container import missing_program
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
+from fleet_emulator.stand_ins.triton.packages import PACKAGES, Find, missing_package
 
 CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 

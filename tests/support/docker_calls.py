@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fleet.local.images.docker import Docker
-from fleet.local.images.store import STORE
+from fleet_emulator.stand_ins.docker.docker import Docker
+from fleet_emulator.stand_ins.docker.store import STORE
 
 TRITON = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 TAG = "detector:1"

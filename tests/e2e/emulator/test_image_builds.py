@@ -82,7 +82,7 @@ def test_each_build_has_images_of_its_own(builds: Builds) -> None:
 def test_another_build_has_no_stand_in_of_docker(builds: Builds) -> None:
     project = builds.project(
         "plain",
-        commands("case $(command -v docker) in */fleet/local/*) exit 1;; esac"),
+        commands("case $(command -v docker) in */stand_ins/*) exit 1;; esac"),
         Environment=environment(privileged=False),
     )
     assert builds.ended(builds.start(project))["buildStatus"] == "SUCCEEDED"

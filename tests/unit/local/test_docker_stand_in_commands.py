@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from docker_calls import TAG, TRITON, DockerCalls
-from fleet.local.engines.calls import CALLS
-from fleet.local.images.store import STORE
-from fleet_emulator.product import IMAGE_STAND_INS
+from fleet_emulator.stand_ins import folders
+from fleet_emulator.stand_ins.docker.store import STORE
+from fleet_emulator.stand_ins.engines.calls import CALLS
 from fleet_folder import ROOT
 
 
@@ -99,7 +99,7 @@ def test_the_command_is_a_program_whose_calls_are_recorded(tmp_path: Path) -> No
         STORE: str(tmp_path),
         CALLS: str(tmp_path / "calls"),
     }
-    command = [sys.executable, str(IMAGE_STAND_INS / "docker"), "version", "--format", "{{.Client.Version}}"]
+    command = [sys.executable, str(folders.DOCKER / "docker"), "version", "--format", "{{.Client.Version}}"]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
     assert done.stdout == "0.0.0-stand-in\n"
     assert json.loads((tmp_path / "calls").read_text()) == ["docker", *command[2:]]
