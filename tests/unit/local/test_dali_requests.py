@@ -17,7 +17,8 @@ from real_dali import encoded, scene
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = Operator(name="decoders__Image", inputs=("IN",), outputs=("OUT",), arguments={}, argument_inputs=())
 MODULES = [
-    "fleet_emulator.stand_ins.triton." + name for name in ("backends.dali.model", "stand_in_instance", "config_tensors")
+    "fleet_emulator.stand_ins.triton." + name
+    for name in ("backends.dali.model", "stand_in_instance", "config_tensors")
 ]
 
 

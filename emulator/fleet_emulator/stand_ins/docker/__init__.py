@@ -1,1 +1,1 @@
-"""A stand-in for docker, marked as such in every line: it assembles images, and runs nothing of them."""
+"""A stand-in for docker: what the build of an image calls of it. It assembles images, and runs nothing."""

@@ -1,4 +1,4 @@
-"""The calls of docker that the stand-in has, with docker's own options, of which some change nothing here."""
+"""The calls that the stand-in takes: those of the build script, engine_build/image_build/docker.py."""
 
 from __future__ import annotations
 
@@ -9,97 +9,46 @@ from typing import NoReturn
 from fleet.spec.image import PLATFORM
 from fleet_emulator.stand_ins.docker.output import REFUSED, DockerError
 
-OUTPUT = "type=docker"
-COMMANDS = (
-    "build, buildx build, create, export, image inspect, info, inspect, login, logout, pull, push, rm, run,"
-    " tag, version"
-)
-
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise DockerError(f"{self.prog}: {message}", code=REFUSED)
+        raise DockerError(f"{self.prog}: the stand-in does not take this call: {message}", code=REFUSED)
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """The call, with `command` as its name.
 
     Raises:
-        DockerError: the stand-in has no such command, or it has no such option.
+        DockerError: the stand-in does not have the command, an option or a value of it.
     """
-    name = arguments[0] if arguments else ""
-    if name in ("buildx", "image"):
-        name, arguments = " ".join(arguments[:2]), arguments[1:]
-    if name not in COMMANDS.split(", "):
-        raise DockerError(f"the stand-in does not have the command {name!r}; it has {COMMANDS}")
-    return _read(name.rpartition(" ")[2], arguments[1:])
+    parser = _Parser(prog="docker", add_help=False, allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(name: str, *operands: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, add_help=False, allow_abbrev=False)
+        for operand in operands:
+            added.add_argument(operand)
+        return added
+
+    login = command("login", "registry")
+    login.add_argument("--username", required=True)
+    login.add_argument("--password-stdin", action="store_true", required=True)
+    _declare_build(command("build", "context"))
+    command("image").add_argument("action", choices=["inspect"])
+    commands.choices["image"].add_argument("name")
+    command("push", "name")
+    command("create", "name", "program")
+    command("export", "container")
+    command("rm", "container")
+    return parser.parse_args(arguments)
 
 
-def _read(name: str, arguments: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(prog=f"docker {name}", add_help=False, allow_abbrev=False)
-    parser.set_defaults(command=name)
-    _declare(name, parser)
-    read = parser.parse_args(arguments)
-    platform = getattr(read, "platform", PLATFORM)
-    if platform != PLATFORM:
-        raise DockerError(f"docker {name}: the stand-in has the platform {PLATFORM} alone, not {platform}")
-    return read
-
-
-def _declare(name: str, parser: argparse.ArgumentParser) -> None:
-    match name:
-        case "version" | "info":
-            parser.add_argument("-f", "--format", default="")
-        case "login":
-            parser.add_argument("-u", "--username", default="")
-            parser.add_argument("--password-stdin", action="store_true")
-            parser.add_argument("registry")
-        case "logout" | "push":
-            parser.add_argument("name")
-        case "build":
-            _declare_build(parser)
-        case "inspect":
-            parser.add_argument("-f", "--format", default="")
-            parser.add_argument("names", nargs="+")
-        case "pull":
-            parser.add_argument("--platform", default=PLATFORM)
-            parser.add_argument("-q", "--quiet", action="store_true")
-            parser.add_argument("name")
-        case "tag":
-            parser.add_argument("name")
-            parser.add_argument("target")
-        case "create" | "run":
-            _declare_run(parser)
-        case "export":
-            parser.add_argument("-o", "--output", default="")
-            parser.add_argument("container")
-        case "rm":
-            parser.add_argument("-f", "--force", "-v", "--volumes", action="store_true")
-            parser.add_argument("containers", nargs="+")
-
-
-def _declare_build(parser: argparse.ArgumentParser) -> None:
-    for flag in ("--pull", "--no-cache", "--rm"):
-        parser.add_argument(flag, action="store_true")
-    for option in ("--progress", "--provenance", "--sbom", "--network"):
-        parser.add_argument(option)
-    parser.add_argument("--platform", default=PLATFORM)
-    parser.add_argument("--build-arg", action="append", default=[])
-    parser.add_argument("--label", action="append", default=[])
-    parser.add_argument("-t", "--tag", action="append", default=[])
-    parser.add_argument("-f", "--file", default="")
-    parser.add_argument("--target", default="")
-    parser.add_argument("--iidfile", default="")
-    parser.add_argument("-q", "--quiet", action="store_true")
-    parser.add_argument("-o", "--output", choices=["", OUTPUT], default="")
-    parser.add_argument("--load", action="store_true")
-    parser.add_argument("context")
-
-
-def _declare_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rm", action="store_true")
-    parser.add_argument("--network")
-    parser.add_argument("--platform", default=PLATFORM)
-    parser.add_argument("--entrypoint", default="")
-    parser.add_argument("name")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+def _declare_build(build: argparse.ArgumentParser) -> None:
+    build.add_argument("--tag", required=True)
+    build.add_argument("--build-arg", action="append", default=[])
+    # The one type of manifest that the stand-in writes is not the default of docker.
+    build.add_argument("--output", choices=["type=docker"], required=True)
+    build.add_argument("--provenance", choices=["false"], required=True)
+    build.add_argument("--platform", choices=[PLATFORM], required=True)
+    build.add_argument("--progress", choices=["plain"])
+    build.add_argument("--pull", action="store_true")

@@ -2,48 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from fleet.catalog.backends import backends
-from fleet.catalog.images import Release, release, releases, removed_backends
+from fleet.catalog.images import (
+    TRITON_REPOSITORY,
+    Release,
+    release,
+    release_of_tag,
+    releases,
+    removed_backends,
+)
 from fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
-from fleet.spec.image_name import ImageName
-from fleet_emulator.stand_ins.docker.file_tree import EMPTY_FILE, FOLDER, FileTree, Node, NodeKind
-from fleet_emulator.stand_ins.docker.image import CREATED, Image, assembled_image
-from fleet_emulator.stand_ins.docker.output import NAME, DockerError
-from fleet_emulator.stand_ins.docker.reference import ReleaseTag
-from fleet_emulator.stand_ins.docker.store import ImageStore
+from fleet.spec.image_name import image_name
+from fleet_emulator.stand_ins.docker.files import ImageFile, ImageFiles
+from fleet_emulator.stand_ins.docker.output import DockerError
 
 NOTE = "a stand-in of the release's image: the catalog's facts of it, and empty files"
 ENTRYPOINT = "/opt/nvidia/nvidia_entrypoint.sh"
 """triton-inference-server/server, build.py, of all images; as are the variables, labels and paths below."""
-_PROGRAM = Node(kind=NodeKind.FILE, mode=0o755)
-_LABELS = {
-    BIND_LABEL: "true",
-    MULTI_MODEL_LABEL: "true",
-}
+_LABELS = {BIND_LABEL: "true", MULTI_MODEL_LABEL: "true"}
 _PATH = "/opt/tritonserver/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_REPOSITORY = re.compile(
+    rf"nvcr\.io/nvidia/tritonserver|\d{{12}}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/{TRITON_REPOSITORY}"
+)
+_PROGRAM, _EMPTY = ImageFile(mode=0o755), ImageFile()
 
 
-def release_image(reference: ImageName, tag: ReleaseTag, store: ImageStore) -> Image:
-    """The stand-in of a release's image.
+def base_image(name: str) -> tuple[dict[str, Any], ImageFiles, str]:
+    """The settings, the files and the Python of a release's image.
 
     Raises:
-        DockerError: the catalog does not have the release.
+        DockerError: the image is not one of a release that the catalog has.
     """
-    if tag.release not in releases():
+    reference = image_name(name)
+    tag = release_of_tag(reference.tag) if reference else None
+    if reference is None or tag is None or not _REPOSITORY.fullmatch(reference.place):
         raise DockerError(
-            f"{reference}: the catalog has no facts of release {tag.release}, so there is no stand-in of it;"
-            f" write one of {', '.join(releases())}"
+            f"the stand-in has the images of Triton's releases by their tags alone, not {name!r}"
         )
-    facts = release(tag.release)
-    config = {
-        "Env": [f"{name}={value}" for name, value in _variables(facts, gpu=tag.gpu).items()],
+    version, gpu = tag
+    if version not in releases():
+        raise DockerError(
+            f"the catalog has no facts of release {version}; write one of {', '.join(releases())}"
+        )
+    facts = release(version)
+    settings = {
+        "Env": [f"{key}={value}" for key, value in _variables(facts, gpu=gpu).items()],
         "Entrypoint": [ENTRYPOINT],
         "WorkingDir": "/opt/tritonserver",
-        "Labels": _LABELS,
+        "Labels": dict(_LABELS),
     }
-    layer = store.add_layer(_files(facts, gpu=tag.gpu))
-    history = [{"created": CREATED, "created_by": f"{NAME}: {NOTE}"}]
-    return assembled_image(config, [layer], history)
+    return settings, _files(facts, gpu=gpu), facts.python
 
 
 def _variables(facts: Release, *, gpu: bool) -> dict[str, str]:
@@ -55,20 +66,18 @@ def _variables(facts: Release, *, gpu: bool) -> dict[str, str]:
     return {"PATH": _PATH, **versions}
 
 
-def _files(facts: Release, *, gpu: bool) -> FileTree:
-    tree = FileTree()
+def _files(facts: Release, *, gpu: bool) -> ImageFiles:
+    files = ImageFiles()
     for program in (ENTRYPOINT, "/usr/bin/serve", "/opt/tritonserver/bin/tritonserver", "/usr/bin/python3"):
-        tree.put(program.lstrip("/"), _PROGRAM)
-    tree.put(f"usr/bin/python{facts.python}", _PROGRAM)
-    tree.put(f"usr/lib/python{facts.python}/os.py", EMPTY_FILE)
-    tree.put(f"usr/local/lib/python{facts.python}/dist-packages", FOLDER)
-    gone = removed_backends(facts.name)
-    for backend in {each.backend for each in backends().values()} - gone.keys():
+        files.put(program.lstrip("/"), _PROGRAM)
+    files.put(f"usr/bin/python{facts.python}", _PROGRAM)
+    files.put(f"usr/lib/python{facts.python}/os.py", _EMPTY)
+    for backend in {each.backend for each in backends().values()} - removed_backends(facts.name).keys():
         if gpu or backend != "tensorrt":
-            tree.put(f"opt/tritonserver/backends/{backend}/libtriton_{backend}.so", EMPTY_FILE)
+            files.put(f"opt/tritonserver/backends/{backend}/libtriton_{backend}.so", _EMPTY)
     if gpu:
-        tree.put(f"usr/local/cuda-{'.'.join(facts.cuda.split('.')[:2])}", FOLDER)
+        files.put(f"usr/local/cuda-{'.'.join(facts.cuda.split('.')[:2])}", None)
         if facts.tensorrt is not None:
             version = ".".join(facts.tensorrt.split(".")[:3])
-            tree.put(f"usr/lib/x86_64-linux-gnu/libnvinfer.so.{version}", EMPTY_FILE)
-    return tree
+            files.put(f"usr/lib/x86_64-linux-gnu/libnvinfer.so.{version}", _EMPTY)
+    return files

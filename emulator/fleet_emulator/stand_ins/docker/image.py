@@ -1,135 +1,105 @@
-"""An image: configuration and layers, as the OCI image specification and `docker inspect` have them."""
+"""An image of one layer: its configuration, its manifest, and what `docker image inspect` shows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from fleet_emulator.stand_ins.docker.layer import Layer
+from fleet.spec.image import DOCKER_MANIFEST, PLATFORM
+from fleet_emulator.stand_ins.docker.base_image import NOTE
 from fleet_emulator.stand_ins.docker.output import NAME
 
-
-@dataclass(frozen=True, kw_only=True)
-class MediaTypes:
-    """The types that a manifest names: its own, and those of what it lists."""
-
-    manifest: str
-    config: str
-    layer: str
-
-
-OCI = MediaTypes(
-    manifest="application/vnd.oci.image.manifest.v1+json",
-    config="application/vnd.oci.image.config.v1+json",
-    layer="application/vnd.oci.image.layer.v1.tar+gzip",
-)
-DOCKER = MediaTypes(
-    manifest="application/vnd.docker.distribution.manifest.v2+json",
-    config="application/vnd.docker.container.image.v1+json",
-    layer="application/vnd.docker.image.rootfs.diff.tar.gzip",
-)
-"""Image Manifest Version 2, Schema 2: what `--output type=docker` asks for."""
-ARCHITECTURE, OS = "amd64", "linux"
-CREATED = "1970-01-01T00:00:00Z"
-"""The time of every image that is assembled: the same input is the same image."""
+_CONFIG = "application/vnd.docker.container.image.v1+json"
+_LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
+_CREATED = "1970-01-01T00:00:00Z"
+"""The time of every image: the same input is the same image."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """An image; `manifest` and `config` are the bytes that their digests are of."""
+    """An image in the store.
+
+    Attributes:
+        config: The bytes of its configuration, whose digest is its id.
+        tar: Its one layer.
+        packed: The same as gzip, which registries have.
+    """
 
     config: bytes
-    manifest: bytes
-    layers: tuple[Layer, ...]
+    tar: Path
+    packed: Path
 
     @property
     def id(self) -> str:
         """The digest of the configuration, by which docker knows an image."""
         return digest_of(self.config)
 
-    @property
-    def digest(self) -> str:
-        """The digest of the manifest, by which registries know an image."""
-        return digest_of(self.manifest)
+    @cached_property
+    def layer(self) -> str:
+        """The digest of the layer as registries know it."""
+        return file_digest(self.packed)
 
-    @property
-    def media_type(self) -> str:
-        """The type of the manifest."""
-        return str(json.loads(self.manifest).get("mediaType", OCI.manifest))
+    @cached_property
+    def manifest(self) -> bytes:
+        """Image Manifest Version 2, Schema 2."""
+        size = self.packed.stat().st_size
+        return encode(
+            {
+                "schemaVersion": 2,
+                "mediaType": DOCKER_MANIFEST,
+                "config": {"mediaType": _CONFIG, "digest": self.id, "size": len(self.config)},
+                "layers": [{"mediaType": _LAYER, "digest": self.layer, "size": size}],
+            }
+        )
 
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """The configuration, read."""
-        read: dict[str, Any] = json.loads(self.config)
-        return read
-
-    def inspection(self, *, tags: Sequence[str], digests: Sequence[str]) -> dict[str, Any]:
-        """What `docker image inspect` shows.
-
-        Args:
-            tags: The image's names with their tags.
-            digests: Its names with its digest, in the registries that it was pushed to or pulled from.
-        """
-        shown = self.configuration
+    def inspection(self) -> dict[str, Any]:
+        """What `docker image inspect` shows."""
+        shown = json.loads(self.config)
         return {
             "Id": self.id,
-            "RepoTags": list(tags),
-            "RepoDigests": list(digests),
-            "Comment": shown.get("comment", f"written by {NAME}"),
-            "Created": shown.get("created", ""),
-            "Author": shown.get("author", ""),
-            "Config": shown.get("config", {}),
-            "Architecture": shown.get("architecture", ""),
-            "Os": shown.get("os", ""),
-            "Size": sum(layer.unpacked for layer in self.layers),
-            "RootFS": {"Type": "layers", "Layers": [layer.diff_id for layer in self.layers]},
+            "Author": shown["author"],
+            "Created": shown["created"],
+            "Config": shown["config"],
+            "Architecture": shown["architecture"],
+            "Os": shown["os"],
+            "Size": self.tar.stat().st_size,
+            "RootFS": {"Type": "layers", "Layers": shown["rootfs"]["diff_ids"]},
         }
 
 
-def assembled_image(
-    config: Mapping[str, Any],
-    layers: Sequence[Layer],
-    history: Sequence[Mapping[str, Any]],
-    types: MediaTypes = OCI,
-) -> Image:
-    """An image of this machine's layers.
-
-    Args:
-        config: What it runs with: Env, Entrypoint, Labels and so on.
-        layers: The lowest first.
-        history: An entry for each instruction.
-        types: Of its manifest.
-    """
-    content = encode(
+def configuration(settings: Mapping[str, Any], tar: Path) -> bytes:
+    """The configuration of an image: what it runs with, Env, Entrypoint and so on, and its layer."""
+    system, _, architecture = PLATFORM.partition("/")
+    return encode(
         {
-            "architecture": ARCHITECTURE,
-            "os": OS,
-            "created": CREATED,
+            "architecture": architecture,
+            "os": system,
+            "created": _CREATED,
             "author": NAME,
-            "config": dict(config),
-            "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
-            "history": list(history),
+            "config": dict(settings),
+            "rootfs": {"type": "layers", "diff_ids": [file_digest(tar)]},
+            "history": [{"created": _CREATED, "created_by": f"{NAME}: {NOTE}"}],
         }
     )
-    manifest = {
-        "schemaVersion": 2,
-        "mediaType": types.manifest,
-        "config": {"mediaType": types.config, "digest": digest_of(content), "size": len(content)},
-        "layers": [{"mediaType": types.layer, "digest": each.digest, "size": each.size} for each in layers],
-    }
-    return Image(config=content, manifest=encode(manifest), layers=tuple(layers))
 
 
 def encode(document: Mapping[str, Any]) -> bytes:
     """A document as JSON whose bytes follow from its content."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode(
-        "utf-8", "backslashreplace"
-    )
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def digest_of(content: bytes) -> str:
     """`sha256:...` of bytes."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def file_digest(file: Path) -> str:
+    """`sha256:...` of a file."""
+    with file.open("rb") as opened:
+        return f"sha256:{hashlib.file_digest(opened, 'sha256').hexdigest()}"

@@ -1,4 +1,4 @@
-"""What the stand-in writes: each line names it, except for the data that a command is called for."""
+"""The output of the stand-in: each line names it, except for the data that a command is called for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAILED, REFUSED = 1, 125
 
 
 class DockerError(Exception):
-    """What the stand-in fails with, each argument a line; `code` is the exit code of docker for it."""
+    """A failure of the stand-in, each argument a line; `code` is the exit code of docker for it."""
 
     def __init__(self, *lines: str, code: int = FAILED) -> None:
         super().__init__(*lines)
@@ -23,12 +23,6 @@ def report(text: str) -> None:
     """Write progress and errors, on stderr as docker does."""
     for line in text.splitlines() or [""]:
         print(powerless(f"{NAME}: {line}"), file=sys.stderr, flush=True)
-
-
-def answer(text: str) -> None:
-    """Write lines of an answer on stdout."""
-    for line in text.splitlines():
-        print(powerless(f"{NAME}: {line}"), flush=True)
 
 
 def data(text: str) -> None:
