@@ -8,6 +8,7 @@ from fleet.catalog.instances import Instance, instance, instance_types
 from fleet.catalog.limits import all_instances_quota, instance_quota
 from fleet.catalog.properties import property_at
 from fleet.engines.endpoint_engines import expected_tensorrt
+from fleet.process_guard import start_guarded
 from fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
 from fleet.spec.schedule import time_zones
 
@@ -29,6 +30,7 @@ __all__ = [
     "regions_of",
     "release",
     "releases",
+    "start_guarded",
     "time_zones",
     "unpack_zip",
 ]
