@@ -16,7 +16,7 @@ from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
-from fleet_emulator.stand_ins.triton.packages import PACKAGES, Find, missing_package
+from fleet_emulator.triton_backends import PACKAGES, Find, missing_package
 
 CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 

@@ -39,8 +39,8 @@ from fleet.engines.object_keys import (
     script_key,
 )
 from fleet.engines.request import EngineJob, EngineRequest
+from fleet_emulator.stand_ins import ENGINE_TOOLS
 from fleet_emulator.stand_ins.engines.calls import CALLS
-from fleet_emulator.stand_ins.folders import ENGINE_TOOLS
 from onnx_graphs import FLOAT, add, graph_bytes
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client

@@ -19,7 +19,7 @@ from fleet_emulator.product import (
     release,
     releases,
 )
-from fleet_emulator.stand_ins import folders
+from fleet_emulator.stand_ins import DOCKER, ENGINE_TOOLS
 from fleet_emulator.stand_ins.docker.store import STORE
 
 NOTE = (
@@ -66,7 +66,7 @@ class Machine:
         Only the search path comes from the user's own environment. An isolated process gets neither AWS's
         address nor credentials.
         """
-        stand_ins = [folders.ENGINE_TOOLS, *([folders.DOCKER] if self.privileged else [])]
+        stand_ins = [ENGINE_TOOLS, *([DOCKER] if self.privileged else [])]
         path = os.pathsep.join([*map(str, stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
         own[STORE] = str(folder / "images")

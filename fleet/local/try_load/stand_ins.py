@@ -11,7 +11,7 @@ from fleet.local.triton.model_backend import STAND_INS, model_config
 from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
 from fleet.repository.model_config import CONFIG
-from fleet_emulator.stand_ins.folders import ANY_BACKEND
+from fleet_emulator.triton_backends import ANY_BACKEND
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)

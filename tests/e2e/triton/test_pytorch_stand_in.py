@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
-from fleet_emulator.stand_ins.triton.packages import PACKAGES
+from fleet_emulator.triton_backends import PACKAGES
 from triton_models import RefusedError
 from zoo_triton import ZooTriton
 

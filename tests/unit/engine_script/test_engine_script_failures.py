@@ -17,7 +17,7 @@ from engine_request.files import RECORD
 from engine_request.request import Request
 from engine_request.run import run_request
 from fleet.engines.object_keys import JOBS
-from fleet_emulator.stand_ins.folders import ENGINE_TOOLS
+from fleet_emulator.stand_ins import ENGINE_TOOLS
 from onnx_graphs import FLOAT, graph_bytes
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from docker_calls import BUILD, FROM_TRITON, TAG, DockerCalls
-from fleet_emulator.stand_ins import folders
+from fleet_emulator.stand_ins import DOCKER
 from fleet_emulator.stand_ins.docker.store import STORE
 
 
@@ -67,7 +67,7 @@ def test_another_call_is_refused(docker: DockerCalls, code: int, arguments: list
 
 
 def test_the_command_is_a_program(tmp_path: Path) -> None:
-    command = folders.DOCKER / "docker"
+    command = DOCKER / "docker"
     login = [sys.executable, str(command), "login", "--username", "AWS", "--password-stdin", "r.example"]
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), STORE: str(tmp_path)}
     done = subprocess.run(login, env=environ, input="the-token\n", capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import pytest
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.limitations import servable
 from fleet.spec.project import open_project
-from fleet_emulator.stand_ins.triton.packages import PACKAGES, missing_package
+from fleet_emulator.triton_backends import PACKAGES, missing_package
 from fleet_folder import ROOT
 
 

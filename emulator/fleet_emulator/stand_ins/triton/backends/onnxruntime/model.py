@@ -19,7 +19,7 @@ from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.versions import version_problem
 from fleet.repository.reading.stream import FileStream
 from fleet_emulator.stand_ins.triton.onnx_instance import OnnxInstance, ort
-from fleet_emulator.stand_ins.triton.release import RELEASE_VARIABLE
+from fleet_emulator.triton_backends import RELEASE_VARIABLE
 
 DATA_TYPES = {
     "tensor(bool)": "TYPE_BOOL",

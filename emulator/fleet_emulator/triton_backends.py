@@ -1,11 +1,22 @@
-"""Python packages that the stand-ins for backends need besides the product's, and how to install them."""
+"""The stand-ins for backends of Triton, for the server that loads them: modules, needs, and a variable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
+_TRITON = Path(__file__).parent / "stand_ins" / "triton"
+BACKENDS = {
+    file.parent.name: f"fleet_emulator.stand_ins.triton.backends.{file.parent.name}.model"
+    for file in sorted(_TRITON.glob("backends/*/model.py"))
+}
+"""By the backend's name, the module with its TritonPythonModel."""
+ANY_BACKEND = _TRITON / "any_backend" / "model.py"
+"""The file of the backend that takes every model and answers no request."""
+RELEASE_VARIABLE = "TRITON_FLEET_RELEASE"
+"""The variable by which the stand-ins learn the release of the image."""
 Find = Callable[[str], object | None]
 
 
