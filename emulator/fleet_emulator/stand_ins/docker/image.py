@@ -63,12 +63,10 @@ class Image:
         return {
             "Id": self.id,
             "Author": shown["author"],
-            "Created": shown["created"],
             "Config": shown["config"],
             "Architecture": shown["architecture"],
             "Os": shown["os"],
             "Size": self.tar.stat().st_size,
-            "RootFS": {"Type": "layers", "Layers": shown["rootfs"]["diff_ids"]},
         }
 
 
