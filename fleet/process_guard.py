@@ -11,11 +11,14 @@ from typing import IO, Any, cast
 _START = 'read -r _ && exec "$@" </dev/null'
 # The pipe breaks when this process ends, even by SIGKILL. Linux's own "signal on the parent's death" will not
 # do: it treats the thread that started the child as the parent.
-_GUARD = 'read -r _; kill -s KILL -- "-$1"; [ -z "$2" ] || rm -f -- "$2"*'
+_GUARD = (
+    'read -r _; [ "$3" = 0 ] || { kill -s TERM -- "-$1"; sleep "$3"; }; kill -s KILL -- "-$1";'
+    ' [ -z "$2" ] || rm -f -- "$2"*'
+)
 
 
 def start_guarded(
-    command: Sequence[str], *, leaves: str = "", **options: Any
+    command: Sequence[str], *, leaves: str = "", grace: int = 0, **options: Any
 ) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
     """Start a command in a session of its own, without input; the second process returned is its guard.
 
@@ -24,6 +27,7 @@ def start_guarded(
     Args:
         command: what is run; a missing program ends with status 127, as in a shell.
         leaves: how the paths of the files begin that the guard removes after the group; none if empty.
+        grace: how many seconds the guard gives the group to end by itself.
         options: further arguments of `subprocess.Popen`.
     """
     process = subprocess.Popen(
@@ -33,7 +37,7 @@ def start_guarded(
         **options,
     )
     guard = subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD, "guard", str(process.pid), leaves],
+        ["/bin/sh", "-c", _GUARD, "guard", str(process.pid), leaves, str(grace)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import fleet.local.engines
-import fleet.local.images
 from fleet.aws.api.emulator import Keys, local_session, local_variables
 from fleet.catalog.images import Image, image, regions_of, release, releases
 from fleet.catalog.instances import Instance, instance, instance_types
 from fleet.catalog.limits import all_instances_quota, instance_quota
 from fleet.catalog.properties import property_at
 from fleet.engines.endpoint_engines import expected_tensorrt
-from fleet.local.images.store import STORE as IMAGE_STORE
+from fleet.process_guard import start_guarded
 from fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
 from fleet.spec.schedule import time_zones
 
-ENGINE_STAND_INS = Path(fleet.local.engines.__file__).with_name("stand_ins")
-"""The folder with the commands that stand in for nvidia-smi and trtexec."""
-IMAGE_STAND_INS = Path(fleet.local.images.__file__).with_name("stand_ins")
-"""The folder with the command that stands in for docker; IMAGE_STORE names the folder of its images."""
-
 __all__ = [
-    "ENGINE_STAND_INS",
-    "IMAGE_STAND_INS",
-    "IMAGE_STORE",
     "Image",
     "Instance",
     "Keys",
@@ -42,6 +30,7 @@ __all__ = [
     "regions_of",
     "release",
     "releases",
+    "start_guarded",
     "time_zones",
     "unpack_zip",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from fleet.catalog.data_file import data_file
 
 TRITON_REPOSITORY = "sagemaker-tritonserver"
 """The repository of SageMaker's Triton images, in each account that keeps them."""
+_RELEASE_TAG = re.compile(r"(\d\d\.\d\d)-py3(-cpu)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +175,12 @@ def partition_of(region: str) -> Partition:
         (name for name in known if region.startswith(known[name]["prefix"])), key=lambda n: known[n]["prefix"]
     )
     return Partition(name=name, dns=known[name]["dns"])
+
+
+def release_of_tag(tag: str) -> tuple[str, bool] | None:
+    """The release that a tag names, and whether it is the image for GPUs; None where it names none."""
+    found = _RELEASE_TAG.fullmatch(tag)
+    return (found[1], not found[2]) if found else None
 
 
 @cache

@@ -9,10 +9,18 @@ from typing import Any
 
 from fleet.catalog.data_file import data_file
 
+_PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:\[[^\]]*\])?==([0-9][A-Za-z0-9.!+_]{0,63})")
+
 
 def normal_name(package: str) -> str:
     """A package's name as PyPI compares it: `Zope.Interface` is `zope-interface`; source: PEP 503."""
     return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def pinned_version(requirement: str) -> tuple[str, str] | None:
+    """The name and the version of a requirement that pins it, `einops==0.8.0`; None for any other."""
+    found = _PINNED.fullmatch(requirement)
+    return (found[1], found[2]) if found else None
 
 
 def release_packages(release: str) -> dict[str, str]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fleet.catalog.images import release_of_tag
+from fleet.catalog.python_packages import normal_name, pinned_version
 from fleet.findings import CannotRunError, FindingsError
-from fleet.local.images.python_packages import pinned_requirements
-from fleet.local.images.reference import release_of
+from fleet.local.image_limit import is_release_image
 from fleet.local.triton.runtime import RELEASE
 from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet.spec.image_name import image_name
@@ -35,8 +36,8 @@ class ImageContents:
 def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
     """The contents by the image's name: those of this machine's release, where it names none."""
     name = image_name(endpoint.container.image)
-    tag = release_of(name) if name else None
-    return ImageContents(tag.release if tag else RELEASE)
+    found = release_of_tag(name.tag) if name and is_release_image(endpoint.container.image) else None
+    return ImageContents(found[0] if found else RELEASE)
 
 
 def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
@@ -52,8 +53,16 @@ def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:
         return named if name is None or name.tag else ImageContents(loaded.spec.triton)
     packages = next(_locked_packages(project, endpoint.id.name), {})
     return ImageContents(
-        loaded.spec.triton, packages | pinned_requirements(image.args.get(MODE_PACKAGES, ""))
+        loaded.spec.triton, packages | dict(_pinned_packages(image.args.get(MODE_PACKAGES, "")))
     )
+
+
+def _pinned_packages(requirements: str) -> Iterator[tuple[str, str]]:
+    """Versions by normal name, of what the lines of a requirements file pin."""
+    for line in requirements.replace("\\\n", " ").splitlines():
+        words = line.partition("#")[0].partition(";")[0].split()
+        if words and (pinned := pinned_version(words[0])):
+            yield normal_name(pinned[0]), pinned[1]
 
 
 def _locked_packages(project: Project, endpoint: str) -> Iterator[dict[str, str]]:

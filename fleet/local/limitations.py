@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.locks import locked_context
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.image_limit import image_limit
-from fleet.local.packages import PACKAGES, Find, missing_package
 from fleet.local.triton.shared_container import missing_program
 from fleet.spec.endpoint import Mode
 from fleet.spec.environment import LOCAL
 from fleet.spec.project import Project
 from fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from fleet_emulator.triton_backends import Find
 
 CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
 
@@ -135,6 +138,9 @@ def _router(decided: EndpointContext) -> Iterator[Finding]:
 
 def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:
     """An error for each package that models of the endpoint need and that is missing."""
+    # A deploy imports this module, and has no emulator.
+    from fleet_emulator.triton_backends import PACKAGES, missing_package
+
     for backend, package in PACKAGES.items():
         models = [each for each in decided.loaded_models if each.facts.backend == backend]
         if models and missing_package(backend, find) is not None:

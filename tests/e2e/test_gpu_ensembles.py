@@ -15,13 +15,13 @@ import tritonclient.http
 
 from deployed_example import Deployed, Example, deployed
 from fleet.engines.object_keys import MANIFEST, built_key
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.pipeline_file import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet.spec.environment import LocalLimits
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from fleet_folder import ROOT
 from minilm_reference import embed
 from real_dali import encoded, scene

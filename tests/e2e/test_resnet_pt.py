@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from clone import Clone, make_clone
-from fleet.local.packages import PACKAGES
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.project import open_project
 from fleet_client import InferenceError, TritonEndpoint
+from fleet_emulator.triton_backends import PACKAGES
 from fleet_folder import ROOT
 
 torch: Any = pytest.importorskip(

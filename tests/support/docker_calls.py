@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fleet.local.images.docker import Docker
-from fleet.local.images.store import STORE
+from fleet_emulator.stand_ins.docker.docker import Docker
+from fleet_emulator.stand_ins.docker.store import STORE
 
 TRITON = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
+FROM_TRITON = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\n"
 TAG = "detector:1"
+BUILD = (
+    *("build", "--progress", "plain", "--pull", "--platform", "linux/amd64"),
+    *("--output", "type=docker", "--provenance=false"),
+)
+"""As engine_build/image_build/docker.py calls it."""
 
 
 @dataclass
@@ -24,7 +31,6 @@ class DockerCalls:
 
     folder: Path
     capture: pytest.CaptureFixture[bytes]
-    environ: dict[str, str] = field(default_factory=dict)
     code: int = 0
     out: bytes = b""
     err: str = ""
@@ -41,25 +47,25 @@ class DockerCalls:
             file.write_text(text)
 
     def call(self, *arguments: str, stdin: str = "") -> int:
-        environ = {STORE: str(self.folder / "store"), **self.environ}
         self.capture.readouterr()
-        self.code = Docker(environ, io.StringIO(stdin)).answer(arguments)
+        self.code = Docker({STORE: str(self.folder / "store")}, io.StringIO(stdin)).answer(arguments)
         self.out, err = self.capture.readouterr()
         self.err = err.decode()
         return self.code
 
-    def try_build(self, dockerfile: str, *options: str) -> int:
+    def try_build(self, dockerfile: str, *options: str, tag: str = TAG) -> int:
         """Build an image of the context; the exit code."""
         self.write({"Dockerfile": dockerfile})
-        arguments = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", TAG, *options]
-        return self.call(
-            "build", "--platform", "linux/amd64", "--progress", "plain", *arguments, str(self.context)
-        )
+        given = ["--build-arg", f"TRITON_IMAGE={TRITON}", "--tag", tag, *options]
+        return self.call(*BUILD, *given, str(self.context))
 
-    def build(self, dockerfile: str, *options: str) -> dict[str, Any]:
+    def build(self, dockerfile: str, *options: str, tag: str = TAG) -> dict[str, Any]:
         """Build an image; what `docker image inspect` shows of it."""
-        assert self.try_build(dockerfile, *options) == 0, self.err
-        return self.inspect()
+        assert self.try_build(dockerfile, *options, tag=tag) == 0, self.err
+        assert self.call("image", "inspect", tag) == 0, self.err
+        (shown,) = json.loads(self.out)
+        assert isinstance(shown, dict)
+        return shown
 
     def refusal(self, dockerfile: str, *options: str) -> str:
         """What a build that fails writes last, without the name of the stand-in."""
@@ -67,19 +73,14 @@ class DockerCalls:
         errors = [line for line in self.err.splitlines() if ": ERROR: " in line]
         return "\n".join(line.partition(": ERROR: ")[2] for line in errors)
 
-    def inspect(self, name: str = TAG) -> dict[str, Any]:
-        assert self.call("image", "inspect", name, "--format", "{{json .}}") == 0, self.err
-        shown: dict[str, Any] = json.loads(self.out)
-        return shown
-
-    def files(self, name: str = TAG, path: str = "/") -> list[str]:
-        """The files and folders of an image."""
-        assert self.call("run", "--rm", "--network", "none", "--entrypoint", "find", name, path) == 0, (
-            self.err
-        )
-        return self.out.decode().splitlines()
-
-    def text(self, path: str, name: str = TAG) -> str:
-        """The content of a file of an image."""
-        assert self.call("run", "--rm", "--network", "none", "--entrypoint", "cat", name, path) == 0, self.err
-        return self.out.decode()
+    def files(self, folder: str = "") -> dict[str, str | None]:
+        """The text of the files below a folder of the image, by path; None for folders."""
+        assert self.call("create", TAG, "serve") == 0
+        assert self.call("export", self.out.decode().strip()) == 0
+        with tarfile.open(fileobj=io.BytesIO(self.out)) as tar:
+            opened = ((each.name, tar.extractfile(each)) for each in tar)
+            return {
+                name: file.read().decode() if file else None
+                for name, file in opened
+                if name.startswith(f"{folder}/") or not folder
+            }

@@ -39,12 +39,12 @@ from fleet.engines.object_keys import (
     script_key,
 )
 from fleet.engines.request import EngineJob, EngineRequest
-from fleet.local.engines.calls import CALLS
+from fleet_emulator.stand_ins import ENGINE_TOOLS
+from fleet_emulator.stand_ins.engines.calls import CALLS
 from onnx_graphs import FLOAT, add, graph_bytes
 from running_aws import running_aws
 from tests.e2e.embedded_app.clients import client
 
-STAND_INS = Path(__file__).parents[2] / "fleet" / "local" / "engines" / "stand_ins"
 TENSORRT = "10.9.0.34"
 ONNX = graph_bytes(
     {"left": (FLOAT, ["batch", 2]), "right": (FLOAT, ["batch", 2])},
@@ -161,7 +161,7 @@ class EngineStore:
     @property
     def environment(self) -> dict[str, str]:
         """What a process finds: an A10G, the image's TensorRT, and no AWS but the embedded one."""
-        path = os.pathsep.join([str(STAND_INS), str(Path(sys.executable).parent), os.environ["PATH"]])
+        path = os.pathsep.join([str(ENGINE_TOOLS), str(Path(sys.executable).parent), os.environ["PATH"]])
         return {
             "PATH": path,
             "TMPDIR": str(self.folder),

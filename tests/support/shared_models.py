@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from fleet.local.engines.trtexec import Trtexec
+from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from fleet_folder import ROOT
 from python_backend import NAME, InferenceResponse, Tensor, TritonError, python_backend
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from fleet.local.dali.pipeline_file import read_pipeline
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from fleet_folder import ROOT
 from sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
 

@@ -12,9 +12,6 @@ from typing import Any
 
 from fleet_emulator import process_state
 from fleet_emulator.product import (
-    ENGINE_STAND_INS,
-    IMAGE_STAND_INS,
-    IMAGE_STORE,
     expected_tensorrt,
     instance,
     instance_types,
@@ -22,6 +19,8 @@ from fleet_emulator.product import (
     release,
     releases,
 )
+from fleet_emulator.stand_ins import DOCKER, ENGINE_TOOLS
+from fleet_emulator.stand_ins.docker.store import STORE
 
 NOTE = (
     "embedded AWS: this runs on this machine; nvidia-smi, trtexec and docker are stand-ins,"
@@ -67,10 +66,10 @@ class Machine:
         Only the search path comes from the user's own environment. An isolated process gets neither AWS's
         address nor credentials.
         """
-        stand_ins = [ENGINE_STAND_INS, *([IMAGE_STAND_INS] if self.privileged else [])]
+        stand_ins = [ENGINE_TOOLS, *([DOCKER] if self.privileged else [])]
         path = os.pathsep.join([*map(str, stand_ins), str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8"}
-        own[IMAGE_STORE] = str(folder / "images")
+        own[STORE] = str(folder / "images")
         if is_isolated:
             return own | self._stand_in_variables()
         here = process_state.current()

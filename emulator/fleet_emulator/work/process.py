@@ -9,14 +9,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, cast
 
 import psutil
 
-# The command begins once its guard watches: if this process ends before, the pipe breaks and nothing begins.
-_START = 'read -r _ && exec "$@" </dev/null'
-# Ends the group when the pipe breaks: that is when this very process is gone, even by SIGKILL.
-_GUARD = 'read -r _; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
+from fleet_emulator.product import start_guarded
+
+_GRACE = 2
+"""Seconds to end in order, for what runs when this very process is gone."""
 _MAX_LINE = 1 << 18
 """In bytes; an event of CloudWatch Logs has a limit, and a line without an end would fill the memory."""
 _SECONDS_TO_READ = 5.0
@@ -41,23 +40,14 @@ class WorkProcess:
         self._dead = threading.Event()
         self._lock = threading.Lock()
         self._left: list[psutil.Process] = []
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", _START, "start", *command],
+        self._process, self._guard = start_guarded(
+            command,
+            grace=_GRACE,
             env=dict(environment),
             cwd=folder,
-            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
         )
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "guard", str(self._process.pid)],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        with suppress(BrokenPipeError), cast(IO[bytes], self._process.stdin) as stdin:
-            stdin.write(b"\n")
         self._reader = threading.Thread(target=self._read, name="work-output", daemon=True)
         self._reader.start()
         threading.Thread(target=self._bury, name="work-end", daemon=True).start()

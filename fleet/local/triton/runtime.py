@@ -22,7 +22,7 @@ from fleet.findings import CannotRunError
 from fleet.local.triton.cache_folder import cache_folder
 from fleet.local.triton.model_python import PYTHON, ModelPython, model_python, product_model
 from fleet.local.triton.network import check_network
-from fleet.local.triton.release import RELEASE_VARIABLE
+from fleet_emulator.triton_backends import BACKENDS, RELEASE_VARIABLE
 
 WHEEL = "nvidia-pytriton"
 WHEEL_VERSION = "0.7.0"
@@ -142,9 +142,6 @@ def _check_numpy() -> None:
         raise CannotRunError(problem, 'pip install "numpy<2" (on Python 3.12 or older)')
 
 
-STAND_INS = "fleet.local.triton.backends"
-
-
 def assemble(cache: Path, wheel_backends: Path, stub: Path) -> Path:
     """A directory of copies below `cache`, named by their content.
 
@@ -158,8 +155,7 @@ def assemble(cache: Path, wheel_backends: Path, stub: Path) -> Path:
     sources |= {
         file.relative_to(wheel_backends): file for file in wheel_backends.glob("*/*") if file.is_file()
     }
-    stand_ins = sorted(file.parent.name for file in Path(__file__).parent.glob("backends/*/model.py"))
-    models = {Path(name) / "model.py": product_model(f"{STAND_INS}.{name}.model") for name in stand_ins}
+    models = {Path(name) / "model.py": product_model(module) for name, module in BACKENDS.items()}
 
     digests = {name: hashlib.sha256(source.read_bytes()).hexdigest() for name, source in sources.items()}
     digests |= {name: hashlib.sha256(text.encode()).hexdigest() for name, text in models.items()}

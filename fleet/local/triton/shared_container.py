@@ -7,13 +7,16 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
 from fleet.core.log_lines import plain_line
 from fleet.core.sources import source_path
 from fleet.endpoint.context.shared_container import NAMESPACE, OPTIONS, ROUTES, joined_value
-from fleet.local.triton.runtime import TritonRuntime
+
+if TYPE_CHECKING:
+    from fleet.local.triton.runtime import TritonRuntime
 
 PROGRAM, TRITON = "shared_container", "tritonserver"
 NGINX, MODULE = "nginx", "ngx_http_js_module.so"

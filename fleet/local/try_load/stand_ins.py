@@ -11,8 +11,8 @@ from fleet.local.triton.model_backend import STAND_INS, model_config
 from fleet.local.triton.model_config import write
 from fleet.local.triton.staging import Rewrite
 from fleet.repository.model_config import CONFIG
+from fleet_emulator.triton_backends import ANY_BACKEND
 
-STAND_IN = Path(__file__).parent / "stand_in" / "model.py"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 OF_STAND_INS = shutil.ignore_patterns(*STAND_INS)
 """The backends whose stand-in loads less than they do, or lacks a package: its verdict is not theirs."""
@@ -32,7 +32,7 @@ def with_stand_ins(backends: Path, wanted: Iterable[str], target: Path) -> tuple
     )
     for name in missing:
         (target / name).mkdir()
-        shutil.copy2(STAND_IN, target / name / STAND_IN.name)
+        shutil.copy2(ANY_BACKEND, target / name / ANY_BACKEND.name)
     return missing
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.pipeline_file import read_pipeline
 from fleet.local.triton.runtime import TritonRuntime
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from fleet_folder import ROOT
 from real_dali import REAL, encoded, scene
 from triton_models import RefusedError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.local.packages import PACKAGES
 from fleet.local.triton.runtime import TritonRuntime
+from fleet_emulator.triton_backends import PACKAGES
 from triton_models import RefusedError
 from zoo_triton import ZooTriton
 

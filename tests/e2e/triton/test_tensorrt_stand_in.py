@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.local.engines.trtexec import Trtexec
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
+from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from onnx_graphs import INT64, add, graph_bytes
 from triton_models import RefusedError
 from zoo_triton import ZooTriton

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from fleet.process_guard import start_guarded
 
@@ -45,3 +47,16 @@ def test_a_command_has_no_input_and_its_own_exit_status() -> None:
     assert process.wait(30) == 7
     guard.kill()
     guard.communicate()
+
+
+@pytest.mark.parametrize(("grace", "code"), [(0, -signal.SIGKILL), (5, 21)])
+def test_a_group_whose_starter_is_gone_may_end_in_order_within_its_grace(grace: int, code: int) -> None:
+    waits = "trap 'exit 21' TERM; echo waits; while :; do sleep 0.05; done"
+    process, guard = start_guarded(["sh", "-c", waits], grace=grace, stdout=subprocess.PIPE)
+    with process, guard:
+        assert process.stdout is not None
+        assert guard.stdin is not None
+        process.stdout.readline()
+        guard.stdin.close()  # as the end of this process would
+        assert process.wait(30) == code
+        os.killpg(guard.pid, signal.SIGKILL)

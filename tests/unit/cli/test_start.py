@@ -18,7 +18,8 @@ try:
     run()
 except SystemExit:
     pass
-print([name for name in ("pydantic", "boto3", "numpy", "aws_cdk", "moto") if name in sys.modules])
+WATCHED = ("pydantic", "boto3", "numpy", "aws_cdk", "moto", "fleet_emulator")
+print([name for name in WATCHED if name in sys.modules])
 """
 
 

@@ -11,12 +11,13 @@ from onnx import helper
 
 from compile_engine.tensorrt import TRTEXEC_PATH
 from embedded_s3 import BUCKET
-from engine_builds import ARGUMENTS, ONNX, STAND_INS, EngineStore
+from engine_builds import ARGUMENTS, ONNX, EngineStore
 from engine_job.job import run_job
 from engine_request.files import RECORD
 from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import run_request
 from fleet.engines.object_keys import JOBS
+from fleet_emulator.stand_ins import ENGINE_TOOLS
 from onnx_graphs import FLOAT, graph_bytes
 
 
@@ -67,7 +68,7 @@ def test_a_machine_without_nvidia_smi_has_no_gpu(store: EngineStore, monkeypatch
 def test_an_image_without_trtexec_is_unfit(
     store: EngineStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "nvidia-smi").symlink_to(STAND_INS / "nvidia-smi")
+    (tmp_path / "nvidia-smi").symlink_to(ENGINE_TOOLS / "nvidia-smi")
     monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin")
     request = store.request()
     assert store.compile(request) == 13

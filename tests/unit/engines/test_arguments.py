@@ -13,8 +13,8 @@ from fleet.catalog.images import release
 from fleet.catalog.tensorrt import Option
 from fleet.engines.arguments import trtexec_arguments
 from fleet.engines.endpoint_engines import expected_tensorrt
-from fleet.local.engines.trtexec import options
 from fleet.spec.engine import Engine
+from fleet_emulator.stand_ins.engines.trtexec import options
 
 # BERT with TensorRT on a multi-model endpoint (23.02, TensorRT 8.5.3), with the dashes and words that its text lost.
 BERT = """

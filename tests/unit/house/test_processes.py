@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = ("fleet", "fleet_client", "emulator", "stacks", "constructs")
-MODULES = {"subprocess", "multiprocessing", "pty", "fleet.process_guard"}
-"""What starts processes; `fleet.process_guard` is our own."""
+MODULES = {"subprocess", "multiprocessing", "pty"}
+"""What starts processes."""
+OURS = "start_guarded"
+"""The function of `fleet.process_guard`."""
 NAMES = {"ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell"}
 CALLS = re.compile(r"exec[lv]\w*|fork\w*|posix_spawn\w*|spawn[lv]\w*|system|popen")
 """Of the module `os`."""
@@ -31,6 +33,8 @@ def starts_processes(file: Path) -> bool:
             case ast.Import() if MODULES & {each.name for each in node.names}:
                 return True
             case ast.ImportFrom() if node.module in MODULES or NAMES & {each.name for each in node.names}:
+                return True
+            case ast.Call(func=ast.Name(id=name)) if name == OURS:
                 return True
             case ast.Attribute(value=ast.Name(id="os"), attr=name) if CALLS.fullmatch(name):
                 return True

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.decoding import decode_image
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.images import MAX_SIDE, ImageError
-from fleet.local.dali.model import NotServedError, load
-from fleet.local.dali.pipeline_file import MAX_SIZE, Operator, SerializedPipeline, Value
+from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
+from fleet_emulator.stand_ins.triton.dali.decoding import decode_image
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.images import MAX_SIDE, ImageError
+from fleet_emulator.stand_ins.triton.dali.model import NotServedError, load
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import MAX_SIZE, Operator, SerializedPipeline, Value
 from real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())

@@ -8,9 +8,9 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.pipeline_file import read_pipeline
+from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from real_dali import REAL, REASON, maker, written
 
 

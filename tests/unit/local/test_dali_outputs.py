@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.local.dali.config_match import mismatches
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.images import ImageError
-from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
+from fleet_emulator.stand_ins.triton.dali.config_match import mismatches
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.images import ImageError
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
 from real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.pipeline_file import Operator, SerializedPipeline
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
 from python_backend import NAME, InferenceRequest, python_backend
 from real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = Operator(name="decoders__Image", inputs=("IN",), outputs=("OUT",), arguments={}, argument_inputs=())
 MODULES = [
-    "fleet.local.triton." + name for name in ("backends.dali.model", "stand_in_instance", "config_tensors")
+    "fleet_emulator.stand_ins.triton." + name
+    for name in ("backends.dali.model", "stand_in_instance", "config_tensors")
 ]
 
 

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fleet.local.dali.arguments import UnknownToStandInError
-from fleet.local.dali.config_match import mismatches
-from fleet.local.dali.decoding import decode_image
-from fleet.local.dali.graph import Graph
-from fleet.local.dali.images import MAX_PIXELS, ImageError, crop
-from fleet.local.dali.model import NotServedError, load
-from fleet.local.dali.pipeline_file import (
+from fleet.local.triton.model_backend import stand_ins
+from fleet.local.triton.staging import stage
+from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
+from fleet_emulator.stand_ins.triton.dali.config_match import mismatches
+from fleet_emulator.stand_ins.triton.dali.decoding import decode_image
+from fleet_emulator.stand_ins.triton.dali.graph import Graph
+from fleet_emulator.stand_ins.triton.dali.images import MAX_PIXELS, ImageError, crop
+from fleet_emulator.stand_ins.triton.dali.model import NotServedError, load
+from fleet_emulator.stand_ins.triton.dali.pipeline_file import (
     MAX_SIZE,
     NoPipelineError,
     Operator,
@@ -25,8 +27,6 @@ from fleet.local.dali.pipeline_file import (
     Value,
     read_pipeline,
 )
-from fleet.local.triton.model_backend import stand_ins
-from fleet.local.triton.staging import stage
 from fleet_folder import ROOT
 from real_dali import encoded, scene
 

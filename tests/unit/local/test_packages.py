@@ -8,8 +8,8 @@ import pytest
 
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.limitations import servable
-from fleet.local.packages import PACKAGES, missing_package
 from fleet.spec.project import open_project
+from fleet_emulator.triton_backends import PACKAGES, missing_package
 from fleet_folder import ROOT
 
 

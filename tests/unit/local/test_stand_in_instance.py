@@ -14,7 +14,7 @@ from python_backend import NAME, Array, InferenceRequest, python_backend
 
 Compute = Callable[[dict[str, Array]], dict[str, Array]]
 Instance = Callable[..., Any]
-MODULE = "fleet.local.triton.stand_in_instance"
+MODULE = "fleet_emulator.stand_ins.triton.stand_in_instance"
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.engines.stand_in_plan import NoStandInError, read_stand_in_plan
-from fleet.local.engines.trtexec import Trtexec
 from fleet.repository.plan_header import HEADER
+from fleet_emulator.stand_ins.engines.stand_in_plan import NoStandInError, read_stand_in_plan
+from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from onnx_graphs import FLOAT, add, graph_bytes
 
 ONNX = graph_bytes({"x": (FLOAT, ["n", 2])}, {"y": (FLOAT, ["n", 2])}, nodes=[add("x", "x", "y")])

@@ -6,8 +6,14 @@ from typing import NamedTuple
 
 import pytest
 
-from fleet.local.torchscript.settings import read_settings
-from fleet.local.torchscript.tensors import Argument, answers, check_types, input_places, output_places
+from fleet_emulator.stand_ins.triton.torchscript.settings import read_settings
+from fleet_emulator.stand_ins.triton.torchscript.tensors import (
+    Argument,
+    answers,
+    check_types,
+    input_places,
+    output_places,
+)
 
 SELF = Argument("self", "ClassType", "__torch__.Net")
 MASK, IDS = (Argument(name, "TensorType", "Tensor") for name in ("mask", "ids"))

@@ -13,8 +13,8 @@ from fleet.catalog.images import release, releases
 from fleet.catalog.tensorrt import engine_option
 from fleet.catalog.versions import numbers
 from fleet.engines.arguments import trtexec_arguments
-from fleet.local.engines.trtexec import Trtexec, options
 from fleet.spec.engine import Engine
+from fleet_emulator.stand_ins.engines.trtexec import Trtexec, options
 
 VERSIONS = sorted(
     {

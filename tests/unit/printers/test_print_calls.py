@@ -9,8 +9,8 @@ from fleet_folder import ROOT
 
 PROGRAMS = (
     "emulator/fleet_emulator/function_output.py",
-    "fleet/local/engines/",
-    "fleet/local/images/",
+    "emulator/fleet_emulator/stand_ins/docker/",
+    "emulator/fleet_emulator/stand_ins/engines/",
     "fleet/local/triton/namespace.py",
 )
 """What stands in for a program, starts one, or keeps a deployed function's own output, prints as that does."""

@@ -1,0 +1,174 @@
+"""A stand-in for trtexec: takes what the real one takes, and writes plans that no GPU will ever run.
+
+A plan of it is a real TensorRT header with the version of its TensorRT, and then the ONNX model itself. Two
+plans of one model differ, as real ones do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet.catalog.data_file import LOADER
+from fleet.catalog.versions import numbers
+from fleet.core.sources import source_path
+from fleet.repository.plan_header import FORMAT_0, HEADER, VERSION, plan_version
+from fleet_emulator.stand_ins.engines.calls import record_call
+from fleet_emulator.stand_ins.engines.onnx_model import OnnxError, require_importable, require_inputs
+
+NAME = "trtexec (stand-in)"
+REASONS = source_path("engine_build") / "compile_engine" / "reasons.json"
+"""What the build script knows trtexec to fail with."""
+
+
+class RefusedError(Exception):
+    """What trtexec would fail with, each argument a line."""
+
+
+def run() -> None:
+    """Answer as a process."""
+    record_call()
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    version = os.environ.get("FLEET_STAND_IN_TENSORRT") or os.environ.get("TRT_VERSION", "")
+    sys.exit(Trtexec(version, os.environ).answer(sys.argv[1:]))
+
+
+class Trtexec:
+    """The trtexec of one TensorRT, `10.9.0.34`; the environment decides how it fails, if at all."""
+
+    def __init__(self, version: str, environ: Mapping[str, str]) -> None:
+        self._version, self._fault = version, environ.get(FAULT, "")
+
+    def answer(self, arguments: Sequence[str]) -> int:
+        """Run with the arguments; the exit code."""
+        if not self._version:
+            print(f"{NAME}: neither FLEET_STAND_IN_TENSORRT nor TRT_VERSION names a version of TensorRT")
+            return 1
+        banner = f"TensorRT.{NAME} {self._stamp()} # trtexec {' '.join(arguments)}"
+        print(f"&&&& RUNNING {banner}")
+        given = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
+        try:
+            self._do(given)
+        except (RefusedError, OSError) as error:
+            for line in error.args if isinstance(error, RefusedError) else (str(error),):
+                _say("E", line)
+            print(f"&&&& FAILED {banner}")
+            return 1
+        print(f"&&&& PASSED {banner}")
+        return 0
+
+    def _stamp(self) -> str:
+        """As NV_TENSORRT_VERSION counts: `[TensorRT v8601]`, and from 10 on `[TensorRT v100900] [b34]`."""
+        major, minor, patch, build = (*numbers(self._version), 0, 0, 0)[:4]
+        if major < 10:
+            return f"[TensorRT v{major * 1000 + minor * 100 + patch}]"
+        return f"[TensorRT v{major * 10_000 + minor * 100 + patch}] [b{build}]"
+
+    def _do(self, given: Mapping[str, str]) -> None:
+        known = options(self._version)
+        if not given or "--help" in given:
+            _say("I", f"the options are {' '.join(sorted(known))}")
+            return
+        if unknown := sorted(given.keys() - known):
+            raise RefusedError(*(f"Unknown option: {name} {given[name]}" for name in unknown))
+        if "--loadEngine" in given:
+            self._load(given)
+        elif "--onnx" in given and "--saveEngine" in given:
+            self._build(given)
+        else:
+            raise RefusedError("it takes --onnx with --saveEngine, or --loadEngine")
+
+    def _build(self, given: Mapping[str, str]) -> None:
+        onnx, plan = Path(given["--onnx"]), Path(given["--saveEngine"])
+        model = onnx.read_bytes()
+        try:
+            require_importable(model)
+            for flag in ("--minShapes", "--optShapes", "--maxShapes"):
+                require_inputs(model, given.get(flag, ""))
+        except OnnxError as error:
+            raise RefusedError(*error.args, "Engine set up failed") from error
+        plan.write_bytes(self._header() + model[: len(model) // 2])
+        self._fail_on_request(building=True)
+        plan.write_bytes(self._header() + model)
+        _say("I", f"wrote a plan of {plan.stat().st_size} bytes that no GPU can run")
+        if cache := given.get("--timingCacheFile"):
+            with Path(cache).open("a", encoding="utf-8") as file:
+                file.write(f"{NAME}, no timings: {onnx.name}\n")
+
+    def _load(self, given: Mapping[str, str]) -> None:
+        plan = Path(given["--loadEngine"]).read_bytes()
+        there = plan_version(plan)
+        if "--getPlanVersionOnly" in given:
+            _say("I", f"Plan was created with TensorRT version {there}")
+            return
+        if numbers(there) != numbers(self._version):
+            raise RefusedError(
+                "Error[6]: The engine plan file is not compatible with this version of TensorRT, expecting "
+                f"library version {self._version} got {there}, please rebuild.",
+                "Engine set up failed",
+            )
+        self._fail_on_request(building=False)
+        try:
+            require_inputs(plan[HEADER:], given.get("--shapes", ""))
+        except OnnxError as error:
+            raise RefusedError(*error.args) from error
+        _say("I", "looked at the plan; nothing was run, so nothing is measured")
+
+    def _header(self) -> bytes:
+        header = bytearray(FORMAT_0 + os.urandom(HEADER - len(FORMAT_0)))
+        header[VERSION] = bytes((*numbers(self._version), 0)[:4])
+        return bytes(header)
+
+    def _fail_on_request(self, *, building: bool) -> None:
+        if not self._fault or (self._fault == NOT_LOADABLE) == building:
+            return
+        if self._fault == "hang":
+            _say("I", "hangs on request")
+            signal.pause()
+        if self._fault == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise RefusedError(*real_lines(self._fault))
+
+
+def _say(severity: str, text: str) -> None:
+    print(f"[{severity}] [stand-in] {text}")
+
+
+FAULT = "FLEET_STAND_IN_FAULT"
+"""The environment variable: a problem's name as reasons.json has it, NOT_LOADABLE, `hang` or `killed`."""
+NOT_LOADABLE = "the plan does not load back"
+
+
+def real_lines(problem: str) -> tuple[str, ...]:
+    """The example of the first reason of a problem; its name alone where it has none."""
+    table = json.loads(REASONS.read_text(encoding="utf-8"))
+    for reason in table["reasons"]:
+        if reason["problem"] == problem:
+            return tuple(reason["example"])
+    return (f"fails on request: {problem}",)
+
+
+def options(version: str) -> frozenset[str]:
+    """Those of the trtexec of a TensorRT, `10.9.0.34`."""
+    known: set[str] = set()
+    for since, change in _versions().items():
+        if numbers(since) <= numbers(version):
+            known |= set(change.get("new", "").split())
+            known -= set(change.get("gone", "").split())
+    return frozenset(known)
+
+
+@cache
+def _versions() -> dict[str, Any]:
+    text = (files("fleet_emulator.stand_ins.engines") / "trtexec_options.yaml").read_text(encoding="utf-8")
+    versions: dict[str, Any] = yaml.load(text, Loader=LOADER)["versions"]  # noqa: S506
+    return versions

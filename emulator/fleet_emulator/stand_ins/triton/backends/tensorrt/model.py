@@ -1,0 +1,105 @@
+"""A stand-in for Triton's TensorRT backend: the ONNX model inside a stand-in's plan, on the CPU.
+
+Triton loads it as a Python-based backend for every model with `platform: "tensorrt_plan"` or
+`backend: "tensorrt"`. Names and types are those that a real plan of that TensorRT has. Numbers are ONNX
+Runtime's in the model's own precision, whatever precision the engine was asked for. It knows neither
+optimisation profiles nor the GPU that `cc_model_filenames` asks for: of the plans that the configuration
+names it takes the first that a stand-in has built, and no real one.
+
+Source: triton-inference-server/tensorrt_backend, src/instance_state.cc, ValidateIO,
+InitializeExecuteInputBinding and InitIOBindingBuffers, for what is refused and in which words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+from fleet.engines.model_fit import plan_type
+from fleet.repository.onnx_header import OnnxTensor
+from fleet_emulator.stand_ins.engines.stand_in_plan import NoStandInError, StandInPlan, read_stand_in_plan
+from fleet_emulator.stand_ins.triton.config_tensors import with_tensors
+from fleet_emulator.stand_ins.triton.onnx_instance import OnnxInstance
+from fleet_emulator.stand_ins.triton.stand_in_instance import Array, Arrays
+
+PLAN = "model.plan"
+
+
+class TritonPythonModel(OnnxInstance):
+    """One instance of one plan that a stand-in has built."""
+
+    FAILED = "stand-in for TensorRT, onnx runtime error"
+
+    @staticmethod
+    def auto_complete_config(config: Any) -> Any:
+        """Nothing: a real plan would know the batches of its profile as well, and this one has none.
+
+        Raises:
+            TritonModelException: inputs or outputs are left out.
+        """
+        return with_tensors(
+            config, "its plan; on this machine the plan is a stand-in, which does not know its batches"
+        )
+
+    def initialize(self, args: dict[str, str]) -> None:
+        """Load the ONNX model of the plan, and log that this is a stand-in."""
+        config = json.loads(args["model_config"])
+        name = config["name"]
+        plan = _plan(config, Path(args["model_repository"]) / args["model_version"])
+        self.open(config, plan.model)
+        self.narrowed = self._narrowed_tensors(plan)
+        pb_utils.Logger.log_info(
+            f"stand-in for TensorRT {plan.tensorrt}: ONNX Runtime computes model '{name}' on the CPU"
+        )
+
+    def _narrowed_tensors(self, plan: StandInPlan) -> frozenset[str]:
+        """The tensors of 64 bits that have 32 in the plan."""
+        tensors = (("input", plan.graph.inputs), ("output", plan.graph.outputs))
+        return frozenset(
+            name for kind, each in tensors for name in self._check_tensors(kind, each, plan.tensorrt)
+        )
+
+    def _check_tensors(self, kind: str, tensors: Sequence[OnnxTensor], tensorrt: str) -> list[str]:
+        declared = {each["name"]: each["data_type"] for each in self.config[kind]}
+        name, narrowed = self.config["name"], []
+        for tensor in tensors:
+            has = plan_type(tensor.data_type, tensorrt)
+            if tensor.name not in declared:
+                raise pb_utils.TritonModelException(
+                    f"expected configuration for {kind} '{tensor.name}' for {name}"
+                )
+            if declared[tensor.name] != has:
+                raise pb_utils.TritonModelException(
+                    f"unexpected datatype {has} for inference {kind} '{tensor.name}', expecting"
+                    f" {declared[tensor.name]} for {name}"
+                )
+            if has != tensor.data_type:
+                narrowed.append(tensor.name)
+        return narrowed
+
+    def feed(self, request: Any) -> Arrays:
+        """The request's tensors in the types of the ONNX model."""
+        arrays = super().feed(request)
+        return {
+            name: array.astype(np.int64) if name in self.narrowed else array for name, array in arrays.items()
+        }
+
+    def shaped(self, name: str, array: Array) -> Array:
+        """The array in the shape and the type that the configuration promises."""
+        return super().shaped(name, array.astype(np.int32) if name in self.narrowed else array)
+
+
+def _plan(config: dict[str, Any], folder: Path) -> StandInPlan:
+    named = [*config.get("cc_model_filenames", {}).values(), config.get("default_model_filename") or PLAN]
+    reasons = []
+    for file in dict.fromkeys(named):
+        try:
+            return read_stand_in_plan((folder / file).read_bytes())
+        except (OSError, NoStandInError) as error:
+            reasons.append(f"{file}: {error.strerror if isinstance(error, OSError) else error}")
+    raise pb_utils.TritonModelException(f"model '{config['name']}', {'; '.join(reasons)}")
