@@ -33,6 +33,12 @@ def run_to_exit(work: Callable[[], None]) -> None:
         for each in error.others:
             _could_not_run(each.problem, each.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
+    except ModuleNotFoundError as error:
+        from fleet.scaffold.extras import missing_package
+
+        if (missing := missing_package(error)) is None:
+            raise
+        sys.exit(_could_not_run(missing.problem, missing.remedy))
     except OSError as error:
         problem = _file_problem(error)
         sys.exit(_could_not_run(problem.problem, problem.remedy))

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from fleet.scaffold.pin import install_command
-
 Find = Callable[[str], object | None]
 
 
@@ -32,11 +30,6 @@ class Package:
 
 PACKAGES = {"pytorch": Package("torch", "2.13.0", "TorchScript models")}
 """By the backend whose stand-in needs it. With CUDA, torch takes gigabytes."""
-
-
-def get_local() -> str:
-    """The remedy where something of the extra `local` is missing."""
-    return f"run `make setup`; without a Makefile: {install_command('[local]')}"
 
 
 def missing_package(backend: str, find: Find = find_spec) -> Package | None:

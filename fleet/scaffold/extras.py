@@ -14,7 +14,9 @@ DEPLOY, LOCAL = "deploy", "local"
 PRODUCT = "triton-fleet"
 Requirements = Callable[[str], Sequence[str] | None]
 """The requirements of a distribution by its name; None where it is not installed."""
-_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<marker>.*))?", re.DOTALL)
+_REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<marker>.*))?", re.DOTALL
+)
 _EXTRA = re.compile(r"\s*\(?extra\s*==\s*['\"](?P<extra>[\w.-]+)['\"]\)?\s*")
 
 
@@ -80,7 +82,10 @@ def missing_package(
         for extra in ("", DEPLOY, LOCAL)
         if (missing := missing_distributions(extra, requirements))
     }
-    by_name = [extra for extra, missing in incomplete.items() if _normal(module) in missing]
+    end = f"-{_normal(module)}"
+    by_name = [
+        extra for extra, missing in incomplete.items() if any(f"-{each}".endswith(end) for each in missing)
+    ]
     return next((_refusal(module, extra) for extra in (*by_name, *incomplete)), None)
 
 

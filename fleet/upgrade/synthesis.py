@@ -15,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 from fleet.core.files import write_atomically
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
+from fleet.scaffold.extras import DEPLOY, require_extra
 from fleet.scaffold.pin import Wheel
 from fleet.scaffold.setup_files import REQUIREMENTS
 from fleet.spec.project import Project
@@ -157,6 +158,8 @@ def synthesise(
             check=False,
         )
         if done.returncode:
+            if python == THIS:
+                require_extra(DEPLOY)
             problem = f"{python} cannot synthesise {environment}:\n{done.stderr.strip()}"
             raise CannotRunError(problem, f"see what it finds: fleet check --env {environment}")
         files = sorted(Path(output).glob(f"*{_SUFFIX}"))

@@ -78,7 +78,6 @@ def refuse_cut_answers(session: Session) -> None:
 
     botocore reads one as if it were whole: a list in JSON is empty then, and an XML document is a traceback.
     """
-
     from botocore.exceptions import ConnectionClosedError
 
     def check(**answered: Any) -> None:

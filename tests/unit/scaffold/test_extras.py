@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from fleet.findings import CannotRunError
-from fleet.scaffold.extras import installed_requirements, missing_distributions, missing_package, require_extra
+from fleet.scaffold.extras import (
+    installed_requirements,
+    missing_distributions,
+    missing_package,
+    require_extra,
+)
 from fleet.scaffold.pin import install_command
 
 BASE = {
@@ -19,9 +24,14 @@ BASE = {
         "triton-endpoints==0.2.0; extra == 'local'",
         'nvidia-pytriton==0.7.0; (sys_platform == "linux") and extra == "local"',
         "Pillow<14,>=13; extra == 'local'",
+        "triton-fleet-emulator==0.2.0; extra == 'local'",
         "tritonclient[http]>=2.73; extra == 'local'",
     ),
-    "pydantic": ("typing-extensions>=4.6", "tomli; python_version < '3.11'", "email-validator>=2; extra == 'email'"),
+    "pydantic": (
+        "typing-extensions>=4.6",
+        "tomli; python_version < '3.11'",
+        "email-validator>=2; extra == 'email'",
+    ),
     "typing-extensions": (),
 }
 DEPLOY: Mapping[str, Sequence[str]] = {
@@ -34,6 +44,7 @@ DEPLOY: Mapping[str, Sequence[str]] = {
 LOCAL: Mapping[str, Sequence[str]] = {
     **DEPLOY,
     "pillow": (),
+    "triton-fleet-emulator": ("triton-fleet==0.2.0",),
     "tritonclient": ("geventhttpclient>=2.3.3; extra == 'http'", "grpcio>=1.81.1; extra == 'grpc'"),
     "geventhttpclient": (),
 }
@@ -44,7 +55,7 @@ LOCAL: Mapping[str, Sequence[str]] = {
     [
         (BASE, "", []),
         (BASE, "deploy", ["boto3", "triton-endpoints"]),
-        (BASE, "local", ["boto3", "triton-endpoints", "pillow", "tritonclient"]),
+        (BASE, "local", ["boto3", "triton-endpoints", "pillow", "triton-fleet-emulator", "tritonclient"]),
         (DEPLOY, "deploy", []),
         (LOCAL, "local", []),
         ({**LOCAL, "aws-cdk-lib": None}, "deploy", ["aws-cdk-lib"]),
@@ -69,6 +80,7 @@ def refusal(module: str, installed: Mapping[str, Sequence[str]]) -> CannotRunErr
         (BASE, "fleet_stacks.app", "[deploy]"),
         (BASE, "aws_cdk", "[deploy]"),
         (BASE, "tritonclient", "[local]"),
+        (BASE, "fleet_emulator", "[local]"),
         (DEPLOY, "PIL", "[local]"),
         (DEPLOY, "geventhttpclient", "[local]"),
         ({**DEPLOY, "typing-extensions": None}, "typing_extensions", ""),
@@ -83,7 +95,9 @@ def test_a_package_that_is_not_installed_is_refused_with_its_extra(
     assert found.remedy == f"run `make setup`; without a Makefile: {install_command(extra)}"
 
 
-@pytest.mark.parametrize(("installed", "module"), [(BASE, "fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, "")])
+@pytest.mark.parametrize(
+    ("installed", "module"), [(BASE, "fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, "")]
+)
 def test_a_module_of_the_product_or_of_no_extra_is_a_bug_and_stays_one(
     installed: Mapping[str, Sequence[str]], module: str
 ) -> None:
