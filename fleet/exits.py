@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fleet.core.files import FULL, UNWRITABLE, write_problem
 from fleet.findings import CannotRunError, FindingsError, SeveralFailuresError
 from fleet.printers.lines import print_error
 
@@ -49,6 +48,8 @@ def run_to_exit(work: Callable[[], None]) -> None:
 
 
 def _file_problem(error: OSError) -> CannotRunError:
+    from fleet.core.files import FULL, UNWRITABLE, write_problem
+
     file = error.filename
     if isinstance(file, str) and error.errno in UNWRITABLE | FULL and not _is_unreadable(file):
         return write_problem(file, error)

