@@ -75,7 +75,7 @@ def missing_package(
     that is not complete is the one.
     """
     module = (error.name or "").partition(".")[0]
-    if module in {"", __name__.partition(".")[0]}:
+    if module in {"", __name__.partition(".")[0]} or requirements(PRODUCT) is None:
         return None
     incomplete = {
         extra: missing

@@ -96,7 +96,7 @@ def test_a_package_that_is_not_installed_is_refused_with_its_extra(
 
 
 @pytest.mark.parametrize(
-    ("installed", "module"), [(BASE, "fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, "")]
+    ("installed", "module"), [(BASE, "fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, ""), ({}, "boto3")]
 )
 def test_a_module_of_the_product_or_of_no_extra_is_a_bug_and_stays_one(
     installed: Mapping[str, Sequence[str]], module: str
