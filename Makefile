@@ -147,7 +147,7 @@ bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, withou
 	@touch $@
 
 # It needs no `make setup`: what builds a release runs nothing but this. The shell reads TAG, which names anything.
-wheel: .venv-release/.ready  ## Build the wheel and the source archive into dist/, with their digests
+wheel: .venv-release/.ready  ## Build all wheels and the archive of sources into dist/, with their digests
 	@rm -rf dist
 	@.venv-release/bin/python .ci/release.py --into dist $${TAG:+--tag "$$TAG"}
 

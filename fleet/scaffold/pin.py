@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from fleet.core.sources import source_path
 from fleet.findings import CannotRunError
 from fleet.scaffold.distributions import (
     DEPLOY_EXTRA,
@@ -116,7 +117,8 @@ class Commit:
                 "triton-fleet-emulator is not installed, which lists what `fleet local` needs",
                 install_command(LOCAL_EXTRA),
             )
-        return (Path(spec.origin).parent / "sources" / name).read_text("utf-8")
+        installed = Path(spec.origin).parent / "sources"
+        return (installed / name if installed.is_dir() else source_path(name)).read_text("utf-8")
 
 
 Pin = Wheels | Commit

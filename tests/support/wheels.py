@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from hatchling.builders.wheel import WheelBuilder
+
 from fleet.scaffold.distributions import DISTRIBUTIONS, EMULATOR, Distribution
 from fleet.scaffold.wheels import wheel_name
 from fleet_folder import ROOT
@@ -55,16 +57,17 @@ def copy_fleet(folder: Path) -> Path:
 
 
 def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:
-    """Build the `wheel` or the `sdist` in a folder with a pyproject.toml into another folder; returns the file."""
+    """Build the `wheel` or the `sdist` in a folder with a pyproject.toml into a new folder; returns the file."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
-    done = subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
-    return source / done.stdout.strip()
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    [file] = folder.iterdir()
+    return file
 
 
 def build_wheels(folder: Path, source: Path = ROOT) -> Path:
     """Build the wheels of all distributions of a tree into a folder; returns the folder."""
     for each in DISTRIBUTIONS:
-        build(folder, source=source / each.folder)
+        list(WheelBuilder(str(source / each.folder)).build(directory=str(folder), versions=["standard"]))
     return folder
 
 
