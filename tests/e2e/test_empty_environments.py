@@ -120,7 +120,8 @@ def test_the_command_alone_checks_a_spec_without_the_cdk_the_aws_client_and_the_
     (tmp_path / "environments/dev.yaml").write_text(ENVIRONMENT)
     fleet = python.with_name("fleet")
     run(fleet, "new", "length", "--from-repository", "models", folder=tmp_path)
-    assert "length" in run(fleet, "check", "length", "--env", "dev", folder=tmp_path)
+    found = json.loads(run(fleet, "check", "length", "--env", "dev", "--format", "json", folder=tmp_path))
+    assert (found["errors"], [each["name"] for each in found["findings"]]) == (0, ["missing-lock"])
 
 
 def test_the_client_alone_writes_a_request(alone: Alone) -> None:
