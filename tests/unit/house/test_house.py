@@ -18,7 +18,7 @@ MAX_LINES = 300
 """Of a Python file, so that it tells one thought."""
 
 
-@pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda", "stacks"])
+@pytest.mark.parametrize("folder", ["client", "constructs", "emulator", "lambda", "stacks"])
 def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
     package = root / folder / "__init__.py"
     assert not package.exists(), f"remove {package}: {folder}/README.md says why"
@@ -61,7 +61,7 @@ def test_every_yaml_file_names_its_schema(root: Path) -> None:
 
 def test_imports_run_one_way(root: Path) -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
-    variables = {**os.environ, "PYTHONPATH": "constructs:emulator"}
+    variables = {**os.environ, "PYTHONPATH": "client:constructs:emulator"}
     linted = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout
 

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("fleet", "fleet_client", "emulator", "stacks", "constructs")
+PACKAGES = ("fleet", "client", "emulator", "stacks", "constructs")
 MODULES = {"subprocess", "multiprocessing", "pty", "fleet.process_guard"}
 """What starts processes; `fleet.process_guard` is our own."""
 NAMES = {"ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell"}

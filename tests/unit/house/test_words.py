@@ -26,7 +26,7 @@ def compiled(pattern: str, *, case: bool = False) -> re.Pattern[str]:
 
 
 RULES = {compiled(entry["pattern"], case=entry.get("case", False)): entry["write"] for entry in WORDS}
-PACKAGES = ["benchmarks", "constructs", "containers", "emulator", "fleet", "fleet_client", "stacks"]
+PACKAGES = ["benchmarks", "constructs", "containers", "emulator", "fleet", "client", "stacks"]
 """Folders whose Python files are searched. Not `engine_build` and `lambda`: their bytes are deployed, so that a better
 word alone would deploy the functions of every account again."""
 _TEMPLATE = "in every template: another text would update the stacks of every account"
