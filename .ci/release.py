@@ -1,8 +1,8 @@
 """Builds what a release publishes and checks it; nothing is published here.
 
-`python .ci/release.py --into DIR [--tag v1.2.3]`: the wheel of each distribution, and one archive of the sources of all. Each file is built twice and must have the same bytes; with
-a tag, the version must be that of the tag and have its section in CHANGELOG.md. Exits with 1 where something
-does not fit.
+`python .ci/release.py --into DIR [--tag v1.2.3]` builds the wheel of each distribution, and one archive of
+the sources of all. Each file is built twice and must have the same bytes; all versions must be the same, and
+with a tag, that of the tag, with its section in CHANGELOG.md. Exits with 1 where something does not fit.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from fleet.scaffold.pin import Commit, Origin
+from fleet.scaffold.setup_files import setup_files
 from fleet_folder import ROOT
 from wheels import VERSION, build_wheels
 
@@ -118,6 +120,29 @@ def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_ar
     assert "remedy: add these lines:\n" in done.stderr
     assert f" ./vendor/{wheel.name}[local] --hash=sha256:" in done.stderr
     assert done.stderr.count(" ./vendor/triton_") == 4
+
+
+@pytest.mark.nightly
+def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -> None:
+    """Its build backend is that of the tests, as the locks are empty."""
+    shown = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    commit = shown.stdout.strip()
+    url = f"file://localhost{ROOT}"
+    origin = Origin(version=VERSION, url=url, repository=f"git+{url}@{commit}")
+    for name, content in setup_files(prepared, Commit(origin)).items():
+        if not (prepared / name).exists():
+            (prepared / name).write_text(str(content))
+    (prepared / "vendor/build.txt").write_text("")
+    done = run(prepared, "make", "setup")
+    assert done.returncode == 0, done.stdout + done.stderr
+    records = [
+        json.loads(file.read_text())
+        for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+    ]
+    assert {each.get("subdirectory") for each in records} == {None, "constructs", "client", "emulator"}
+    assert {each["vcs_info"]["commit_id"] for each in records} == {commit}
+    compared = run(prepared, ".venv/bin/fleet", "init", str(prepared))
+    assert "requirements.txt" not in compared.stdout, compared.stderr
 
 
 @pytest.mark.nightly
