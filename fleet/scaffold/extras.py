@@ -71,8 +71,8 @@ def missing_package(
 ) -> CannotRunError | None:
     """The refusal of a command whose import failed; None for a module that is of no extra: a bug.
 
-    A module may have another name than its distribution, and only an installed one lists its modules: then the
-    smallest extra that is not complete is the one.
+    A module may have another name than its distribution, and only an installed one lists its modules: then
+    the smallest extra that is not complete is the one.
     """
     module = (error.name or "").partition(".")[0]
     if module in {"", __name__.partition(".")[0]} or requirements(PRODUCT) is None:
