@@ -6,6 +6,8 @@ HAS_TRITON := import platform, sys; libc, version = platform.libc_ver(); sys.exi
 # The first Python that the local Triton has a stub for, else any.
 PYTHON ?= $(shell for each in python3 python3.12 python3.11; do $$each -c '$(HAS_TRITON)' 2>/dev/null && \
   echo $$each && exit; done; echo python3)
+# Each has a pyproject.toml; constructs, client and emulator are also packages for others.
+DISTRIBUTIONS := . client constructs emulator
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Images set it; each of hundreds of processes would compile the sources anew, and each test worker the tests.
@@ -32,7 +34,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 
 # Without it the tests would compile as they import, and take a dependency's syntax warning for an error.
 .venv/.ready: export UV_COMPILE_BYTECODE := 1
-.venv/.ready: requirements-dev.txt requirements-payload.txt $(PACKED) requirements-triton.txt pyproject.toml
+.venv/.ready: requirements-dev.txt requirements-payload.txt $(PACKED) requirements-triton.txt pyproject.toml $(wildcard */pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed; $(PYTHON) is not. Name another: make setup PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing Python packages into .venv (about 1.5 GB)"
@@ -45,7 +47,7 @@ setup: .venv/.ready .venv-checkov/.ready node_modules/.ready  ## Fill .venv (wit
 	  $(call INSTALL,.venv,--require-hashes --no-deps -r requirements-triton.txt); else \
 	  echo "there is no Triton for this machine (it takes Linux on x86-64 with glibc 2.35 or newer, and Python 3.11 or 3.12):" \
 	    "everything but the local endpoint and its tests works" >&2; fi
-	@$(call INSTALL,.venv,--no-deps --no-build-isolation --editable .)
+	@$(call INSTALL,.venv,--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %))
 	@touch $@
 
 .venv-checkov/.ready: requirements-checkov.txt .venv/.ready
@@ -93,7 +95,7 @@ lint: setup  ## Check format, lint, types, imports, generated files and the word
 	@ruff format --check .
 	@ruff check .
 	@mypy --num-workers auto
-	@PYTHONPATH=constructs:emulator:stacks lint-imports
+	@PYTHONPATH=client:constructs:emulator:stacks lint-imports
 	@fleet schema --check
 	@node_modules/.bin/markdownlint-cli2
 	@python .ci/catalog.py --ages
@@ -145,7 +147,7 @@ bench: setup  ## Run a benchmark: make bench NAME=... [SHORT=1: in small, withou
 	@touch $@
 
 # It needs no `make setup`: what builds a release runs nothing but this. The shell reads TAG, which names anything.
-wheel: .venv-release/.ready  ## Build the wheel and the source archive into dist/, with their digests
+wheel: .venv-release/.ready  ## Build all wheels and the archive of sources into dist/, with their digests
 	@rm -rf dist
 	@.venv-release/bin/python .ci/release.py --into dist $${TAG:+--tag "$$TAG"}
 

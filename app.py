@@ -6,9 +6,10 @@ from pathlib import Path
 try:
     from fleet_stacks.app import run
 except ModuleNotFoundError as error:
-    print(
-        f"cannot run: {error}\n  remedy: run `make setup`, then `source .venv/bin/activate`", file=sys.stderr
+    remedy = (
+        "run `make setup`, then `source .venv/bin/activate`; without a Makefile: install triton-fleet[deploy]"
     )
+    print(f"cannot run: {error}\n  remedy: {remedy}", file=sys.stderr)
     sys.exit(2)
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from fleet.core.files import FULL, UNWRITABLE, write_problem
 from fleet.findings import CannotRunError, FindingsError, SeveralFailuresError
 from fleet.printers.lines import print_error
 
@@ -33,6 +32,12 @@ def run_to_exit(work: Callable[[], None]) -> None:
         for each in error.others:
             _could_not_run(each.problem, each.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
+    except ModuleNotFoundError as error:
+        from fleet.scaffold.extras import missing_package
+
+        if (missing := missing_package(error)) is None:
+            raise
+        sys.exit(_could_not_run(missing.problem, missing.remedy))
     except OSError as error:
         problem = _file_problem(error)
         sys.exit(_could_not_run(problem.problem, problem.remedy))
@@ -43,6 +48,8 @@ def run_to_exit(work: Callable[[], None]) -> None:
 
 
 def _file_problem(error: OSError) -> CannotRunError:
+    from fleet.core.files import FULL, UNWRITABLE, write_problem
+
     file = error.filename
     if isinstance(file, str) and error.errno in UNWRITABLE | FULL and not _is_unreadable(file):
         return write_problem(file, error)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fleet.artifacts.builds.clients import BuildClients
-from fleet.artifacts.upload.archives import UPLOAD_CONFIG
 from fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session, local_variables
 from fleet.aws.api.errors import aws_errors_as_findings, refuse_cut_answers
 from fleet.findings import Finding, FindingsError
@@ -76,6 +75,8 @@ class Access:
         """
         with self._lock:  # threads share a client, but not the session that makes it
             if service not in self._clients:
+                from fleet.artifacts.upload.archives import UPLOAD_CONFIG
+
                 make: Any = self._session.client  # its overloads need literals
                 config = UPLOAD_CONFIG if service == "s3" else None
                 with aws_errors_as_findings():

@@ -7,10 +7,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fleet.aws.access import Access
-from fleet.aws.api.stack import LiveStack
-from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.aws.running_configuration import LiveEndpoint, live_endpoint
 from fleet.catalog.stack_statuses import StackState
 from fleet.check.lock_drift import CODE, stale_findings
 from fleet.core.parallel import all_in_parallel
@@ -27,6 +23,10 @@ from fleet.upgrade.synthesis import THIS, project_templates
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
+
+    from fleet.aws.access import Access
+    from fleet.aws.api.stack import LiveStack
+    from fleet.aws.running_configuration import LiveEndpoint
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""
@@ -103,6 +103,9 @@ def take_inventory(project: Project, access: Access | None) -> list[InventoryEnt
     stacks: Mapping[str, LiveStack] = {}
     live: Mapping[str, LiveEndpoint | None] = {}
     if access is not None:
+        from fleet.aws.fleet_stacks import endpoint_stacks
+        from fleet.aws.running_configuration import live_endpoint
+
         stacks = endpoint_stacks(access.client("cloudformation"), access.place)
         sagemaker = access.client("sagemaker")
         found = all_in_parallel(stacks, lambda name: live_endpoint(sagemaker, name), DESCRIBED_AT_ONCE)

@@ -1,17 +1,18 @@
-"""Access to the AWS that a command calls."""
+"""Access to the AWS that a command calls; boto3 and what uploads are imported when it is requested."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.aws.access import Access, account_access, embedded_access
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.state import LocalState, Supervisor
 from fleet.spec.project import Project
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient
+
+    from fleet.aws.access import Access
+    from fleet.local.state import Supervisor
 
 
 def connect(project: Project, profile: str | None, *, attempts: int | None = None) -> Access:
@@ -35,6 +36,8 @@ def access_to(project: Project, profile: str | None, *, attempts: int | None = N
         FindingsError: a profile is named for `local`.
         CannotRunError: no local fleet runs on this machine.
     """
+    from fleet.aws.access import account_access
+
     return (
         _embedded_access(project, profile)
         if project.environment.is_local
@@ -44,6 +47,8 @@ def access_to(project: Project, profile: str | None, *, attempts: int | None = N
 
 def local_fleet(root: Path, client: BaseClient) -> Supervisor | None:
     """The local fleet whose embedded AWS a client reaches; None if it reaches another AWS."""
+    from fleet.local.state import LocalState
+
     url = client.meta.endpoint_url
     supervisor = LocalState(root).supervisor() if url.startswith("http:") else None
     return supervisor if supervisor is not None and supervisor.url == url else None
@@ -53,6 +58,9 @@ def _embedded_access(project: Project, profile: str | None) -> Access:
     if profile is not None:
         message = f"--profile {profile}: the environment `local` runs on this machine and uses no AWS profile"
         raise FindingsError([Finding(code="FL603", message=message, hint="remove --profile")])
+    from fleet.aws.access import embedded_access
+    from fleet.local.state import LocalState
+
     supervisor, place = LocalState(project.root).supervisor(), project.place
     if supervisor is None:
         raise CannotRunError("no local fleet is running", "run `fleet local up` first")

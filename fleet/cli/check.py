@@ -26,6 +26,7 @@ from fleet.printers.lines import print_error
 from fleet.report.pending_promotion import PendingPromotion
 from fleet.report.promotion_lines import pending_texts
 from fleet.rules.names import name_of
+from fleet.scaffold.extras import LOCAL, require_extra
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
 from fleet.upgrade.template_digest import template_changes
@@ -92,6 +93,7 @@ def check(
     pending = list[PendingPromotion]()
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
+        require_extra(LOCAL)
         from fleet.cli.try_load import run_findings  # slow imports that only --run needs
 
         findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)

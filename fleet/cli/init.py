@@ -16,10 +16,11 @@ from fleet.cli.output import ask_consent, say
 from fleet.core.files import require_writable, write_atomically
 from fleet.core.project_root import project_root, project_roots
 from fleet.findings import CannotRunError
+from fleet.scaffold.distributions import DISTRIBUTIONS, VENDOR, product_line
 from fleet.scaffold.files import EXAMPLES, NONE, SENTENCES, NewFleet, generated_files, own_files
 from fleet.scaffold.github_ids import RepositorySubject, repository_subject
-from fleet.scaffold.pin import VENDOR, Wheel, own_wheel, product_line
-from fleet.scaffold.setup_files import EXTRAS, LOCAL, REQUIREMENTS
+from fleet.scaffold.pin import Pin, own_pin
+from fleet.scaffold.setup_files import BUILD, LOCAL, REQUIREMENTS
 from fleet.scaffold.validation import require_valid
 from fleet.spec.github_repository import GitHubRepository, prefix_command
 from fleet.spec.mistake import Mistake
@@ -51,11 +52,12 @@ def init(
             " OWNER@ID/NAME@ID. Default: none.",
         ),
     ] = None,
-    wheel: Annotated[
+    wheels: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="The wheel of this version, which the fleet keeps. Default: the one that was installed.",
+            metavar="DIR",
+            help="The folder with the wheels of this version, which the fleet keeps. Default: those that were"
+            " installed, or the commit that was.",
         ),
     ] = None,
     upgrade: Annotated[
@@ -76,9 +78,9 @@ def init(
     above = _fleet_at(folder.absolute())
     if upgrade:
         root = above or project_root(folder.absolute())
-        _upgrade(root, own_wheel(wheel), yes=yes)
+        _upgrade(root, own_pin(wheels), yes=yes)
     elif above and (folder == Path() or above == folder.absolute()):
-        _compare(above, own_wheel(wheel))
+        _compare(above, own_pin(wheels))
     elif above:
         raise CannotRunError(f"{folder} is inside the fleet at {above}", "name a folder outside it")
     else:
@@ -89,7 +91,7 @@ def init(
         names = tuple(dict.fromkeys(name.strip() for name in environments.split(",")))
         fleet = NewFleet(environments=names, account=account, region=region, example=example)
         require_valid(folder, fleet)
-        pinned = own_wheel(wheel)
+        pinned = own_pin(wheels)
         _create(folder, replace(fleet, github=_subject(github) if github else None), pinned)
 
 
@@ -114,8 +116,8 @@ def _subject(text: str) -> RepositorySubject:
         return RepositorySubject(repository=repository, doubt=f"{error.problem} ({error.remedy})")
 
 
-def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
-    contents = {**generated_files(folder, wheel), **own_files(fleet)}
+def _create(folder: Path, fleet: NewFleet, pin: Pin) -> None:
+    contents = {**generated_files(folder, pin), **own_files(fleet)}
     require_writable(folder, contents)
     missing = {path: content for path, content in contents.items() if not (folder / path).exists()}
     for path, _ in _differences(folder, {path: contents[path] for path in contents.keys() - missing.keys()}):
@@ -124,7 +126,8 @@ def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
         write_atomically(folder / path, content, root=folder)
     say(f"wrote {len(missing)} files to {folder}")
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
-        say(f"next: add to requirements.txt: {wheel.requirement(EXTRAS)}")
+        for line in pin.lines(pin.extras):
+            say(f"next: add to requirements.txt: {line}")
     if not fleet.account:
         say("next: write your accounts into environments/*.yaml")
     if fleet.github and not fleet.github.repository.has_ids:
@@ -139,9 +142,9 @@ def _create(folder: Path, fleet: NewFleet, wheel: Wheel) -> None:
         say(f"      make weights && fleet local up {fleet.example}")
 
 
-def _compare(root: Path, wheel: Wheel) -> None:
+def _compare(root: Path, pin: Pin) -> None:
     """List the generated files that differ, and write nothing."""
-    contents = generated_files(root, wheel)
+    contents = generated_files(root, pin)
     differing = list(_differences(root, contents))
     for path, exists in differing:
         say(f"{path} {'differs from the file of this version' if exists else 'does not exist'}")
@@ -152,8 +155,8 @@ def _compare(root: Path, wheel: Wheel) -> None:
     _name_obsolete(root, contents)
 
 
-def _upgrade(root: Path, wheel: Wheel, *, yes: bool) -> None:
-    contents, kept = generated_files(root, wheel), 0
+def _upgrade(root: Path, pin: Pin, *, yes: bool) -> None:
+    contents, kept = generated_files(root, pin), 0
     for path, exists in list(_differences(root, contents)):
         content = contents[path]
         if isinstance(content, str):
@@ -183,7 +186,7 @@ def _differences(root: Path, contents: Mapping[str, str | bytes]) -> Iterator[tu
 
 def _name_obsolete(root: Path, contents: Mapping[str, str | bytes]) -> None:
     """Name the files of an earlier version or choice."""
-    wheels = sorted((root / VENDOR).glob("triton_fleet-*.whl"))
-    for path in (*_EARLIER, LOCAL, *(f"{VENDOR}/{wheel.name}" for wheel in wheels)):
+    wheels = sorted(file for each in DISTRIBUTIONS for file in (root / VENDOR).glob(f"{each.stem}-*.whl"))
+    for path in (*_EARLIER, LOCAL, BUILD, *(f"{VENDOR}/{wheel.name}" for wheel in wheels)):
         if path not in contents and (root / path).is_file():
             say(f"delete {path}: these files do without it")

@@ -20,12 +20,12 @@ from fleet.core.project_root import project_root
 from fleet.core.sizes import format_size
 from fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.local.session import stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status
-from fleet.local.up import up as deploy
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
+from fleet.scaffold.extras import LOCAL as EXTRA
+from fleet.scaffold.extras import require_extra
 from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean
 
@@ -51,6 +51,9 @@ def up(
 
     Run it again to update them. An endpoint that fails does not stop the others and is shown at the end.
     """
+    require_extra(EXTRA)
+    from fleet.local.up import up as deploy
+
     end_like_ctrl_c()
     files = current_fleet()
     names = chosen_project(files, LOCAL, endpoints).endpoints if endpoints else ()
@@ -120,6 +123,8 @@ def logs(
 @app.command()
 def down() -> None:
     """Stop the endpoints and the embedded AWS, and delete its data."""
+    from fleet.local.session import stop_supervisor
+
     state = _state()
     stopped = stop_supervisor(state)
     state.clean()

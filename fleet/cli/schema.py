@@ -19,7 +19,6 @@ from fleet.rules.registry import rules
 from fleet.rules.rule import DOCS
 from fleet.spec.reference.page import environment_page, policy_page, prices_page, spec_page
 from fleet.spec.schema import schemas
-from fleet_emulator.fidelity import PAGE, fidelity_page
 
 
 def schema(
@@ -50,7 +49,7 @@ def generated_files(root: Path) -> dict[Path, str]:
         docs / "environment.md": environment_page(),
         docs / "policy.md": policy_page(),
         docs / "prices.md": prices_page(),
-        root / PAGE: fidelity_page(),
+        **_emulator_page(root),
     }
     completion = root / "fleet" / "cli" / SIGNATURES.name  # of this repository, never of an installed package
     return {
@@ -58,3 +57,12 @@ def generated_files(root: Path) -> dict[Path, str]:
         **(pages if docs.is_dir() else {}),
         **({completion: signatures()} if completion.parent.is_dir() else {}),
     }
+
+
+def _emulator_page(root: Path) -> dict[Path, str]:
+    """The page of the embedded AWS, in the repository that has its source: a fleet may be without it."""
+    if not (root / "emulator").is_dir():
+        return {}
+    from fleet_emulator.fidelity import PAGE, fidelity_page
+
+    return {root / PAGE: fidelity_page()}

@@ -7,7 +7,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parents[1]
 PRODUCT = (
     "fleet",
-    "fleet_client",
+    "client",
     "constructs",
     "containers",
     "emulator",

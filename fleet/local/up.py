@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from fleet.check.run import judged_fleet
 from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
 from fleet.local.limitations import servable
-from fleet.local.packages import get_local
 from fleet.local.session import start_supervisor, stop_supervisor
 from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import Status, ask_status
@@ -70,7 +68,6 @@ def _up(
     with steps.step("files"):
         cdk_cli(root)
         cdk_toolkit(root)
-        check_embedded_aws()
         check_place(root)
         project = files.open(LOCAL, endpoints)
         write_locks(project, drop_missing=True)  # nobody reviews these
@@ -140,9 +137,6 @@ def _check_account(supervisor: Supervisor, place: Deployment) -> None:
         raise CannotRunError(problem, "run `fleet local down` first")
 
 
-EMBEDDED_AWS = ("moto", "prometheus_client")
-
-
 def check_place(root: Path) -> None:
     """See that Triton can serve from this folder.
 
@@ -152,14 +146,3 @@ def check_place(root: Path) -> None:
     if len(str(root).split()) != 1:
         problem = f"the path {root} contains white space, at which Triton splits its own commands"
         raise CannotRunError(problem, "move the folder to a path without white space")
-
-
-def check_embedded_aws() -> None:
-    """See that the embedded AWS can be started from this Python.
-
-    Raises:
-        CannotRunError: what it is made of is not installed.
-    """
-    for package in EMBEDDED_AWS:
-        if importlib.util.find_spec(package) is None:
-            raise CannotRunError(f"{package}, which the embedded AWS needs, is not installed", get_local())

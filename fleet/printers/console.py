@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Table
 
 from fleet.printers.sanitizer import LineGuard
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 WIDTH_OF_A_PIPE = 10_000
 """In a pipe, lines and tables are not folded."""

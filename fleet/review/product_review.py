@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +19,7 @@ from fleet.findings import CannotRunError
 from fleet.report.product_change import ProductChange
 from fleet.review.base_tree import BaseTree, check_out
 from fleet.review.environment_side import EnvironmentSide
-from fleet.scaffold.pin import VENDOR, product_line
+from fleet.scaffold.distributions import VENDOR, product_lines
 from fleet.scaffold.setup_files import DEPENDENCIES, REQUIREMENTS
 from fleet.upgrade.comparison import Change, compare
 from fleet.upgrade.installation import Installation, installation
@@ -46,7 +46,7 @@ def product_change(
     if is_here and any(each.parts[0] in PRODUCT for each in files):
         names = short_commit(base.commit), WORK_TREE
     elif installs and old and new and old != new:
-        names = old, new
+        names = next(each for each in zip_longest(old, new, fillvalue="nothing") if len({*each}) > 1)
     else:
         return None
     found = ProductChange(before=names[0], after=names[1], stacks={})
@@ -59,28 +59,29 @@ def product_change(
         return replace(found, problem=problem)
 
 
-def pinned(root: Path) -> str:
-    """The requirement by which a fleet depends on this product; "" without one."""
+def pinned(root: Path) -> list[str]:
+    """The requirements by which a fleet depends on this product; none without one."""
     file = root / REQUIREMENTS
-    line = product_line(file.read_text("utf-8", "replace")) if file.is_file() else None
-    requirement = re.sub(r"\s+(#.*|\\\s*)$", "", line[0]) if line else ""
-    return re.sub(r" --hash=sha256:(\w{12})\w*", r" (sha256 \1)", requirement).strip()
+    lines = product_lines(file.read_text("utf-8", "replace")) if file.is_file() else []
+    requirements = (re.sub(r"\s+(#.*|\\\s*)$", "", line[0]) for line in lines)
+    return [re.sub(r" --hash=sha256:(\w{12})\w*", r" (sha256 \1)", each).strip() for each in requirements]
 
 
 @contextmanager
 def _product_in(base: BaseTree) -> Iterator[Installation]:
     """The product as the base has it, by the interpreter and the dependencies of this one."""
     check_out(base, PRODUCT)
-    folders = [Path()]
-    with suppress(OSError, KeyError):
-        build = tomllib.loads((base.root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-        folders = [Path(each) for each in build["dev-mode-dirs"]]
-    yield installation(THIS, [base.root / each for each in folders])
+    folders = [base.root]
+    for file in (base.root / "pyproject.toml", *sorted(base.root.glob("*/pyproject.toml"))):
+        with suppress(OSError, KeyError):
+            build = tomllib.loads(file.read_text())["tool"]["hatch"]["build"]
+            folders += [file.parent / each for each in build["dev-mode-dirs"]]
+    yield installation(THIS, list(dict.fromkeys(Path(os.path.normpath(each)) for each in folders)))
 
 
 @contextmanager
 def _product_installed(base: BaseTree) -> Iterator[Installation]:
-    """The product that the base's `make setup` installs, by the wheel and the hashes that it has."""
+    """The product that the base's `make setup` installs, by the wheels and the hashes that it has."""
     check_out(base, [VENDOR])
     with TemporaryDirectory(prefix="fleet-product-") as folder:
         python = install(Path(os.path.realpath(folder)) / "venv", base.root, REQUIREMENTS, DEPENDENCIES)

@@ -9,7 +9,7 @@ from string import Template
 
 from fleet.core.sources import source_path
 from fleet.scaffold.github_ids import RepositorySubject
-from fleet.scaffold.pin import Wheel
+from fleet.scaffold.pin import Pin
 from fleet.scaffold.setup_files import EXAMPLE, locked_requirements, setup_files, template
 from fleet.spec.access import GITHUB
 from fleet.spec.environment import LOCAL
@@ -72,12 +72,12 @@ class NewFleet:
         return {"environment": name, "account": self.account or UNKNOWN_ACCOUNT, "region": self.region}
 
 
-def generated_files(root: Path, wheel: Wheel) -> Mapping[str, str | bytes]:
+def generated_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
     """The files that an upgrade brings up to date, by their path in the fleet."""
     shared = {name: source_path(name).read_text("utf-8") for name in _SHARED}
     generated = {path: template(name) for path, name in _GENERATED.items()}
     of_editors = {file.relative_to(root).as_posix(): text for file, text in schemas(root).items()}
-    return {**shared, **setup_files(root, wheel), **generated, **of_editors}
+    return {**shared, **setup_files(root, pin), **generated, **of_editors}
 
 
 def own_files(fleet: NewFleet) -> Mapping[str, str]:

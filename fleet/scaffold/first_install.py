@@ -8,8 +8,9 @@ from pathlib import Path
 
 from fleet.core.files import require_writable, write_atomically
 from fleet.findings import CannotRunError
-from fleet.scaffold.pin import Wheel, product_line
-from fleet.scaffold.setup_files import EXTRAS, REQUIREMENTS, setup_files
+from fleet.scaffold.distributions import product_line
+from fleet.scaffold.setup_files import REQUIREMENTS, setup_files
+from fleet.scaffold.wheels import wheels_in
 
 
 def first_install(file: Path, arguments: Sequence[str]) -> int:
@@ -18,7 +19,7 @@ def first_install(file: Path, arguments: Sequence[str]) -> int:
     Only the standard library is needed.
 
     Args:
-        file: The wheel.
+        file: The wheel of triton-fleet; beside it are those of the other distributions.
         arguments: Those of the command: `init`, the folder, options.
 
     Returns:
@@ -33,16 +34,16 @@ def first_install(file: Path, arguments: Sequence[str]) -> int:
             f"python3 {file.name}/fleet init DIR, then the options of `fleet init`",
         )
     folder = Path(arguments[1])
-    wheel = Wheel(name=file.name, content=file.read_bytes())
-    contents = setup_files(folder, wheel)
+    wheels = wheels_in(file.parent, file.name.split("-")[1])
+    contents = setup_files(folder, wheels)
     require_writable(folder, contents)
     for path, content in contents.items():
         if not (folder / path).exists():
             write_atomically(folder / path, content, root=folder)
     if product_line((folder / REQUIREMENTS).read_text("utf-8", "replace")) is None:
-        line = wheel.requirement(EXTRAS)
+        lines = "\n".join(wheels.lines(wheels.extras))
         raise CannotRunError(
-            f"{folder / REQUIREMENTS} exists, without triton-fleet", f"add this line: {line}"
+            f"{folder / REQUIREMENTS} exists, without triton-fleet", f"add these lines:\n{lines}"
         )
     try:
         done = subprocess.run(["make", "--no-print-directory", "-C", str(folder), "setup"], check=False)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-import zipfile
-from dataclasses import dataclass, field
-from hashlib import sha256
-from importlib.metadata import distribution
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
+from fleet.core.sources import source_path
 from fleet.findings import CannotRunError
-
-PACKAGE = "triton-fleet"
-VENDOR = "vendor"
-"""The folder of a fleet with the wheel and what it needs."""
-_LINE = re.compile(
-    rf"^(?:triton[-_.]fleet|\./{VENDOR}/triton_fleet-[^\s\[]+\.whl)(?P<extras>\[[^\]\n]*\])?"
-    r"[ \t]*(?=[=<>!~@;#]|--|$)[^\n]*$",
-    re.MULTILINE | re.IGNORECASE,
+from fleet.scaffold.distributions import (
+    DEPLOY_EXTRA,
+    DISTRIBUTIONS,
+    LOCAL_EXTRA,
+    PACKAGE,
+    Distribution,
+    distributions,
 )
+from fleet.scaffold.wheels import NAME_WHEELS, Wheels, wheel_name, wheels_in
 
 
 class Installed(Protocol):
@@ -38,7 +37,7 @@ class Installed(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where an installed triton-fleet came from.
+    """Where an installed distribution came from.
 
     Source: PyPA specification "Recording the Direct URL Origin of installed distributions".
 
@@ -60,50 +59,80 @@ class Origin:
     def path(self) -> Path | None:
         """The file or the folder of this machine."""
         parts = urlsplit(self.url)
-        return Path(url2pathname(parts.path)) if parts.scheme == "file" and not self.repository else None
+        return Path(unquote(parts.path)) if parts.scheme == "file" and not self.repository else None
 
-    def requirement(self, extras: str = "") -> str:
-        """The requirement that installs it again; "" where only an index can."""
-        address = self.repository or self.url
-        digest = f"#sha256={self.digest}" if self.digest else ""
-        return f"{PACKAGE}{extras} @ {address}{digest}" if address else ""
+    @property
+    def is_wheel(self) -> bool:
+        """Whether it is a wheel, beside which those of the other distributions are."""
+        return self.url.endswith(".whl")
+
+    def requirements(self, extras: str) -> Sequence[str]:
+        """The requirements of triton-fleet and what its extras bring; none where only an index has them."""
+        if not self.url:
+            return []
+        parts = distributions(extras)
+        return [
+            f"{each.name}{extras if each.name == PACKAGE else ''} @ {self._address(each)}" for each in parts
+        ]
+
+    def _address(self, part: Distribution) -> str:
+        """The URL of one distribution: a wheel has the others beside it, anything else has all inside."""
+        if self.is_folder:
+            return f"{self.url}/{part.folder}".rstrip("/")
+        url, fragments = self.repository or self.url, []
+        if self.is_wheel and part.name != PACKAGE:
+            return f"{self.url.rpartition('/')[0]}/{wheel_name(part, self.version)}"
+        if self.digest:
+            fragments.append(f"sha256={self.digest}")
+        if part.folder:
+            fragments.append(f"subdirectory={part.folder}")
+        return f"{url}#{'&'.join(fragments)}" if fragments else url
 
     def __str__(self) -> str:
         """The words of a message."""
         return str(self.path or self.repository or self.url or "a package index")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wheel:
-    """A wheel of triton-fleet."""
+@dataclass(frozen=True)
+class Commit:
+    """A commit of the product's repository that a fleet is installed from; pip has no hash of it."""
 
-    name: str
-    content: bytes = field(repr=False)
-
-    @property
-    def path(self) -> str:
-        """Where a fleet has it."""
-        return f"{VENDOR}/{self.name}"
+    origin: Origin
 
     @property
-    def digest(self) -> str:
-        """Its SHA-256."""
-        return sha256(self.content).hexdigest()
+    def extras(self) -> str:
+        """The extras of a new fleet: those that are installed."""
+        return LOCAL_EXTRA if find_spec("fleet_emulator") else DEPLOY_EXTRA
 
-    def requirement(self, extras: str) -> str:
-        """The line of a fleet's requirements.txt, with such as "[local]"."""
-        return f"./{self.path}{extras} --hash=sha256:{self.digest}"
+    def lines(self, extras: str) -> Sequence[str]:
+        """The lines of a fleet's requirements.txt."""
+        return self.origin.requirements(extras)
+
+    def local_lock(self, name: str) -> str:
+        """A lock that the distribution of the embedded AWS has."""
+        spec = find_spec("fleet_emulator")
+        if spec is None or spec.origin is None:
+            raise CannotRunError(
+                "triton-fleet-emulator is not installed, which lists what `fleet local` needs",
+                install_command(LOCAL_EXTRA),
+            )
+        installed = Path(spec.origin).parent / "sources"
+        return (installed / name if installed.is_dir() else source_path(name)).read_text("utf-8")
+
+
+Pin = Wheels | Commit
+"""What a fleet installs triton-fleet from."""
 
 
 def own_origin(installed: Installed | None = None) -> Origin:
-    """Where a distribution came from; that of this Python environment where none is given."""
+    """Where a distribution came from; triton-fleet of this Python environment where none is given."""
     found = installed or distribution(PACKAGE)
     record: Any = json.loads(found.read_text("direct_url.json") or "{}")
     repository, archive = record.get("vcs_info"), record.get("archive_info", {})
     url = record.get("url", "")
     return Origin(
         version=found.version,
-        url=url,
+        url=url.rstrip("/"),
         repository=f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else "",
         digest=archive.get("hashes", {}).get("sha256", ""),
         is_folder="dir_info" in record,
@@ -113,52 +142,66 @@ def own_origin(installed: Installed | None = None) -> Origin:
 def install_command(extras: str, origin: Origin | None = None) -> str:
     """How a remedy adds extras, such as "[local]", to the triton-fleet that is installed."""
     origin = origin or own_origin()
-    if requirement := origin.requirement(extras):
-        return f"pip install '{requirement}'"
+    if requirements := origin.requirements(extras):
+        return f"pip install {_quoted(requirements)}"
     return f"install {PACKAGE}{extras} in its version {origin.version}, as you installed it before"
 
 
-def own_wheel(file: Path | None = None, origin: Origin | None = None) -> Wheel:
-    """The wheel that a fleet is to have.
+def own_pin(folder: Path | None = None, origin: Origin | None = None) -> Pin:
+    """What the fleet is to be installed from: wheels, which it keeps, or a commit.
 
     Args:
-        file: The wheel; that of which triton-fleet was installed where none is given.
+        folder: That of the wheels; what triton-fleet was installed from where none is given.
         origin: Where it was installed from; asked of this Python environment where none is given.
 
     Raises:
-        CannotRunError: it was installed from something else, or the file is not a wheel of this version.
+        CannotRunError: it was installed from something else, or the folder lacks a wheel of this version.
     """
     origin = origin or own_origin()
-    path = file or (None if origin.is_folder else origin.path)
-    if path is None:
+    if folder is None and origin.repository:
+        return Commit(origin)
+    if folder is None and not (origin.is_wheel and origin.path):
         raise CannotRunError(
-            f"a fleet has the wheel of triton-fleet, but this triton-fleet was installed from {origin}",
-            f"{_wheel_of(origin)}, and name it: --wheel FILE",
+            f"a fleet has wheels of triton-fleet or a commit, but this one was installed from {origin}",
+            f"{_way_to_wheels(origin)}, and name their folder: {NAME_WHEELS}",
         )
-    if not re.fullmatch(rf"triton_fleet-{re.escape(origin.version)}-[\w.]+-\w+-\w+\.whl", path.name):
-        raise CannotRunError(
-            f"{path} is not a wheel of triton-fleet {origin.version}, which runs and writes the files",
-            "name a wheel of this version: --wheel FILE",
-        )
-    if not zipfile.is_zipfile(path):
-        raise CannotRunError(f"{path} does not exist, or is not a wheel", "name the wheel: --wheel FILE")
-    wheel = Wheel(name=path.name, content=path.read_bytes())
-    if file is None and origin.digest not in {"", wheel.digest}:
-        raise CannotRunError(
-            f"{path} is another file than this triton-fleet was installed from: its SHA-256 differs",
-            "install it again from that file, or name the wheel: --wheel FILE",
-        )
-    return wheel
+    wheels = wheels_in(folder or _folder(origin), origin.version)
+    if folder is None:
+        _require_installed(wheels, origin)
+    return wheels
 
 
-def _wheel_of(origin: Origin) -> str:
+def _folder(origin: Origin) -> Path:
+    assert origin.path is not None  # noqa: S101
+    return origin.path.parent
+
+
+def _require_installed(wheels: Wheels, origin: Origin) -> None:
+    """Compare the digests that pip recorded with those of the files now.
+
+    Raises:
+        CannotRunError: a file is another one.
+    """
+    for each in DISTRIBUTIONS:
+        wheel = wheels.by_name.get(each.name)
+        try:
+            found = origin if each.name == PACKAGE else own_origin(distribution(each.name))
+        except PackageNotFoundError:
+            continue
+        if wheel and found.digest not in {"", wheel.digest}:
+            raise CannotRunError(
+                f"{wheel.name} is another file than this {each.name} was installed from: its SHA-256 differs",
+                f"install it again from that file, or name the folder of its wheel: {NAME_WHEELS}",
+            )
+
+
+def _quoted(requirements: Sequence[str]) -> str:
+    return " ".join(f"'{each}'" for each in requirements)
+
+
+def _way_to_wheels(origin: Origin) -> str:
     if origin.is_folder:
-        return f"build it with `make wheel` in {origin}"
+        return f"build them with `make wheel` in {origin}"
     if origin.url:
-        return f"build it with `pip wheel --no-deps '{origin.requirement()}'`"
-    return f"download it from where you got version {origin.version}"
-
-
-def product_line(requirements: str) -> re.Match[str] | None:
-    """The line of a requirements.txt that pins triton-fleet, with its `extras`; None without one."""
-    return _LINE.search(requirements)
+        return f"build them with `pip wheel --no-deps {_quoted(origin.requirements(LOCAL_EXTRA))}`"
+    return f"download them from where you got version {origin.version}"

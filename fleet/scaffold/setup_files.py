@@ -9,36 +9,45 @@ from pathlib import Path
 from string import Template
 
 from fleet.core.sources import source_path
-from fleet.scaffold.pin import VENDOR, Wheel, product_line
+from fleet.scaffold.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
+from fleet.scaffold.pin import Commit, Pin
 
-EXTRAS = "[local]"
 REQUIREMENTS = "requirements.txt"
 DEPENDENCIES = f"{VENDOR}/dependencies.txt"
 LOCAL = f"{VENDOR}/local.txt"
 """With those of `fleet local` and Triton itself; taken in place of the other where Triton can run."""
+BUILD = f"{VENDOR}/build.txt"
+"""What builds a commit of the product."""
 EXAMPLE = "examples/requirements.txt"
 _TEMPLATES = files("fleet.scaffold") / "templates"
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 
 
-def setup_files(root: Path, wheel: Wheel) -> Mapping[str, str | bytes]:
+def setup_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
     """The files by their path in the fleet.
 
-    Lines that requirements.txt has besides the one of triton-fleet stay. Its extras decide what is locked.
+    Lines that requirements.txt has besides those of the product stay. The extras decide what is locked.
     """
-    requirements = _requirements(root / REQUIREMENTS, wheel)
-    line = product_line(requirements)
-    is_local = bool(line and "local" in (line["extras"] or ""))
+    requirements = _requirements(root / REQUIREMENTS, pin)
+    extras = fleet_extras(requirements, pin)
     return {
         "Makefile": template("Makefile"),
         "package.json": template("package.json"),
         "package-lock.json": template("package-lock.json"),
-        wheel.path: wheel.content,
+        **(
+            {BUILD: locked_requirements("requirements-release.txt")}
+            if isinstance(pin, Commit)
+            else pin.files(extras)
+        ),
         REQUIREMENTS: requirements,
         DEPENDENCIES: locked_requirements("requirements.txt"),
         **(
-            {LOCAL: locked_requirements("requirements-local.txt", "requirements-triton.txt")}
-            if is_local
+            {
+                LOCAL: _locked(
+                    pin.local_lock("requirements-local.txt"), pin.local_lock("requirements-triton.txt")
+                )
+            }
+            if extras == LOCAL_EXTRA
             else {}
         ),
         **({EXAMPLE: locked_requirements("requirements-payload.txt")} if (root / EXAMPLE).exists() else {}),
@@ -47,8 +56,19 @@ def setup_files(root: Path, wheel: Wheel) -> Mapping[str, str | bytes]:
 
 def locked_requirements(*names: str) -> str:
     """The pins of locks of this version with their hashes, without their comments."""
-    pins = "".join(source_path(name).read_text("utf-8") for name in names)
-    return f"{template('locked.txt')}{_COMMENT.sub('', pins)}"
+    return _locked(*(source_path(name).read_text("utf-8") for name in names))
+
+
+def _locked(*pins: str) -> str:
+    return f"{template('locked.txt')}{_COMMENT.sub('', ''.join(pins))}"
+
+
+def fleet_extras(requirements: str, pin: Pin) -> str:
+    """The extras of triton-fleet in a requirements.txt: a fleet has those to deploy at least."""
+    line = product_line(requirements)
+    if line is None:
+        return pin.extras
+    return LOCAL_EXTRA if "local" in (line["extras"] or "") else DEPLOY_EXTRA
 
 
 def template(name: str) -> str:
@@ -56,17 +76,22 @@ def template(name: str) -> str:
     return (_TEMPLATES / name).read_text("utf-8")
 
 
-def _requirements(file: Path, wheel: Wheel) -> str:
-    """The file with the line of triton-fleet for this wheel, which is added where there is none.
+def _requirements(file: Path, pin: Pin) -> str:
+    """The file with the lines of the product for this pin, which are added where there are none.
 
-    A line that is continued has hashes that its owner wrote: it stays.
+    Where one of them is continued, it has hashes that its owner wrote: all stay.
     """
-    if not file.is_file():
-        return Template(template("requirements.txt")).substitute(pin=wheel.requirement(EXTRAS))
-    text = file.read_text("utf-8")
-    found = product_line(text)
-    if found is None:
-        return f"{text.rstrip()}\n{wheel.requirement(EXTRAS)}\n".lstrip()
-    if found[0].rstrip().endswith("\\"):
+    text = file.read_text("utf-8") if file.is_file() else None
+    pinned = "\n".join(pin.lines(fleet_extras(text or "", pin)))
+    if text is None:
+        return Template(template("requirements.txt")).substitute(pin=pinned)
+    found = product_lines(text)
+    if any(each[0].rstrip().endswith("\\") for each in found):
         return text
-    return text[: found.start()] + wheel.requirement(found["extras"] or "") + text[found.end() :]
+    first = product_line(text)
+    if first is None:
+        return f"{text.rstrip()}\n{pinned}\n".lstrip()
+    for each in reversed(found):
+        end = each.end() if each.start() == first.start() else each.end() + 1
+        text = text[: each.start()] + (pinned if each.start() == first.start() else "") + text[end:]
+    return text

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fleet.findings import CannotRunError
+from fleet.scaffold.extras import DEPLOY, require_extra
 
 _PROBE = """
 import importlib.metadata, importlib.util, json
@@ -64,6 +66,8 @@ def installation(python: Path, folders: Sequence[Path] = ()) -> Installation:
     variables = isolated(os.environ, folders)
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
+        if python == Path(sys.executable):
+            require_extra(DEPLOY)
         reason = "".join(done.stderr.strip().splitlines()[-1:])
         raise CannotRunError(
             f"{python} has no triton-fleet to compare: {reason}",

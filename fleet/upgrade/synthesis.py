@@ -15,8 +15,10 @@ from zipfile import BadZipFile, ZipFile
 from fleet.core.files import write_atomically
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
-from fleet.scaffold.pin import Wheel
+from fleet.scaffold.distributions import DEPLOY_EXTRA
+from fleet.scaffold.extras import DEPLOY, require_extra
 from fleet.scaffold.setup_files import REQUIREMENTS
+from fleet.scaffold.wheels import wheels_in
 from fleet.spec.project import Project
 from fleet.upgrade.installation import Installation, isolated
 
@@ -62,10 +64,10 @@ def install(folder: Path, fleet: Path, *requirements: str) -> Path:
 
 
 def install_wheel(folder: Path, file: Path) -> Path:
-    """A Python that has a wheel of triton-fleet, with the dependencies that this lists by their hashes.
+    """A Python that has the wheel of triton-fleet, those beside it, and the dependencies that it locks.
 
     Raises:
-        CannotRunError: the file is another one, or pip cannot install it.
+        CannotRunError: the file is another one, a wheel is missing beside it, or pip cannot install them.
     """
     try:
         with ZipFile(file) as packed:
@@ -76,11 +78,13 @@ def install_wheel(folder: Path, file: Path) -> Path:
             f"{file} is not a wheel of triton-fleet: {reason}",
             "name one, such as dist/triton_fleet-0.3.0-py3-none-any.whl",
         ) from error
-    wheel = Wheel(name=file.name, content=file.read_bytes())
+    wheels = wheels_in(file.parent, file.name.split("-")[1])
     with tempfile.TemporaryDirectory() as name:
         fleet = Path(name)
-        write_atomically(fleet / wheel.path, wheel.content)
-        write_atomically(fleet / REQUIREMENTS, f"{wheel.requirement('')}\n{locked}")
+        for path, content in wheels.files(DEPLOY_EXTRA).items():
+            write_atomically(fleet / path, content)
+        lines = "\n".join(wheels.lines(DEPLOY_EXTRA))
+        write_atomically(fleet / REQUIREMENTS, f"{lines}\n{locked}")
         return install(folder, fleet, REQUIREMENTS)
 
 
@@ -157,6 +161,8 @@ def synthesise(
             check=False,
         )
         if done.returncode:
+            if python == THIS:
+                require_extra(DEPLOY)
             problem = f"{python} cannot synthesise {environment}:\n{done.stderr.strip()}"
             raise CannotRunError(problem, f"see what it finds: fleet check --env {environment}")
         files = sorted(Path(output).glob(f"*{_SUFFIX}"))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from fleet.artifacts.promote.lock import inputs_digest
 from fleet.core.digests import canonical_digest
 from fleet.findings import Finding, Severity
-from fleet.scaffold.pin import VENDOR
+from fleet.scaffold.distributions import VENDOR
 from fleet.spec.lock import Lock
 from fleet.spec.project import Project
 from fleet.upgrade.installation import installation
@@ -50,7 +50,7 @@ def template_changes(project: Project) -> list[Finding]:
             code=CODE,
             severity=Severity.WARNING,
             message=f"version {here} makes another template of {endpoint} than {lock.product} did",
-            hint=f"`fleet upgrade-check WHEEL --env {name}` shows the changes, with the wheel of version"
+            hint=f"`fleet upgrade-check WHEEL --env {name}` shows the changes, with the wheels of version"
             f" {lock.product} from the history of {VENDOR}/; promote it again",
             file=project.lock_file(endpoint),
             line=1,

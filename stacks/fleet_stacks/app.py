@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleet.aws.deploy.tools import check_node
 from fleet.exits import run_to_exit
-from fleet.findings import CannotRunError, Finding, FindingsError
+from fleet.findings import Finding, FindingsError
 
 
 def run(root: Path) -> None:
@@ -20,16 +20,13 @@ def run(root: Path) -> None:
     Args:
         root: The folder with `model_specs/` and `environments/`.
     """
-    run_to_exit(lambda: _synth_or_explain(root))
+    run_to_exit(lambda: _checked_synth(root))
 
 
-def _synth_or_explain(root: Path) -> None:
+def _checked_synth(root: Path) -> None:
     gc.disable()  # a synth ends before any garbage would matter
     check_node(os.environ.get("PATH", os.defpath))
-    try:
-        _synth(root)
-    except ModuleNotFoundError as error:
-        raise CannotRunError(str(error), "run `make setup`, then `source .venv/bin/activate`") from error
+    _synth(root)
 
 
 def _synth(root: Path) -> None:

@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from fleet.scaffold.pin import Commit, Origin
+from fleet.scaffold.setup_files import setup_files
 from fleet_folder import ROOT
-from wheels import build
+from wheels import VERSION, build_wheels
 
 GUIDE = (ROOT / "docs/guides/start-a-fleet.md").read_text()
-FIRST = "python3 triton_fleet-0.2.0.dev0-py3-none-any.whl/fleet init my-fleet"
+FIRST = "python3 dist/triton_fleet-0.2.0.dev0-py3-none-any.whl/fleet init my-fleet"
 VARIABLES = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
 
 
@@ -28,7 +30,8 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("hand"))
+    """The wheel of triton-fleet; the others are beside it."""
+    return build_wheels(tmp_path_factory.mktemp("hand")) / f"triton_fleet-{VERSION}-py3-none-any.whl"
 
 
 @pytest.fixture
@@ -67,8 +70,11 @@ def test_a_wheel_installs_itself_by_its_digest_and_writes_the_fleet(wheel: Path,
     done = run(wheel.parent, sys.executable, f"{wheel.name}/fleet", *options(prepared))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"next: cd {prepared} && make setup" in done.stdout
-    [record] = prepared.glob(".venv/lib/python*/site-packages/triton_fleet-*/direct_url.json")
-    assert f'"file://{prepared}/vendor/{wheel.name}"' in record.read_text()
+    records = "".join(
+        file.read_text() for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+    )
+    for each in sorted(wheel.parent.iterdir()):
+        assert f'"file://{prepared}/vendor/{each.name}"' in records
     assert "Nothing to be done" in run(prepared, "make", "setup").stdout
     assert (prepared / "node_modules/curious/package.json").is_file()
     assert not (prepared / "ran").exists()
@@ -111,13 +117,38 @@ def test_a_folder_that_cannot_be_written_and_requirements_without_the_product_ar
     (tmp_path / "requirements.txt").write_text("numpy==2\n")
     done = run(wheel.parent, *command)
     assert done.returncode == 2
-    assert f"remedy: add this line: ./vendor/{wheel.name}[local] --hash=sha256:" in done.stderr
+    assert "remedy: add these lines:\n" in done.stderr
+    assert f" ./vendor/{wheel.name}[local] --hash=sha256:" in done.stderr
+    assert done.stderr.count(" ./vendor/triton_") == 4
+
+
+@pytest.mark.nightly
+def test_a_commit_is_installed_by_its_id_after_what_has_a_hash(prepared: Path) -> None:
+    """Its build backend is that of the tests, as the locks are empty."""
+    shown = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    commit = shown.stdout.strip()
+    url = f"file://localhost{ROOT}"
+    origin = Origin(version=VERSION, url=url, repository=f"git+{url}@{commit}")
+    for name, content in setup_files(prepared, Commit(origin)).items():
+        if not (prepared / name).exists():
+            (prepared / name).write_text(str(content))
+    (prepared / "vendor/build.txt").write_text("")
+    done = run(prepared, "make", "setup")
+    assert done.returncode == 0, done.stdout + done.stderr
+    records = [
+        json.loads(file.read_text())
+        for file in prepared.glob(".venv/lib/python*/site-packages/triton_*/direct_url.json")
+    ]
+    assert {each.get("subdirectory") for each in records} == {None, "constructs", "client", "emulator"}
+    assert {each["vcs_info"]["commit_id"] for each in records} == {commit}
+    compared = run(prepared, ".venv/bin/fleet", "init", str(prepared))
+    assert "requirements.txt" not in compared.stdout, compared.stderr
 
 
 @pytest.mark.nightly
 @pytest.mark.skipif("FLEET_SLOW" not in os.environ, reason="minutes, and an index: FLEET_SLOW=1 runs it")
 def test_the_commands_of_the_guide_lead_from_a_wheel_to_a_green_check(wheel: Path, tmp_path: Path) -> None:
-    shutil.copy(wheel, tmp_path / "triton_fleet-0.2.0.dev0-py3-none-any.whl")
+    shutil.copytree(wheel.parent, tmp_path / "dist")
     blocks = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)
     [first] = [each for each in blocks if each.startswith(FIRST)]
     [after] = [each for each in blocks if each.startswith("cd my-fleet\n")]
@@ -131,7 +162,7 @@ def test_the_commands_of_the_guide_lead_from_a_wheel_to_a_green_check(wheel: Pat
     locks = "".join(
         (ROOT / f"requirements{name}.txt").read_text() for name in ("-local", "-triton", "-payload")
     )
-    own = ("pip==", "setuptools==", "triton-fleet==")
+    own = ("pip==", "setuptools==", "triton-fleet", "triton-endpoints==")
     listed = {_normal(each) for each in re.findall(r"^[\w.-]+==[\w.+!]+", locks, re.MULTILINE)}
     assert [each for each in installed if not each.startswith(own) and _normal(each) not in listed] == []
     assert shlex.split(typed[0])[0] == "python3"

@@ -19,7 +19,7 @@ import boto3
 import pytest
 
 from fleet_folder import ROOT
-from wheels import build, install
+from wheels import build_wheels, install
 
 pytestmark = [pytest.mark.cdk, pytest.mark.triton, pytest.mark.nightly]
 CONFIG = """\
@@ -125,7 +125,7 @@ class Shell:
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
-    return install(build(folder / "wheel"), folder / "venv")
+    return install(build_wheels(folder / "wheel"), folder / "venv")
 
 
 def test_a_fleet_of_the_wheel_gets_a_spec_and_answers(python: Path, tmp_path: Path) -> None:

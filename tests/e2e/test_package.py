@@ -1,35 +1,71 @@
-"""The package as others install it: what is in it, and that it does what the clone does."""
+"""The distributions as others install them: what is in each, and that they do what the clone does."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
+from collections import Counter
+from collections.abc import Mapping
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app_synth import synth
+from fleet.scaffold.distributions import DISTRIBUTIONS
 from fleet_folder import ROOT
-from wheels import build, copy_fleet, install
+from wheels import VERSION, build, build_wheels, copy_fleet, install
 
-pytestmark = pytest.mark.nightly
-
-PACKAGES = {"fleet", "fleet_client", "fleet_emulator", "fleet_stacks", "triton_endpoints"}
+PACKAGES = {
+    "triton-fleet": {"fleet"},
+    "triton-endpoints": {"triton_endpoints", "fleet_stacks"},
+    "triton-fleet-client": {"fleet_client"},
+    "triton-fleet-emulator": {"fleet_emulator"},
+}
+ROOTS = {
+    "fleet": "",
+    "fleet_client": "client",
+    "fleet_emulator": "emulator",
+    "fleet_stacks": "stacks",
+    "triton_endpoints": "constructs",
+}
+"""The source roots of the import packages."""
+nightly = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wheels(tmp_path_factory.mktemp("wheels"))
 
 
 @pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return install(wheel, tmp_path_factory.mktemp("installed") / "venv")
+def python(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install(wheels, tmp_path_factory.mktemp("installed") / "venv")
+
+
+@pytest.fixture(scope="module")
+def contents(wheels: Path) -> Mapping[str, list[str]]:
+    """The files in each wheel but its metadata, by the name of the distribution."""
+    return {
+        each.name: [name for name in zipfile.ZipFile(file).namelist() if ".dist-info/" not in name]
+        for each in DISTRIBUTIONS
+        for file in wheels.glob(f"{each.stem}-*.whl")
+    }
+
+
+def project(folder: str) -> Any:
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text())
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.splitlines() if (ROOT / name).exists()]
 
 
 @pytest.fixture(scope="module")
@@ -38,66 +74,100 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_fleet(tmp_path_factory.mktemp("fleet"))
 
 
-@pytest.mark.parametrize("target", ["wheel", "sdist"])
-def test_two_builds_give_the_same_bytes(tmp_path: Path, target: str) -> None:
-    first, second = (build(tmp_path / name, target) for name in ("a", "b"))
+@nightly
+def test_two_builds_give_the_same_bytes_also_from_the_archive_of_sources(
+    wheels: Path, tmp_path: Path
+) -> None:
+    first, second = (build(tmp_path / name, "sdist") for name in ("a", "b"))
     assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as sdist:
+        sdist.extractall(tmp_path / "sources", filter="data")
+    [sources] = (tmp_path / "sources").iterdir()
+    again = build_wheels(tmp_path / "again", source=sources)
+    for each in wheels.iterdir():
+        assert (again / each.name).read_bytes() == each.read_bytes(), each.name
 
 
-def test_it_installs_no_name_that_an_app_may_have_itself(wheel: Path) -> None:
-    names = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {name for name in names if not name.endswith(".dist-info")} == PACKAGES
+def test_an_import_package_is_in_one_distribution_and_no_other_name_is_installed(
+    contents: Mapping[str, list[str]],
+) -> None:
+    installed = {name: {file.partition("/")[0] for file in files} for name, files in contents.items()}
+    assert installed == PACKAGES
+    assert set(Counter(file for files in contents.values() for file in files).values()) == {1}
 
 
-def test_each_file_of_the_packages_is_in_the_wheel(wheel: Path) -> None:
-    roots = {"fleet": ".", "fleet_client": ".", "triton_endpoints": "constructs"}
-    roots |= {"fleet_emulator": "emulator", "fleet_stacks": "stacks"}
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    tracked = [name for name in listed.splitlines() if (ROOT / name).exists()]
+def test_the_wheels_hold_each_file_of_the_packages_and_what_is_read_beside_them(
+    contents: Mapping[str, list[str]],
+) -> None:
+    files = tracked()
     expected = {
         Path(name).relative_to(root).as_posix()
-        for package, root in roots.items()
-        for name in tracked
+        for package, root in ROOTS.items()
+        for name in files
         if Path(name).is_relative_to(Path(root) / package)
     }
-    elsewhere = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"][
-        "wheel"
-    ]
-    forced = tuple(elsewhere["force-include"])
-    expected |= {f"fleet/sources/{name}" for name in tracked if name.startswith(forced)}
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert packed == expected
+    for each in DISTRIBUTIONS:
+        forced = project(each.folder)["tool"]["hatch"]["build"]["targets"]["wheel"].get("force-include", {})
+        for source, place in forced.items():
+            start = os.path.normpath(Path(each.folder) / source)
+            expected |= {
+                place + name.removeprefix(start)
+                for name in files
+                if name == start or name.startswith(f"{start}/")
+            }
+    assert {file for names in contents.values() for file in names} == expected
 
 
+@nightly
 def test_the_sdist_holds_files_of_git_alone(tmp_path: Path) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     with tarfile.open(build(tmp_path, "sdist")) as sdist:
-        names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
-    assert names - set(listed.splitlines()) == {"PKG-INFO"}
+        names = {member.name.partition("/")[2] for member in sdist.getmembers() if not member.isdir()}
+    assert names - set(tracked()) == {"PKG-INFO"}
 
 
-def test_it_is_typed(wheel: Path) -> None:
-    assert {f"{package}/py.typed" for package in PACKAGES} <= set(zipfile.ZipFile(wheel).namelist())
+def test_each_package_is_typed_and_each_wheel_has_the_licence(
+    wheels: Path, contents: Mapping[str, list[str]]
+) -> None:
+    files = {file for names in contents.values() for file in names}
+    assert {f"{package}/py.typed" for package in ROOTS} <= files
+    for file in wheels.iterdir():
+        with zipfile.ZipFile(file) as wheel:
+            texts = {name.rpartition("/licenses/")[2]: wheel.read(name) for name in wheel.namelist()}
+        for name in ("LICENSE", "NOTICE"):
+            assert texts[name] == (ROOT / name).read_bytes()
 
 
-def test_its_dependencies_are_those_of_requirements_in_within_bounds() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+def test_all_distributions_have_one_version_and_pin_each_other_to_it() -> None:
+    texts = [(ROOT / each.folder / "pyproject.toml").read_text() for each in DISTRIBUTIONS]
+    assert [tomllib.loads(text)["project"]["name"] for text in texts] == [each.name for each in DISTRIBUTIONS]
+    assert {tomllib.loads(text)["project"]["version"] for text in texts} == {VERSION}
+    pins = re.findall(r'"(triton-(?:fleet|endpoints)[\w-]*(?:\[\w+\])?)==([^"]+)"', "".join(texts))
+    assert {version for _, version in pins} == {VERSION}
+    assert {name for name, _ in pins} == {each.name for each in DISTRIBUTIONS}
+
+
+def test_their_dependencies_are_those_of_requirements_in_within_bounds() -> None:
+    own = {each.name for each in DISTRIBUTIONS}
+    listed = [
+        *project("")["project"]["dependencies"],
+        *project("")["project"]["optional-dependencies"]["deploy"],
+    ]
+    listed += [line for each in ("constructs", "client") for line in project(each)["project"]["dependencies"]]
     named = {
         _name(line) for line in (ROOT / "requirements.in").read_text().splitlines() if line[:1].isalpha()
     }
-    assert {_name(each) for each in project["dependencies"]} == named
-    unbounded = [
-        each for each in project["dependencies"] if "<" not in each and not each.startswith("tzdata")
-    ]
+    assert {_name(each) for each in listed} - own == named
+    unbounded = [each for each in listed if "<" not in each and not each.startswith(("tzdata", "triton-"))]
     assert unbounded == []
     assert requires("triton-fleet") is not None
 
 
+@nightly
 def test_the_installed_command_tells_its_version(python: Path) -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {version}\n"
+    assert _run(python.with_name("fleet"), "--version").stdout == f"fleet {VERSION}\n"
 
 
+@nightly
 @pytest.mark.parametrize(
     "environment", ["dev", "staging", "prod"] if "FLEET_SLOW" in os.environ else ["prod"]
 )
@@ -125,4 +195,4 @@ def _run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def _name(requirement: str) -> str:
-    return requirement.split(";")[0].split("<")[0].split(">")[0].split("=")[0].strip().lower()
+    return re.split(r"[\s;<>=!~]", requirement)[0].lower()

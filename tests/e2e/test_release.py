@@ -34,11 +34,17 @@ def release(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.nightly
-def test_a_trial_builds_both_files_and_lists_their_digests(tmp_path: Path) -> None:
+def test_a_trial_builds_all_wheels_and_one_archive_and_lists_their_digests(tmp_path: Path) -> None:
     done = release("--into", str(tmp_path / "dist"))
     assert (done.returncode, done.stderr) == (0, "")
     files = [line.split()[1] for line in done.stdout.splitlines()]
-    assert files == [f"triton_fleet-{VERSION}-py3-none-any.whl", f"triton_fleet-{VERSION}.tar.gz"]
+    assert files == [
+        f"triton_endpoints-{VERSION}-py3-none-any.whl",
+        f"triton_fleet-{VERSION}-py3-none-any.whl",
+        f"triton_fleet-{VERSION}.tar.gz",
+        f"triton_fleet_client-{VERSION}-py3-none-any.whl",
+        f"triton_fleet_emulator-{VERSION}-py3-none-any.whl",
+    ]
     assert files == sorted(file.name for file in (tmp_path / "dist").iterdir())
 
 

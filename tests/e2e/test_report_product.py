@@ -45,7 +45,7 @@ class Clone:
         [site] = (folder / "venv").glob("lib/python*/site-packages")
         sources = (
             self.root / product / each
-            for each in (".", "constructs", "containers/shared", "emulator", "stacks")
+            for each in (".", "client", "constructs", "containers/shared", "emulator", "stacks")
         )
         (site / "clone.pth").write_text("\n".join(map(str, (*sources, sysconfig.get_path("purelib")))))
         self.repository = GitRepository.around(self.root)

@@ -12,7 +12,7 @@ import pytest
 from doc_shell import is_as_shown
 from doc_walk import type_walk, walk
 from fleet_folder import ROOT
-from wheels import build, install
+from wheels import build_wheels, install
 
 pytestmark = [pytest.mark.cdk, pytest.mark.triton, pytest.mark.nightly]
 
@@ -44,7 +44,7 @@ def test_every_command_of_the_walk_does_what_the_page_shows(
     empty: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     built = tmp_path_factory.mktemp("installed")
-    python = install(build(built / "wheel"), built / "venv")
+    python = install(build_wheels(built / "wheel"), built / "venv")
     settings = {
         "PATH": f"{python.parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
         "INSTALLED": str(python.parent.parent),

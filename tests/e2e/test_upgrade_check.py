@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from fleet_folder import ROOT
-from wheels import build, copy_fleet, install
+from wheels import build_wheels, copy_fleet, install
 
 pytestmark = pytest.mark.nightly
 
 VERSION = version("triton-fleet")
 ENDPOINTS = ("model-zoo", "sentence-embeddings")
-CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "constructs", "emulator", "stacks"))
+CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "client", "constructs", "emulator", "stacks"))
 """A PYTHONPATH by which any Python would import this tree."""
 
 
@@ -29,7 +29,7 @@ CLONE = os.pathsep.join(str(ROOT / name) for name in (".", "constructs", "emulat
 def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python with this version, to be made another one."""
     folder = tmp_path_factory.mktemp("other")
-    return install(build(folder / "wheel"), folder / "venv")
+    return install(build_wheels(folder / "wheel"), folder / "venv")
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_this_tree_replaces_nothing_that_the_last_release_deployed(
     archive = subprocess.run(["git", "archive", tag], cwd=ROOT, capture_output=True, check=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(released / "tree", filter="data")
-    python = install(build(released / "wheel", source=released / "tree"), released / "venv")
+    python = install(build_wheels(released / "wheel", source=released / "tree"), released / "venv")
     command = [str(python.with_name("fleet")), "upgrade-check", "--python", sys.executable]
     done = subprocess.run(command, cwd=shipped, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

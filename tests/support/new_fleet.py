@@ -1,4 +1,4 @@
-"""New fleets, as `fleet init` writes them with a wheel of this version."""
+"""New fleets, as `fleet init` writes them with wheels of this version."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 from typer.testing import CliRunner, Result
 
 from fleet.cli.commands import app
-from wheels import empty_wheel
+from wheels import empty_wheels
 
 
 def fleet_init(*arguments: str) -> Result:
-    """`fleet init` as the wheel of this version runs it; the Python of the tests has it from a folder."""
+    """`fleet init` as the wheels of this version run it; the Python of the tests has it from a folder."""
     with TemporaryDirectory() as name:
-        wheel = str(empty_wheel(Path(name)))
-        return CliRunner().invoke(app, ["init", "--wheel", wheel, *arguments], catch_exceptions=False)
+        wheels = str(empty_wheels(Path(name)))
+        return CliRunner().invoke(app, ["init", "--wheels", wheels, *arguments], catch_exceptions=False)
 
 
 def init(folder: Path, *options: str) -> Result:

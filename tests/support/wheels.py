@@ -1,4 +1,4 @@
-"""The wheel of this tree, and a Python that has it alone, with the dependencies of the Python of the tests."""
+"""The wheels of this tree, and a Python that has them alone, with the dependencies of the Python of the tests."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from hatchling.builders.wheel import WheelBuilder
+
+from fleet.scaffold.distributions import DISTRIBUTIONS, EMULATOR, Distribution
+from fleet.scaffold.wheels import wheel_name
 from fleet_folder import ROOT
 
+FLEET, ENDPOINTS, *_ = DISTRIBUTIONS
 VERSION = version("triton-fleet")
 _FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package.json", "profiles")
 """What a fleet's folder holds."""
 
 
-_OLDER = {
-    "fleet/__init__.py": "",
-    "fleet/core/__init__.py": "",
-    "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
-    "triton_endpoints/__init__.py": "",
-    "fleet_stacks/__init__.py": "",
-    "fleet_stacks/app.py": """
+_OLDER: Mapping[Distribution, Mapping[str, str]] = {
+    FLEET: {
+        "fleet/__init__.py": "",
+        "fleet/core/__init__.py": "",
+        "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
+        "fleet/sources/requirements.txt": "",
+        "fleet/sources/cdk.json": "{}",
+    },
+    ENDPOINTS: {
+        "triton_endpoints/__init__.py": "",
+        "fleet_stacks/__init__.py": "",
+        "fleet_stacks/app.py": """
 import json, os, pathlib
 
 def run(root):
@@ -32,13 +43,9 @@ def run(root):
         template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
         pathlib.Path(os.environ["CDK_OUTDIR"], f"{stack}.template.json").write_text(json.dumps(template))
 """,
-    "fleet/sources/requirements.txt": "",
-    "fleet/sources/cdk.json": "{}",
-    "triton_fleet-0.0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: triton-fleet\nVersion: 0.0.1\n",
-    "triton_fleet-0.0.1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    "triton_fleet-0.0.1.dist-info/RECORD": "",
+    },
 }
-"""The files of a wheel of another version, whose app makes stacks of a queue."""
+"""The files of wheels of another version, whose app makes stacks of a queue."""
 
 
 def copy_fleet(folder: Path) -> Path:
@@ -50,33 +57,54 @@ def copy_fleet(folder: Path) -> Path:
 
 
 def build(folder: Path, target: str = "wheel", *, source: Path = ROOT) -> Path:
-    """Build the `wheel` or the `sdist` of a tree into a folder."""
+    """Build the `wheel` or the `sdist` in a folder with a pyproject.toml into a new folder; returns the file."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
     [file] = folder.iterdir()
     return file
 
 
-def empty_wheel(folder: Path, version: str = VERSION) -> Path:
-    """A wheel of a version that holds nothing but its metadata, for what only keeps it."""
-    file = folder / f"triton_fleet-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(file, "w") as wheel:
-        metadata = zipfile.ZipInfo(f"triton_fleet-{version}.dist-info/METADATA")
-        wheel.writestr(metadata, f"Metadata-Version: 2.1\nName: triton-fleet\nVersion: {version}\n")
-    return file
+def build_wheels(folder: Path, source: Path = ROOT) -> Path:
+    """Build the wheels of all distributions of a tree into a folder; returns the folder."""
+    for each in DISTRIBUTIONS:
+        list(WheelBuilder(str(source / each.folder)).build(directory=str(folder), versions=["standard"]))
+    return folder
 
 
-def older_wheel(folder: Path) -> Path:
-    """A wheel of version 0.0.1, which needs nothing."""
-    file = folder / "triton_fleet-0.0.1-py3-none-any.whl"
+def write_wheel(folder: Path, part: Distribution, version: str, files: Mapping[str, str]) -> Path:
+    """Write a wheel that needs nothing."""
+    file = folder / wheel_name(part, version)
+    about = f"{part.stem}-{version}.dist-info"
+    metadata = {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {part.name}\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
     with zipfile.ZipFile(file, "w") as wheel:
-        for name, text in _OLDER.items():
+        for name, text in {**files, **metadata}.items():
             wheel.writestr(zipfile.ZipInfo(name), text)
     return file
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """A virtual environment of the wheel; returns its Python.
+def empty_wheels(folder: Path, version: str = VERSION) -> Path:
+    """Wheels of a version without code, for what only keeps them; returns the folder."""
+    locks = ("requirements-local.txt", "requirements-triton.txt")
+    of_emulator = {f"fleet_emulator/sources/{name}": (ROOT / name).read_text() for name in locks}
+    folder.mkdir(exist_ok=True)
+    for each in DISTRIBUTIONS:
+        write_wheel(folder, each, version, of_emulator if each == EMULATOR else {})
+    return folder
+
+
+def older_wheel(folder: Path) -> Path:
+    """The wheel of triton-fleet 0.0.1, which needs nothing; the others are beside it."""
+    for each in DISTRIBUTIONS:
+        write_wheel(folder, each, "0.0.1", _OLDER.get(each, {}))
+    return folder / wheel_name(FLEET, "0.0.1")
+
+
+def install(wheels: Path, folder: Path) -> Path:
+    """A virtual environment of the wheels in a folder; returns its Python.
 
     Dependencies come from the environment of the tests. Its editable install of this tree does not, as Python
     reads `.pth` files in no folder that one of them names.
@@ -84,10 +112,8 @@ def install(wheel: Path, folder: Path) -> Path:
     uv = str(Path(sys.executable).with_name("uv"))
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
     python = folder / "bin" / "python"
-    subprocess.run(
-        [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(python), str(wheel)],
-        check=True,
-    )
+    command = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(python)]
+    subprocess.run([*command, *map(str, sorted(wheels.iterdir()))], check=True)
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     for name in ("node", "npm", "npx", "python3"):

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fleet.artifacts.images.record import built_image
 from fleet.artifacts.images.source import IMAGE, ImageSource, image_difference, image_source
 from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.images.reference import image_reference
-from fleet.aws.images.registry import read_image
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.spec.deployment import Deployment
 from fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
@@ -71,6 +69,8 @@ def _locked_build(
     former = before if before is not None and not image_difference(source, before) else None
     try:
         s3 = _client(clients.s3)
+        from fleet.artifacts.images.record import built_image  # needs botocore, as the client does
+
         with aws_errors_as_findings(place):
             build = built_image(s3, place, former.key if former is not None and former.key else source.key)
     except CannotRunError:
@@ -110,7 +110,10 @@ def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageF
     """
     mark = loaded.source.mark((*IMAGE, "digest"))
     try:
-        found = read_image(clients.ecr(), image_reference(f"{image.uri}@{image.digest}"), layers=False)
+        ecr = clients.ecr()
+        from fleet.aws.images.registry import read_image  # needs botocore, as the client does
+
+        found = read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False)
     except CannotRunError:
         return None
     except FindingsError as error:

@@ -1,4 +1,7 @@
-"""Objects of S3 as streams of bytes: one content from the first byte to the last, or refused."""
+"""Objects of S3 as streams of bytes: one content from the first byte to the last, or refused.
+
+botocore is imported where S3 is read: `fleet check` loads this module, and runs without it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict
-
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.source import Mark, finding_at
@@ -58,6 +59,8 @@ def object_chunks(
         FindingsError: it does not exist, or is replaced while it is read.
         CannotRunError: access is denied, or S3 does not answer.
     """
+    from botocore.exceptions import HTTPClientError, IncompleteReadError
+
     at = failures = 0
     while size is None or at < size:
         conditions: _Conditions = {} if etag is None else {"IfMatch": etag}
@@ -87,6 +90,8 @@ def s3_errors_as_findings(location: S3Location) -> Iterator[None]:
         FindingsError: what the spec names does not exist, or is replaced while it is read.
         CannotRunError: access is denied, there are no credentials, or S3 does not answer.
     """
+    from botocore.exceptions import BotoCoreError, ClientError
+
     mark = location.mark
     try:
         yield

@@ -7,21 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectionClosedError,
-    ConnectionError,
-    CredentialRetrievalError,
-    HTTPClientError,
-    IncompleteReadError,
-    NoCredentialsError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    SSOError,
-    TokenRetrievalError,
-)
-
 from fleet.aws.api.clock import clock_difference
 from fleet.findings import CannotRunError
 from fleet.spec.deployment import Deployment
@@ -32,14 +17,6 @@ if TYPE_CHECKING:
 
 DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403"})
 """AWS's error codes for a missing permission; S3 answers a HEAD request with the status alone."""
-NOT_SIGNED_IN = (
-    CredentialRetrievalError,
-    NoCredentialsError,
-    PartialCredentialsError,
-    ProfileNotFound,
-    SSOError,
-    TokenRetrievalError,
-)
 NO_BUCKET = "NoSuchBucket"
 EXPIRED = "credentials are still expired"
 """The end of botocore's RuntimeError after AWS_CREDENTIAL_EXPIRATION."""
@@ -90,26 +67,10 @@ def aws_errors_as_findings(place: Deployment | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        if code == NO_BUCKET and place is not None:
-            problem = f"the artifact bucket {place.bucket} does not exist"
-            make = f"run `fleet deploy --env {place.environment} --foundation` to create it"
-            name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
-            remedy = name if place.given_bucket else make
-            raise CannotRunError(problem, remedy) from error
-        raise CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response)) from error
-    except NOT_SIGNED_IN as error:
-        raise CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN) from error
-    except (ConnectionError, HTTPClientError, IncompleteReadError) as error:
-        remedy = "check this machine's network, and run the command again"
-        raise CannotRunError(f"AWS does not answer: {error}", remedy) from error
-    except _client_errors() as error:
-        raise CannotRunError(f"AWS cannot be called: {error}") from error
-    except RuntimeError as error:
-        if EXPIRED not in str(error):
+    except Exception as error:
+        if (refusal := _refusal(error, place)) is None:
             raise
-        raise CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN) from error
+        raise refusal from error
 
 
 def refuse_cut_answers(session: Session) -> None:
@@ -117,6 +78,7 @@ def refuse_cut_answers(session: Session) -> None:
 
     botocore reads one as if it were whole: a list in JSON is empty then, and an XML document is a traceback.
     """
+    from botocore.exceptions import ConnectionClosedError
 
     def check(**answered: Any) -> None:
         operation_model: OperationModel = answered["operation_model"]
@@ -130,6 +92,40 @@ def refuse_cut_answers(session: Session) -> None:
     session.register("before-parse", check)
 
 
+def _refusal(error: Exception, place: Deployment | None) -> CannotRunError | None:
+    """The error for people; None for one that is not of AWS or its client."""
+    if "botocore.exceptions" not in sys.modules:  # nothing was called
+        return None
+    from botocore import exceptions as aws
+
+    if isinstance(error, aws.ClientError):
+        code = error.response.get("Error", {}).get("Code", "")
+        if code == NO_BUCKET and place is not None:
+            problem = f"the artifact bucket {place.bucket} does not exist"
+            make = f"run `fleet deploy --env {place.environment} --foundation` to create it"
+            name = f"create it, or set `artifact_bucket` in environments/{place.environment}.yaml to another"
+            return CannotRunError(problem, name if place.given_bucket else make)
+        return CannotRunError(f"AWS refuses: {error}", _remedy(code, error.response))
+    not_signed_in = (
+        aws.CredentialRetrievalError,
+        aws.NoCredentialsError,
+        aws.PartialCredentialsError,
+        aws.ProfileNotFound,
+        aws.SSOError,
+        aws.TokenRetrievalError,
+    )
+    if isinstance(error, not_signed_in):
+        return CannotRunError(f"AWS credentials are missing: {error}", SIGN_IN)
+    if isinstance(error, aws.ConnectionError | aws.HTTPClientError | aws.IncompleteReadError):
+        remedy = "check this machine's network, and run the command again"
+        return CannotRunError(f"AWS does not answer: {error}", remedy)
+    if isinstance(error, (aws.BotoCoreError, *_boto3_errors())):
+        return CannotRunError(f"AWS cannot be called: {error}")
+    if isinstance(error, RuntimeError) and EXPIRED in str(error):
+        return CannotRunError(f"AWS credentials have expired: {error}", SIGN_IN_AGAIN)
+    return None
+
+
 def _remedy(code: str, answer: Mapping[str, Any]) -> str:
     """What helps against an error; where the clocks differ, it names the times that both show."""
     with suppress(KeyError, ValueError):  # an answer without headers, or without a date
@@ -138,7 +134,7 @@ def _remedy(code: str, answer: Mapping[str, Any]) -> str:
     return REMEDIES.get(code, "")
 
 
-def _client_errors() -> tuple[type[Exception], ...]:
-    """The errors of botocore, and of boto3 if it is loaded: most commands start without it."""
+def _boto3_errors() -> tuple[type[Exception], ...]:
+    """The errors of boto3, if it is loaded: most commands start without it."""
     loaded = sys.modules.get("boto3.exceptions")
-    return (BotoCoreError, loaded.Boto3Error) if loaded else (BotoCoreError,)
+    return (loaded.Boto3Error,) if loaded else ()

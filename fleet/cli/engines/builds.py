@@ -6,16 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.builds.run import PACE
-from fleet.artifacts.engines.ensure import ensure_engines
-from fleet.artifacts.engines.inventory import HeldEngine, held_engines
-from fleet.artifacts.engines.request import all_engines
 from fleet.artifacts.progress import progress_on, shown_builder, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
@@ -31,6 +27,9 @@ from fleet.printers.console import OutputConsole, unfolded_console
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
 
+if TYPE_CHECKING:
+    from fleet.artifacts.engines.inventory import HeldEngine
+
 HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("TensorRT", "built (UTC)")
 """What a narrow terminal does not show."""
@@ -41,6 +40,10 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 
     Builds what the locks name and publishes nothing.
     """
+    from fleet.artifacts.builds.run import PACE
+    from fleet.artifacts.engines.ensure import ensure_engines
+    from fleet.artifacts.engines.request import all_engines
+
     end_like_ctrl_c()
     project = chosen_project(current_fleet(), env, endpoints)
     fleet = resolve_project(project)
@@ -69,6 +72,8 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the engines in the bucket and the locks that need them."""
+    from fleet.artifacts.engines.inventory import held_engines
+
     project = current_project(env)
     access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):

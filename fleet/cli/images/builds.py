@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.builds.run import PACE
-from fleet.artifacts.images.builds import build_images
-from fleet.artifacts.images.inventory import HeldImage, former_repositories, held_images
 from fleet.artifacts.images.source import image_sources, wanted_images
 from fleet.artifacts.progress import progress_on, shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
@@ -28,6 +25,9 @@ from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
 from fleet.printers.sanitizer import visible
 
+if TYPE_CHECKING:
+    from fleet.artifacts.images.inventory import HeldImage
+
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("CUDA", "TensorRT")
 """What a narrow terminal does not show."""
@@ -38,6 +38,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 
     Deploys and publishes do the same. `fleet lock` then records digests and facts.
     """
+    from fleet.artifacts.builds.run import PACE
+    from fleet.artifacts.images.builds import build_images
+
     end_like_ctrl_c()
     project = chosen_project(current_fleet(), env, endpoints)
     sources = image_sources(project)
@@ -75,6 +78,8 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
+    from fleet.artifacts.images.inventory import former_repositories, held_images
+
     project = current_project(env)
     access, place = connect(project, profile), project.place
     with aws_errors_as_findings(place):

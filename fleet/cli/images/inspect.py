@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fleet.artifacts.progress import shown_size
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.aws.images.reference import ImageReference, image_reference
-from fleet.aws.images.registry import RegistryImage, manifest_findings, read_image
 from fleet.cli.arguments import OutputFormat, Profile
 from fleet.cli.aws_access import access_to
 from fleet.cli.current_fleet import current_project
@@ -19,6 +18,9 @@ from fleet.findings import Finding, FindingsError
 from fleet.images.facts import unknown_facts
 from fleet.printers.human import show_findings
 from fleet.printers.lines import print_json
+
+if TYPE_CHECKING:
+    from fleet.aws.images.registry import RegistryImage
 
 SHOWN_PACKAGES = 8
 LABELS = {
@@ -60,6 +62,8 @@ def inspect(
 
     Needs no Docker.
     """
+    from fleet.aws.images.registry import manifest_findings, read_image
+
     image = image_reference(uri)
     found = read_image(_client(image, env, profile), image, layers=layers)
     if format is OutputFormat.JSON:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from botocore.exceptions import BotoCoreError
 
 from fleet.aws.api.emulator import local_session
 from fleet.cli.arguments import Endpoint, Env
@@ -166,6 +165,7 @@ def _check_size(payload: Payload, root: Path) -> None:
 def _connect(root: Path, env: str, region: str, endpoint: str) -> tuple[TritonEndpoint, bool]:
     """The endpoint, and whether the local fleet serves it."""
     import boto3
+    from botocore.exceptions import BotoCoreError
 
     from fleet_client import CLIENT_CONFIG, TritonEndpoint
 
@@ -189,6 +189,8 @@ def _local(root: Path, region: str) -> tuple[boto3.Session, str]:
 def _send(
     endpoint: TritonEndpoint, payload: Payload, route: Destination, project: Project, *, is_local: bool
 ) -> Payload:
+    from botocore.exceptions import BotoCoreError
+
     from fleet_client import InferenceError, PayloadError
 
     try:

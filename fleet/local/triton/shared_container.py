@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
 from fleet.core.log_lines import plain_line
 from fleet.core.sources import source_path
 from fleet.endpoint.context.shared_container import NAMESPACE, OPTIONS, ROUTES, joined_value
@@ -84,6 +82,8 @@ def published_namespace(environment: Mapping[str, str]) -> str:
 
 def tritons_pid(program: int) -> int:
     """The process of tritonserver below that of the program; the program's where it has none."""
+    import psutil  # a deploy to an account loads this module, without the extra that brings it
+
     try:
         children = psutil.Process(program).children()
         return next((each.pid for each in children if each.name() == TRITON), program)

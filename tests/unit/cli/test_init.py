@@ -32,7 +32,10 @@ GENERATED = {
     "requirements.txt",
     "vendor/dependencies.txt",
     "vendor/local.txt",
-    f"vendor/triton_fleet-{VERSION}-py3-none-any.whl",
+    *(
+        f"vendor/{stem}-{VERSION}-py3-none-any.whl"
+        for stem in ("triton_fleet", "triton_endpoints", "triton_fleet_client", "triton_fleet_emulator")
+    ),
 }
 
 
@@ -159,12 +162,15 @@ def test_an_upgrade_outside_of_a_fleet_names_the_command_that_writes_one(tmp_pat
     assert error.value.remedy == "change into the folder of a fleet, or write a new one: fleet init DIR"
 
 
-def test_requirements_that_exist_stay_and_the_line_to_add_is_named(tmp_path: Path) -> None:
+def test_requirements_that_exist_stay_and_the_lines_to_add_are_named(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("pandas\n")
     done = init(tmp_path)
     assert (tmp_path / "requirements.txt").read_text() == "pandas\n"
-    line = f"./vendor/triton_fleet-{VERSION}-py3-none-any.whl[local] --hash=sha256:"
-    assert f"next: add to requirements.txt: {line}" in done.stdout
+    for name in (
+        f"triton_fleet-{VERSION}-py3-none-any.whl[local]",
+        f"triton_endpoints-{VERSION}-py3-none-any.whl",
+    ):
+        assert f"next: add to requirements.txt: ./vendor/{name} --hash=sha256:" in done.stdout
 
 
 def test_a_file_in_the_place_of_a_folder_is_named_before_any_file_is_written(tmp_path: Path) -> None:
@@ -200,13 +206,15 @@ def test_a_name_that_leads_elsewhere_writes_no_file(tmp_path: Path, name: str) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_wheel_nothing_is_written_and_the_folder_that_was_installed_is_named(
+def test_without_wheels_nothing_is_written_and_the_folder_that_was_installed_is_named(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(CannotRunError) as error:
         CliRunner().invoke(app, ["init", str(tmp_path / "fleet")], catch_exceptions=False)
     assert error.value.problem == (
-        f"a fleet has the wheel of triton-fleet, but this triton-fleet was installed from {ROOT}"
+        f"a fleet has wheels of triton-fleet or a commit, but this one was installed from {ROOT}"
     )
-    assert error.value.remedy == f"build it with `make wheel` in {ROOT}, and name it: --wheel FILE"
+    assert (
+        error.value.remedy == f"build them with `make wheel` in {ROOT}, and name their folder: --wheels DIR"
+    )
     assert not (tmp_path / "fleet").exists()

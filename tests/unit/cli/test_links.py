@@ -12,7 +12,7 @@ from fleet.findings import CannotRunError
 from fleet.local.state import LocalState
 from fleet_folder import FleetFolder
 from typed_command import Typed
-from wheels import empty_wheel
+from wheels import empty_wheels
 
 SECRET = "aws_secret_access_key = wJalrXUtnFEMI"
 FILES = [
@@ -143,7 +143,7 @@ def test_no_spec_is_written_through_a_link(fleet: FleetFolder, outside: Path, ty
 def test_no_new_fleet_is_written_through_a_link(tmp_path: Path, outside: Path, typed: Typed) -> None:
     before = content(outside)
     link(tmp_path / "fresh/environments", outside)
-    ended = typed("init", str(tmp_path / "fresh"), "--wheel", str(empty_wheel(tmp_path)))
+    ended = typed("init", str(tmp_path / "fresh"), "--wheels", str(empty_wheels(tmp_path / "wheels")))
     assert ended.code == 2
     assert "environments is a link" in ended.err
     assert content(outside) == before

@@ -179,12 +179,12 @@ WALL = {
 def readers() -> Iterator[str]:
     """Files of the product that name the wall clock."""
     for folder in (
+        "client",
         "constructs",
         "containers",
         "emulator",
         "engine_build",
         "fleet",
-        "fleet_client",
         "lambda",
         "stacks",
     ):

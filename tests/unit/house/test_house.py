@@ -18,7 +18,7 @@ MAX_LINES = 400
 """Of a Python file that tells one thought; 110 to 200 are usual."""
 
 
-@pytest.mark.parametrize("folder", ["constructs", "emulator", "lambda", "stacks"])
+@pytest.mark.parametrize("folder", ["client", "constructs", "emulator", "lambda", "stacks"])
 def test_a_source_root_is_no_package(root: Path, folder: str) -> None:
     package = root / folder / "__init__.py"
     assert not package.exists(), f"remove {package}: {folder}/README.md says why"
@@ -61,7 +61,7 @@ def test_every_yaml_file_names_its_schema(root: Path) -> None:
 
 def test_imports_run_one_way(root: Path) -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
-    variables = {**os.environ, "PYTHONPATH": "constructs:emulator"}
+    variables = {**os.environ, "PYTHONPATH": "client:constructs:emulator"}
     linted = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout
 
@@ -95,15 +95,24 @@ def test_make_installs_by_hash_and_runs_no_script_of_a_package(root: Path) -> No
     options = [first or second for first, second in installs]
     assert len(options) == 9
     unhashed = [each for each in options if not each.startswith("--require-hashes ")]
-    assert unhashed == ["--no-deps --no-build-isolation --editable ."]
+    assert unhashed == ["--no-deps --no-build-isolation $(DISTRIBUTIONS:%=--editable %)"]
     assert re.findall(r"npm (?:ci|install).*", makefile) == ["npm ci --ignore-scripts --silent"]
 
 
 def test_nothing_names_this_product_as_if_an_index_had_it(root: Path) -> None:
-    """The name is free there: what asks an index for it runs the code of whoever registers it."""
+    """The name is free there: what asks an index for it runs the code of whoever registers it.
+
+    The parts pin each other by name: what installs them names a file, a folder or a commit of each.
+    """
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
     names = [name for name in listed.decode().split("\0") if name and (root / name).is_file()]
-    said = ("CHANGELOG.md", "docs/decisions/", "tests/")
+    said = (
+        "CHANGELOG.md",
+        "docs/decisions/",
+        "tests/",
+        "constructs/pyproject.toml",
+        "emulator/pyproject.toml",
+    )
     asked = re.compile(
         r"(pip|pipx|uv tool|uv) (install|download)[^`\n]*\btriton[-_]fleet(?!-\d|_fleet|[\w.-]*\.whl)(?!\S* @)"
         r"|triton-fleet(\[\w+\])?[=<>~]=|pypi\.org/project/triton-fleet",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("fleet", "fleet_client", "stacks", "constructs")
+PACKAGES = ("fleet", "client", "stacks", "constructs")
 """The product. The emulator, the scripts of builds, functions and containers import nothing of it."""
 READERS = {
     "tar": "fleet/repository/reading/tar.py",

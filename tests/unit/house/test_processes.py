@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("fleet", "fleet_client", "emulator", "stacks", "constructs")
+PACKAGES = ("fleet", "client", "emulator", "stacks", "constructs")
 MODULES = {"subprocess", "multiprocessing", "pty"}
 """What starts processes."""
 OURS = "start_guarded"

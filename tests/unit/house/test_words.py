@@ -33,7 +33,7 @@ PACKAGES = [
     "emulator",
     "engine_build",
     "fleet",
-    "fleet_client",
+    "client",
     "lambda",
     "stacks",
 ]

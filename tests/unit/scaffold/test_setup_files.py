@@ -1,4 +1,4 @@
-"""What `make setup` of a new fleet installs: the wheel and its dependencies, by hashes that the fleet has itself."""
+"""What `make setup` of a new fleet installs: wheels and their dependencies, by hashes that the fleet has itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from fleet.scaffold.pin import Wheel
+from fleet.scaffold.distributions import distributions
+from fleet.scaffold.pin import Commit, Origin
 from fleet.scaffold.setup_files import setup_files
 from fleet_folder import ROOT
 from new_fleet import files, init
-from wheels import VERSION, empty_wheel
+from wheels import VERSION, empty_wheels
 
-WHEEL = Wheel(name=f"triton_fleet-{VERSION}-py3-none-any.whl", content=b"")
+GIT = "git+https://example.com/fleet@0123456789abcdef0123456789abcdef01234567"
+COMMIT = Commit(Origin(version=VERSION, url="https://example.com/fleet", repository=GIT))
 
 
 @pytest.fixture
@@ -40,8 +42,15 @@ def example(tmp_path: Path) -> Path:
             "# ours\nboto3==1.44.5\ntriton-fleet[local]==0.0.1  # old\npandas\n",
             "# ours\nboto3==1.44.5\nFLEET[local]\npandas\n",
         ),
-        ("Triton_Fleet==0.0.1\n", "FLEET\n"),
-        ("./vendor/triton_fleet-0.0.1-py3-none-any.whl --hash=sha256:ab\nboto3==1\n", "FLEET\nboto3==1\n"),
+        ("Triton_Fleet==0.0.1\n", "FLEET[deploy]\n"),
+        (
+            "./vendor/triton_fleet-0.0.1-py3-none-any.whl --hash=sha256:ab\nboto3==1\n",
+            "FLEET[deploy]\nboto3==1\n",
+        ),
+        (
+            f"triton-endpoints==0.0.1\ntriton-fleet[local] @ {GIT}\nboto3==1\ntriton-fleet-emulator==0.0.1",
+            "FLEET[local]\nboto3==1\n",
+        ),
         ("triton-fleet-extras==1\n", "triton-fleet-extras==1\nFLEET[local]\n"),
         ("pandas\n", "pandas\nFLEET[local]\n"),
         (
@@ -53,18 +62,28 @@ def example(tmp_path: Path) -> Path:
         "among others",
         "another spelling",
         "another wheel",
+        "all distributions, and a commit",
         "another package",
         "no line",
         "a line with hashes",
     ],
 )
-def test_an_upgrade_changes_one_line_of_requirements(folder: Path, before: str, after: str) -> None:
+def test_an_upgrade_changes_the_lines_of_the_product_alone(folder: Path, before: str, after: str) -> None:
     (folder / "requirements.txt").write_text(before)
     init(folder, "--upgrade", "--yes")
-    [wheel] = (folder / "vendor").glob("*.whl")
-    digest = sha256(wheel.read_bytes()).hexdigest()
-    pinned = re.sub(r"FLEET(\S*)", rf"./vendor/{wheel.name}\1 --hash=sha256:{digest}", after)
+    pinned = re.sub(r"FLEET(\S*)", lambda line: "\n".join(lines_of(folder, line[1])), after)
     assert (folder / "requirements.txt").read_text() == pinned
+
+
+def lines_of(fleet: Path, extras: str) -> list[str]:
+    """The lines of the wheels that a fleet with some extras has."""
+    names = [f"{each.stem}-{VERSION}-py3-none-any.whl" for each in distributions(extras)]
+    files = [fleet / "vendor" / name for name in names]
+    return [
+        f"./vendor/{file.name}{extras if file is files[0] else ''}"
+        f" --hash=sha256:{sha256(file.read_bytes()).hexdigest()}"
+        for file in files
+    ]
 
 
 def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path) -> None:
@@ -77,7 +96,7 @@ def test_the_makefile_chooses_a_python_as_that_of_the_clone_does(tmp_path: Path)
 
 def generated(root: Path, name: str) -> str:
     """One of the generated files of a folder."""
-    return str(setup_files(root, WHEEL)[name])
+    return str(setup_files(root, COMMIT)[name])
 
 
 def test_what_npm_installs_is_pinned_as_in_the_clone(tmp_path: Path) -> None:
@@ -135,11 +154,23 @@ def test_a_fleet_installs_the_tested_versions_each_by_its_hash(example: Path, fi
     assert written == shipped_pins(lock)
 
 
-def test_the_wheel_is_in_the_fleet_and_pinned_by_its_digest(folder: Path) -> None:
-    [wheel] = (folder / "vendor").glob("*.whl")
-    digest = sha256(wheel.read_bytes()).hexdigest()
-    line = f"./vendor/{wheel.name}[local] --hash=sha256:{digest}"
-    assert (folder / "requirements.txt").read_text().splitlines()[-1] == line
+def test_the_wheels_are_in_the_fleet_and_pinned_by_their_digests(folder: Path) -> None:
+    assert (folder / "requirements.txt").read_text().splitlines()[-4:] == lines_of(folder, "[local]")
+    assert len(list((folder / "vendor").glob("*.whl"))) == 4
+
+
+def test_a_fleet_of_a_commit_has_no_wheel_and_what_builds_the_commit_by_its_hash(tmp_path: Path) -> None:
+    lines = generated(tmp_path, "requirements.txt").splitlines()
+    assert lines[-4:] == [
+        f"triton-fleet[local] @ {GIT}",
+        f"triton-endpoints @ {GIT}#subdirectory=constructs",
+        f"triton-fleet-client @ {GIT}#subdirectory=client",
+        f"triton-fleet-emulator @ {GIT}#subdirectory=emulator",
+    ]
+    assert not any(name.endswith(".whl") for name in setup_files(tmp_path, COMMIT))
+    build = pins(generated(tmp_path, "vendor/build.txt"))
+    assert build == shipped_pins("requirements-release.txt")
+    assert any(each.startswith("hatchling==") for each in build) and all(build.values())
 
 
 def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_one(example: Path) -> None:
@@ -151,33 +182,35 @@ def test_nothing_that_is_written_names_an_index_or_a_version_of_the_product_on_o
 def test_make_setup_installs_by_hash_and_runs_no_script(folder: Path) -> None:
     makefile = (folder / "Makefile").read_text()
     assert re.findall(r"^.*PIP\) install(.*)", makefile, re.MULTILINE) == [
-        " --require-hashes --no-deps --only-binary :all:"
+        " --require-hashes --no-deps --only-binary :all:",
+        " --no-deps --no-build-isolation --requirement .venv/commit.txt; fi",
     ]
+    assert 'if [ -n "$(BUILD)" ]' in makefile and not (folder / "vendor/build.txt").exists()
     assert "pip install" not in makefile
     assert re.findall(r"npm ci(.*)", makefile) == [" --ignore-scripts --silent"]
 
 
 def test_without_local_there_is_no_lock_of_what_serves_on_the_machine(folder: Path) -> None:
     file = folder / "requirements.txt"
-    file.write_text(file.read_text().replace("[local] --", " --"))
+    file.write_text(file.read_text().replace("[local] --", "[deploy] --"))
     done = init(folder, "--upgrade", "--yes")
-    assert "[local] --" not in file.read_text()
-    assert "delete vendor/local.txt: these files do without it\n" in done.stdout
-    (folder / "vendor/local.txt").unlink()
+    assert file.read_text().splitlines()[-3:] == lines_of(folder, "[deploy]")
+    obsolete = ("vendor/local.txt", f"vendor/triton_fleet_emulator-{VERSION}-py3-none-any.whl")
+    for each in obsolete:
+        assert f"delete {each}: these files do without it\n" in done.stdout
+        (folder / each).unlink()
     assert init(folder).stdout == f"the generated files of {folder} are up to date\n"
 
 
 def test_an_upgrade_to_another_wheel_pins_it_and_names_what_nothing_reads_any_more(folder: Path) -> None:
-    [wheel] = (folder / "vendor").glob(f"triton_fleet-{VERSION}-*.whl")
+    [wheel] = (folder / "vendor").glob(f"triton_endpoints-{VERSION}-*.whl")
     digest = sha256(wheel.read_bytes()).hexdigest()
-    old = empty_wheel(folder / "vendor", "0.0.1").name
+    old = sorted(file.name for file in empty_wheels(folder / "vendor", "0.0.1").glob("*-0.0.1-*"))
     wheel.write_bytes(b"another build")
     (folder / "constraints.txt").write_text("boto3==1\n")
     lines = init(folder, "--upgrade", "--yes").stdout.splitlines()
     assert any(
         line.startswith(f"vendor/{wheel.name}: ") and line.endswith(f"sha256 {digest}") for line in lines
     )
-    assert lines[-2:] == [
-        "delete constraints.txt: these files do without it",
-        f"delete vendor/{old}: these files do without it",
-    ]
+    names = ["constraints.txt", *(f"vendor/{each}" for each in old)]
+    assert lines[-5:] == [f"delete {name}: these files do without it" for name in names]

@@ -10,7 +10,7 @@ import pytest
 from fleet.findings import CannotRunError
 from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import install_wheel
-from wheels import empty_wheel, older_wheel
+from wheels import VERSION, empty_wheels, older_wheel
 
 
 @pytest.mark.nightly
@@ -35,8 +35,21 @@ def test_a_wheel_whose_list_has_a_package_without_a_hash_is_not_installed(tmp_pa
 def test_what_is_no_wheel_of_this_product_is_refused_before_anything_is_installed(tmp_path: Path) -> None:
     text = tmp_path / "a.whl"
     text.write_text("no archive")
-    for file in (text, tmp_path / "missing.whl", Path("0.3.0"), empty_wheel(tmp_path)):
+    for file in (
+        text,
+        tmp_path / "missing.whl",
+        Path("0.3.0"),
+        empty_wheels(tmp_path) / f"triton_fleet-{VERSION}-py3-none-any.whl",
+    ):
         with pytest.raises(CannotRunError) as error:
             install_wheel(tmp_path / "venv", file)
         assert error.value.problem.startswith(f"{file} is not a wheel of triton-fleet: ")
+    assert not (tmp_path / "venv").exists()
+
+
+def test_a_wheel_without_those_of_the_other_distributions_beside_it_is_refused(tmp_path: Path) -> None:
+    file = older_wheel(tmp_path)
+    (tmp_path / "triton_endpoints-0.0.1-py3-none-any.whl").unlink()
+    with pytest.raises(CannotRunError, match=r"triton_endpoints-0\.0\.1-py3-none-any\.whl does not exist"):
+        install_wheel(tmp_path / "venv", file)
     assert not (tmp_path / "venv").exists()

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from fleet.core.tar_writer import write_end, write_member
-from fleet.repository.reading.entry_path import path_problem
+from fleet.repository.entry_path import path_problem
 from fleet_emulator.stand_ins.docker.output import DockerError
 
 _CHUNK = 1 << 20
