@@ -19,8 +19,8 @@ from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet.repository.contents import EntryKind
 from fleet.repository.reading.folder import folder_entries
 from fleet.selection.work_tree import common_folder, work_tree
+from fleet.spec.folders import OWN_FOLDERS
 from fleet.spec.s3_repository import in_s3
-from fleet.spec.spec_files import OWN_FOLDERS
 
 BARE, NESTED = "FL751", "FL752"
 MAX_FOLDERS = 20_000

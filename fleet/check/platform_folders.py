@@ -12,7 +12,8 @@ from fleet.core.project_root import is_project_root
 from fleet.core.sources import PRODUCT, is_product_clone
 from fleet.repository.model_config import CONFIG
 from fleet.selection.executed_files import INSTALLED
-from fleet.spec.spec_files import FOLDER, POLICIES, PROFILES, SPECS, spec_files
+from fleet.spec.folders import FOLDER, POLICIES, PROFILES, SPECS
+from fleet.spec.spec_files import spec_files
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""

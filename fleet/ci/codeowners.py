@@ -13,13 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
 from fleet.findings import Finding, FindingsError, all_of
 from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.folders import POLICIES
 from fleet.spec.layers import Layer, Layering, LayerKind, merged
 from fleet.spec.owner import EndpointOwner, Owner
 from fleet.spec.prices import PRICES, PRICES_SCHEMA
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Mark, Source, finding_at
-from fleet.spec.spec_files import POLICIES, policy_files
+from fleet.spec.spec_files import policy_files
 from fleet.spec.values import Name
 
 _SPECIAL = re.compile(r"([\\\s#!*?\[\]])")

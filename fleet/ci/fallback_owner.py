@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.ci.codeowners import PLATFORM, pattern_of, platform_reviewer
 from fleet.findings import Finding, Severity
-from fleet.spec.spec_files import POLICIES
+from fleet.spec.folders import POLICIES
 
 _ALL = ("*", "**", "/**")
 

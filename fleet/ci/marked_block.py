@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-from fleet.spec.spec_files import SPECS
+from fleet.spec.folders import SPECS
 
 _BEGIN = "# Begin: written by `fleet ci codeowners`"
 _END = "# End of what `fleet ci codeowners` writes"

@@ -19,7 +19,8 @@ from typing import Any
 from typer.core import TyperCommand
 
 from fleet.core.project_root import project_roots
-from fleet.spec.spec_files import PROFILES, spec_files, yaml_stems
+from fleet.spec.folders import PROFILES
+from fleet.spec.spec_files import spec_files, yaml_stems
 
 SIGNATURES = Path(__file__).with_name("signatures.json")
 """The arguments and options of each command, and what each takes: a word such as ENV, or choices."""

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
+from fleet.spec.folders import FOLDER, SPECS
 from fleet.spec.project import require_known
-from fleet.spec.spec_files import FOLDER, SPECS, spec_files
+from fleet.spec.spec_files import spec_files
 
 
 def spec_of(root: Path, endpoint: str) -> Path:

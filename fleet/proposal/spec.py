@@ -21,10 +21,10 @@ from fleet.proposal.reasons import count_keys, foot, instance_key, region_prices
 from fleet.proposal.repositories import repositories_in
 from fleet.proposal.yaml_text import render_spec
 from fleet.spec.endpoint import Mode
+from fleet.spec.folders import SPEC_SCHEMA, SPECS
 from fleet.spec.layers import LayerKind
 from fleet.spec.project import Project
 from fleet.spec.source import Source
-from fleet.spec.spec_files import SPEC_SCHEMA, SPECS
 
 HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
 LEFT = {

@@ -14,10 +14,11 @@ from fleet.core.files import require_no_link
 from fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
 from fleet.policies.check import refusals
 from fleet.policies.subject import Subject
+from fleet.spec.folders import ENVIRONMENTS, SPECS
 from fleet.spec.problems import validate
 from fleet.spec.project import Fleet, Project
 from fleet.spec.source import Source
-from fleet.spec.spec_files import ENVIRONMENTS, SPECS, root_of, spec_files
+from fleet.spec.spec_files import root_of, spec_files
 from fleet.spec.values import Document, Name
 
 

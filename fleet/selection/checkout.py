@@ -12,9 +12,10 @@ from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import FleetPaths
 from fleet.selection.work_tree import work_tree
 from fleet.spec.fleet_files import CDK_SETTINGS
+from fleet.spec.folders import OWN_FOLDERS
 from fleet.spec.prices import PRICES
 from fleet.spec.project import Project
-from fleet.spec.spec_files import OWN_FOLDERS, policy_files
+from fleet.spec.spec_files import policy_files
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ from fleet.findings import FindingsError
 from fleet.selection.git import LINK_MODE, SUBMODULE_MODE, changed_modes
 from fleet.selection.paths import YAML
 from fleet.selection.work_tree import WorkTree
+from fleet.spec.folders import LOCKS, OWN_FOLDERS
 from fleet.spec.prices import PRICES, PRICES_SCHEMA
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import LOCKS, OWN_FOLDERS
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
 from fleet.selection.condition import shown
+from fleet.spec.folders import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 from fleet.spec.prices import PRICES
 from fleet.spec.project import Fleet, Project
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
 
 YAML = ".yaml"
 UNUSED = "FL126"

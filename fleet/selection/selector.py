@@ -26,10 +26,10 @@ from fleet.selection.git import changed_files, deleted_files, is_shallow, unquot
 from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import UNUSED, FleetPaths, Selection
 from fleet.selection.work_tree import require_git, work_tree
+from fleet.spec.folders import SPEC_END
 from fleet.spec.membership import locked_endpoints
 from fleet.spec.problems import did_you_mean
 from fleet.spec.project import Fleet, LoadedSpec, Project
-from fleet.spec.spec_files import SPEC_END
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 

@@ -11,12 +11,12 @@ import yaml
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.folders import ENVIRONMENTS, SPECS
 from fleet.spec.layers import Layering, merged, profiles_of
 from fleet.spec.null_values import takes_null
 from fleet.spec.s3_repository import S3
 from fleet.spec.scalars import plain_value
 from fleet.spec.source import KeyPath, Source
-from fleet.spec.spec_files import ENVIRONMENTS, SPECS
 
 HEADER = """\
 # yaml-language-server: $schema=../../model_specs/endpoint.schema.json

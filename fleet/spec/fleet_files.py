@@ -6,22 +6,14 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.core.read_cache import ReadCache
-from fleet.findings import all_of
+from fleet.findings import FindingsError, all_of
 from fleet.spec.environment import Environment
+from fleet.spec.folders import ENVIRONMENTS, LOCK_END, LOCKS, OWN_FOLDERS, PROFILES
 from fleet.spec.lock import Lock
-from fleet.spec.prices import PRICES, PriceBook, read_prices
+from fleet.spec.prices import PRICES, FleetPrices, PriceBook
 from fleet.spec.problems import validate
 from fleet.spec.reader import read_source
-from fleet.spec.spec_files import (
-    ENVIRONMENTS,
-    LOCK_END,
-    LOCKS,
-    OWN_FOLDERS,
-    PROFILES,
-    SpecFiles,
-    spec_files,
-    yaml_stems,
-)
+from fleet.spec.spec_files import SpecFiles, spec_files, yaml_stems
 
 CDK_SETTINGS = "cdk.json"
 """Its `context` goes into templates."""
@@ -108,3 +100,14 @@ def load_lock(file: Path) -> Lock:
         FindingsError: it is missing or does not hold what a lock holds.
     """
     return validate(Lock, read_source(file, LOCK_BYTES))
+
+
+def read_prices(root: Path) -> PriceBook:
+    """The prices of a fleet; what is wrong with its file is in the result."""
+    file = root / PRICES
+    if not (file.exists() or file.is_symlink()):
+        return PriceBook()
+    try:
+        return PriceBook(validate(FleetPrices, read_source(file)))
+    except FindingsError as error:
+        return PriceBook(findings=tuple(error.findings))

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fleet.findings import FindingsError
 from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.folders import FOLDER, PROFILES
 from fleet.spec.null_values import takes_null
 from fleet.spec.problems import did_you_mean, dotted_path, validate
 from fleet.spec.profile import (
@@ -25,7 +26,7 @@ from fleet.spec.profile import (
     written_names,
 )
 from fleet.spec.source import KeyPath, Mark, Source, finding_at
-from fleet.spec.spec_files import FOLDER, PROFILES, folder_files
+from fleet.spec.spec_files import folder_files
 
 OWN_KEYS = ("profile", "overrides")
 """The keys by which a layer names other layers."""

@@ -13,10 +13,10 @@ from typing import Any
 from fleet.findings import Finding, FindingsError
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.folders import FOLDER, LOCK_END, LOCKS, PROFILES, SPEC_END, SPECS
 from fleet.spec.layers import Layering, merged
 from fleet.spec.problems import did_you_mean
 from fleet.spec.source import KeyPath, Source, finding_at
-from fleet.spec.spec_files import FOLDER, LOCK_END, LOCKS, PROFILES, SPEC_END, SPECS
 
 ABSENT, WITHOUT_SPEC = "FL511", "FL841"
 KEY = "environments"

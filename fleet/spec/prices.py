@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
@@ -12,11 +11,10 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from fleet.catalog.data_file import data_file
 from fleet.catalog.instances import instance_types
 from fleet.catalog.prices import CURRENCY, Price, dashboard_price, hosting_price, price_list
-from fleet.findings import Finding, FindingsError
+from fleet.findings import Finding
 from fleet.spec.mistake import Mistake
 from fleet.spec.policy import Day
-from fleet.spec.problems import did_you_mean, validate
-from fleet.spec.reader import read_source
+from fleet.spec.problems import did_you_mean
 from fleet.spec.values import Document, Share
 
 PRICES = "prices.yaml"
@@ -162,17 +160,6 @@ class PriceBook:
         discount = f", less {self.own.discount:.15g} %" if self.own.discount else ""
         rate = f", at {self.own.usd_rate:.15g} {self.currency} a dollar" if self.own.usd_rate else ""
         return discount + rate
-
-
-def read_prices(root: Path) -> PriceBook:
-    """The prices of a fleet; what is wrong with its file is in the result."""
-    file = root / PRICES
-    if not (file.exists() or file.is_symlink()):
-        return PriceBook()
-    try:
-        return PriceBook(validate(FleetPrices, read_source(file)))
-    except FindingsError as error:
-        return PriceBook(findings=tuple(error.findings))
 
 
 def _exact(number: float) -> Decimal:

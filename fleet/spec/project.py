@@ -13,6 +13,7 @@ from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
 from fleet.spec.fleet_files import FleetFiles
+from fleet.spec.folders import LOCKS, PROFILES
 from fleet.spec.kept_tags import kept_tags
 from fleet.spec.layers import Layer, Layering, merged, profiles_of
 from fleet.spec.lock import Lock
@@ -20,7 +21,7 @@ from fleet.spec.membership import members_of
 from fleet.spec.problems import did_you_mean, validate
 from fleet.spec.reader import read_source
 from fleet.spec.source import Source, finding_at
-from fleet.spec.spec_files import LOCKS, PROFILES, require_own_folders, yaml_stems
+from fleet.spec.spec_files import require_own_folders, yaml_stems
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from pydantic_core import core_schema
 from fleet.spec.descriptions import descriptions
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import Environment
+from fleet.spec.folders import POLICIES, SPEC_SCHEMA, SPECS
 from fleet.spec.policy import Policy
 from fleet.spec.prices import PRICES, PRICES_SCHEMA, FleetPrices
-from fleet.spec.spec_files import POLICIES, SPEC_SCHEMA, SPECS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}

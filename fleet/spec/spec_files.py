@@ -8,18 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.findings import Finding, FindingsError
-
-SPECS = "model_specs"
-SPEC_SCHEMA = "endpoint.schema.json"
-"""In model_specs/."""
-PROFILES = "profiles"
-POLICIES = "policies"
-ENVIRONMENTS = "environments"
-LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
-OWN_FOLDERS = (SPECS, ENVIRONMENTS, PROFILES, POLICIES, LOCKS)
-"""The folders of a fleet whose files the product reads."""
-FOLDER = "_folder.yaml"
-"""What holds for all specs of its folder and of the folders in that."""
+from fleet.spec.folders import FOLDER, OWN_FOLDERS, POLICIES, SPECS
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from fleet.printers.github import as_github
 from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.rules.example import SPEC, examples
+from fleet.spec.folders import FOLDER
 from fleet.spec.project import open_project
-from fleet.spec.spec_files import FOLDER
 
 PROFILE = re.compile(rb"^profile: ([a-z0-9-]+)\n", re.MULTILINE)
 SEPARATOR = b"\n#####\n"
