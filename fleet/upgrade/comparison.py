@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from fleet.catalog.replacement import create_only
-from fleet.upgrade.reference import refers_to
+from fleet.catalog.data_file import data_file
 
 Template = Mapping[str, Any]
 PATH = "aws:cdk:path"
@@ -26,6 +26,7 @@ SECTIONS = {
 _POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
 _RETAINING = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 _NOT_ATTRIBUTES = frozenset({"Type", "Properties", "Metadata"})
+_SUBSTITUTED = re.compile(r"\$\{([^!.}][^.}]*)[^}]*\}")
 
 
 class Effect(StrEnum):
@@ -143,7 +144,7 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
 
 def _differing_properties(before: Template, after: Template, replaced: Set[str]) -> set[str]:
     old, new = _in(before, "Properties"), _in(after, "Properties")
-    return _differing(old, new) | {name for name, value in new.items() if refers_to(value, replaced)}
+    return _differing(old, new) | {name for name, value in new.items() if _refers_to(value, replaced)}
 
 
 def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator[Change]:
@@ -154,7 +155,7 @@ def _sections(before: Template, after: Template, replaced: Set[str]) -> Iterator
                 yield Change(effect=Effect.REMOVED, type=element, logical_id=name)
             elif name not in old:
                 yield Change(effect=Effect.ADDED, type=element, logical_id=name)
-            elif old[name] != new[name] or refers_to(new[name], replaced):
+            elif old[name] != new[name] or _refers_to(new[name], replaced):
                 yield Change(effect=Effect.UPDATED, type=element, logical_id=name)
 
 
@@ -171,3 +172,40 @@ def successors(old: Template, new: Template) -> dict[str, str]:
 
 def _identity(resource: Template) -> tuple[str, str]:
     return resource["Type"], str(resource.get("Metadata", {}).get(PATH, ""))
+
+
+def create_only(resource_type: str) -> frozenset[str] | None:
+    """The properties whose change replaces a resource of a type; None where the catalog has no such type."""
+    properties = data_file("create_only.yaml")["types"].get(resource_type)
+    return None if properties is None else frozenset(properties)
+
+
+def _refers_to(value: object, resources: Set[str]) -> bool:
+    """Whether a value has a Ref, Fn::GetAtt or Fn::Sub of one of some resources.
+
+    Args:
+        value: A property, or another part of a template.
+        resources: Logical ids.
+    """
+    if not resources:
+        return False
+    if isinstance(value, list):
+        return any(_refers_to(each, resources) for each in value)
+    if not isinstance(value, dict):
+        return False
+    return any(
+        _names(function, argument) & resources or _refers_to(argument, resources)
+        for function, argument in value.items()
+    )
+
+
+def _names(function: str, argument: object) -> frozenset[str]:
+    """The logical ids that one intrinsic function names itself."""
+    first = argument[0] if isinstance(argument, list) and argument else argument
+    if not isinstance(first, str):
+        return frozenset()
+    if function == "Ref":
+        return frozenset({first})
+    if function == "Fn::GetAtt":
+        return frozenset({first.partition(".")[0]})
+    return frozenset(_SUBSTITUTED.findall(first)) if function == "Fn::Sub" else frozenset()

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.replacement import create_only
-from fleet.upgrade.comparison import Change, Effect, compare
+from fleet.upgrade.comparison import Change, Effect, compare, create_only
 from fleet_emulator.types.catalog import create_only as in_cloudformation
 from fleet_folder import ROOT
 
