@@ -11,10 +11,14 @@ import boto3
 import pytest
 from hypothesis import settings
 
-from commands_run import CommandsRun, watched
+from fleet.cli.commands import app
 from fleet.core.garbage import collect_rarely
-from fleet_folder import LOCK, ROOT, FleetFolder
-from run_elsewhere import run_elsewhere
+from fleet.exits import run_to_exit
+from tests.support.commands_run import CommandsRun, watched
+from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.run_elsewhere import run_elsewhere
+from tests.support.typed_command import Ended, Typed
 
 gc.disable()  # until all tests are collected
 EXAMPLES = 100 if "FLEET_SLOW" in os.environ else 25
@@ -88,3 +92,30 @@ def folder(tmp_path: Path) -> FleetFolder:
 def root() -> Path:
     """The clone."""
     return ROOT
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    """How a command ends in this process, and what it prints."""
+
+    def run(*words: str) -> Ended:
+        code: object = 0
+        try:
+            run_to_exit(lambda: app(list(words)))
+        except SystemExit as end:
+            code = end.code or 0
+        return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def two(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> FleetFolder:
+    """Endpoints of two teams, locked and committed; the working directory is the fleet."""
+    owner = "owner: {{team: {0}, contact: {0}@example.com, shared_with: [{1}@example.com]}}\n"
+    folder.spec(owner.format("search", "vision"))
+    folder.spec(owner.format("vision", "search"), "images", base=SPEC.replace("sentences", "images"))
+    folder.lock()
+    GitRepository.around(folder.root)
+    monkeypatch.chdir(folder.root)
+    return folder

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from moto.cloudwatch.models import cloudwatch_backends
 
-from clinic import Clinic
-from embedded_keys import PROFILE_KEYS
-from faulty_s3 import FaultyS3, faulty_s3
 from fleet.findings import CannotRunError
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import FleetFolder
-from place import ACCOUNT
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
-from triton_models import Starter
+from tests.support.clinic import Clinic
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_keys import PROFILE_KEYS
+from tests.support.faulty_s3 import FaultyS3, faulty_s3
+from tests.support.fleet_folder import FleetFolder
+from tests.support.place import ACCOUNT
+from tests.support.triton_models import Starter
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from embedded_keys import KEYS
 from fleet.aws.api.emulator import local_session
 from fleet.local.metrics.ask import ask_to_publish
 from fleet.local.state import LocalState, Supervisor
@@ -23,8 +22,9 @@ from fleet.local.status import ask_status
 from fleet.local.supervisor import start_local_fleet
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.project import open_project
-from fleet_folder import ROOT, FleetFolder
-from zoo import ENVIRONMENT, IMAGE, packed, times
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.zoo import ENVIRONMENT, IMAGE, packed, times
 
 pytestmark = pytest.mark.triton
 

@@ -14,8 +14,8 @@ import pytest
 from fleet.artifacts.sources.copy import CopySource
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.local.triton.runtime import TritonRuntime
-from triton_models import DOUBLE, TENSORS
-from zoo_triton import ZooTriton
+from tests.support.triton_models import DOUBLE, TENSORS
+from tests.support.zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from browser import Browser, find_browser
-from dashboard_fleet import DashboardFleet, dashboard_fleet
-from endpoint_ids import endpoint_id
 from fleet.endpoint.context.alarms import Alarm
 from fleet.spec.endpoint import Mode
-from fleet_folder import LOCK, FleetFolder
-from metrics_server import counter, metrics_server
+from tests.support.browser import Browser, find_browser
+from tests.support.dashboard_fleet import DashboardFleet, dashboard_fleet
+from tests.support.endpoint_ids import endpoint_id
+from tests.support.fleet_folder import LOCK, FleetFolder
+from tests.support.metrics_server import counter, metrics_server
 
 pytestmark = pytest.mark.nightly
 

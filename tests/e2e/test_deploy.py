@@ -9,7 +9,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from deploy_interruptions import (
+from fleet.aws.deploy.bootstrap import needed_versions
+from fleet.catalog.bootstrap import needed_bootstrap
+from tests.support.deploy_interruptions import (
     COMPLETE,
     ENDPOINT,
     FOUNDATION,
@@ -17,10 +19,8 @@ from deploy_interruptions import (
     assert_nothing_is_left,
     interrupt,
 )
-from deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
-from fleet.aws.deploy.bootstrap import needed_versions
-from fleet.catalog.bootstrap import needed_bootstrap
-from fleet_folder import LOCK, SPEC
+from tests.support.deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
+from tests.support.fleet_folder import LOCK, SPEC
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from deploys import BUCKET, SECONDS, Deploys, empty_account
-from faulty_s3 import Request, faulty_s3
-from fleet_folder import FleetFolder
+from tests.support.deploys import BUCKET, SECONDS, Deploys, empty_account
+from tests.support.faulty_s3 import Request, faulty_s3
+from tests.support.fleet_folder import FleetFolder
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

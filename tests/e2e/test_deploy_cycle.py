@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy_interruptions import (
+from tests.support.deploy_interruptions import (
     COMPLETE,
     ENDPOINT,
     INTERRUPTIONS,
     assert_nothing_is_left,
     interrupt,
 )
-from deploys import Deploys, empty_account
+from tests.support.deploys import Deploys, empty_account
 
 pytestmark = pytest.mark.cdk
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy_kills import KilledDeploys
-from deploys import empty_account
-from kills import needs_kills
+from tests.support.deploy_kills import KilledDeploys
+from tests.support.deploys import empty_account
+from tests.support.kills import needs_kills
 
 pytestmark = pytest.mark.cdk
 

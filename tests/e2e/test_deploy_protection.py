@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deploys import Deploys, empty_account
+from tests.support.deploys import Deploys, empty_account
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-import aws_cli_stand_in
-from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
@@ -17,10 +15,12 @@ from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet_emulator.server import EmbeddedAws
-from place import PLACE
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.e2e.test_deploy_states import refusing
+from tests.support import aws_cli_stand_in
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.place import PLACE
 
 
 @pytest.fixture

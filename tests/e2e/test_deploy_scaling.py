@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from moto.sagemaker.exceptions import ValidationError
 
-from deploys import BUCKET, Deploys, empty_account
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
-from fleet_folder import SPEC
+from tests.support.deploys import BUCKET, Deploys, empty_account
+from tests.support.fleet_folder import SPEC
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from moto.sagemaker.exceptions import ValidationError
 
-from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.bootstrap import must_bootstrap
@@ -25,10 +24,11 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import FleetFolder
-from place import PLACE
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import FleetFolder
+from tests.support.place import PLACE
 
 VERSION = "/cdk-bootstrap/test/version"
 

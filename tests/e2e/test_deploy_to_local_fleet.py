@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploys import ACCOUNT, REGION, Deploys, empty_account
-from embedded_keys import KEYS
 from fleet.aws.access import embedded_access
 from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
@@ -17,12 +15,14 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import SPEC, FleetFolder
-from own_images import DIGEST
-from place import PLACE
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.support.deploys import ACCOUNT, REGION, Deploys, empty_account
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.own_images import DIGEST
+from tests.support.place import PLACE
+from tests.support.running_aws import running_aws
 
 ROLLOUT = "rollout: {strategy: canary, canary: 25%, bake: 10m, rollback_on: []}\n"
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from doc_commands import Documented, Page, read_pages
-from doc_shell import ELSEWHERE, is_as_shown
-from doc_walk import WALK
-from documented_fleet import FIRST, DocumentedFleet, documented_fleet
 from fleet.local.triton.runtime import TritonRuntime
-from fleet_commands import simple_commands
-from run_elsewhere import run_elsewhere
+from tests.support.doc_commands import Documented, Page, read_pages
+from tests.support.doc_shell import ELSEWHERE, is_as_shown
+from tests.support.doc_walk import WALK
+from tests.support.documented_fleet import FIRST, DocumentedFleet, documented_fleet
+from tests.support.fleet_commands import simple_commands
+from tests.support.run_elsewhere import run_elsewhere
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

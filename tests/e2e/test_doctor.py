@@ -8,18 +8,18 @@ from datetime import timedelta
 
 import pytest
 
-from clinic import GROUP, NAME, STACK, Clinic, deny
-from embedded_keys import KEYS
-from faulty_s3 import FaultyS3
 from fleet.aws.doctor import evidence
 from fleet.catalog.symptoms import symptoms
 from fleet.findings import CannotRunError, FindingsError
 from fleet.local.state import LocalState, Supervisor
-from fleet_folder import SPEC
-from jumped_clock import JUMPS, jump
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.functions import archive, custom, provider, upload
-from tests.e2e.embedded_app.stacks import TOPIC, absent_model, endpoint
+from tests.support.clinic import GROUP, NAME, STACK, Clinic, deny
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.functions import archive, custom, provider, upload
+from tests.support.embedded_app.stacks import TOPIC, absent_model, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.faulty_s3 import FaultyS3
+from tests.support.fleet_folder import SPEC
+from tests.support.jumped_clock import JUMPS, jump
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"

@@ -13,7 +13,7 @@ from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Where
 from fleet_emulator.hosting import HostingError
-from triton_models import DOUBLE, TENSORS, Starter, onnx_model, python_model
+from tests.support.triton_models import DOUBLE, TENSORS, Starter, onnx_model, python_model
 
 pytestmark = pytest.mark.triton
 

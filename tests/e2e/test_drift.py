@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploys import action
-from faulty_s3 import Answer, Request
 from fleet.catalog.drift import detected_types
-from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
-from manual_changes import (
+from tests.support.deploys import action
+from tests.support.faulty_s3 import Answer, Request
+from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.manual_changes import (
     Change,
     delete_an_alarm,
     edit_a_policy,
@@ -34,9 +34,9 @@ from manual_changes import (
     widen,
     widen_the_role,
 )
-from place import PLACE
+from tests.support.place import PLACE
+from tests.support.updated_account import SCALING, STACK, TARGET, Account, deployed_account
 from triton_endpoints.access.permissions import drift_statements
-from updated_account import SCALING, STACK, TARGET, Account, deployed_account
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

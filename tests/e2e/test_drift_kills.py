@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from embedded_keys import KEYS
 from fleet.aws.access import embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from fleet_emulator.server import EmbeddedAws
-from kills import ends_before_step, sent_to
-from place import PLACE
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.embedded_keys import KEYS
+from tests.support.kills import ends_before_step, sent_to
+from tests.support.place import PLACE
 
 ALARM = {
     "Namespace": "x",

@@ -13,8 +13,8 @@ import pytest
 
 from fleet.scaffold.distributions import DISTRIBUTIONS
 from fleet.scaffold.wheels import wheel_name
-from fleet_folder import ROOT
-from wheels import VERSION, build_wheels
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import VERSION, build_wheels
 
 FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(each, VERSION) for each in DISTRIBUTIONS)
 Alone = Callable[[str], Path]

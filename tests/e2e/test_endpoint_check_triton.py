@@ -12,8 +12,8 @@ import pytest
 from endpoint_check.errors import CheckError
 from endpoint_check.handler import is_complete
 from fleet.local.triton.runtime import TritonRuntime
-from sampled_endpoint import SECONDS, SampledEndpoint
-from zoo import ENDPOINT, Zoo, times
+from tests.support.sampled_endpoint import SECONDS, SampledEndpoint
+from tests.support.zoo import ENDPOINT, Zoo, times
 
 pytestmark = pytest.mark.triton
 

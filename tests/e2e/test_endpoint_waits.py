@@ -8,8 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from embedded_keys import KEYS
-from endpoint_capacity import await_service
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.deploy import endpoint_wait
 from fleet.aws.deploy.destroy import destroy, plan_deletion
@@ -19,9 +17,11 @@ from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.findings import CannotRunError, FindingsError
 from fleet_emulator.server import EmbeddedAws
-from place import PLACE
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.endpoint_capacity import await_service
+from tests.support.place import PLACE
 
 
 class Notices(list[str]):

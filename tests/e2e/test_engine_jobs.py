@@ -14,15 +14,15 @@ from zipfile import ZipFile
 import boto3
 import pytest
 
-from embedded_keys import SESSION
-from embedded_s3 import BUCKET
-from engine_builds import JOB, EngineStore, engine_store
 from engine_job.job import run_job
 from engine_request.bucket import Bucket
 from engine_request.problems import BuildError, Cancellation
 from engine_request.request import EngineRequest as ScriptRequest
 from fleet.engines.object_keys import JOBS
 from fleet.engines.request import EngineRequest, JobKind
+from tests.support.embedded_keys import SESSION
+from tests.support.embedded_s3 import BUCKET
+from tests.support.engine_builds import JOB, EngineStore, engine_store
 
 INSTANCES: dict[JobKind, str] = {"processing": "ml.g5.xlarge", "training": "ml.g5.2xlarge"}
 

@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from builds import Builds
-from embedded_s3 import BUCKET
-from engine_builds import JOB, ONNX, EngineStore
 from fleet.artifacts.engine_script import build_script
 from fleet.engines.object_keys import script_key
 from fleet.engines.request import EngineRequest
@@ -20,11 +17,14 @@ from fleet.repository.plan_header import HEADER
 from fleet.spec.deployment import Deployment, place_of
 from fleet.spec.environment import Environment
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT
-from foundation_parts import foundation_parts
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.builds import Builds
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.embedded_s3 import BUCKET
+from tests.support.engine_builds import JOB, ONNX, EngineStore
+from tests.support.fleet_folder import ROOT
+from tests.support.foundation_parts import foundation_parts
+from tests.support.running_aws import running_aws
 
 pytestmark = pytest.mark.nightly
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from embedded_keys import VARIABLES
-from engine_bucket import EngineBucket, engine_bucket
 from fleet.cli.commands import app
-from fleet_folder import FleetFolder
-from running_aws import running_aws
+from tests.support.embedded_keys import VARIABLES
+from tests.support.engine_bucket import EngineBucket, engine_bucket
+from tests.support.fleet_folder import FleetFolder
+from tests.support.running_aws import running_aws
 
 ACCOUNT = "123456789012"
 

@@ -16,8 +16,8 @@ import pytest
 
 from fleet.scaffold.pin import Commit, Origin
 from fleet.scaffold.setup_files import setup_files
-from fleet_folder import ROOT
-from wheels import VERSION, build_wheels
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import VERSION, build_wheels
 
 GUIDE = (ROOT / "docs/guides/start-a-fleet.md").read_text()
 FIRST = "python3 dist/triton_fleet-0.2.0.dev0-py3-none-any.whl/fleet init my-fleet"

@@ -13,7 +13,6 @@ import onnxruntime
 import pytest
 import tritonclient.http
 
-from deployed_example import Deployed, Example, deployed
 from fleet.engines.object_keys import MANIFEST, built_key
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
@@ -22,10 +21,11 @@ from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from fleet_folder import ROOT
-from minilm_reference import embed
-from real_dali import encoded, scene
-from tests.e2e.embedded_app.clients import client
+from tests.support.deployed_example import Deployed, Example, deployed
+from tests.support.embedded_app.clients import client
+from tests.support.fleet_folder import ROOT
+from tests.support.minilm_reference import embed
+from tests.support.real_dali import encoded, scene
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

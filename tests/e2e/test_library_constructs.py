@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.embedded_app.cdk_cli import CdkCli, synthesise
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.cdk_cli import CdkCli, synthesise
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks, embedded_aws
 
 SECONDS = 120
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]

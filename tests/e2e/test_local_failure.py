@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from clone import Clone
 from fleet.local.triton.runtime import TritonRuntime
-from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.support.clone import Clone
+from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

@@ -19,11 +19,11 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from clone import Clone, interrupt, make_clone
 from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from fleet.local.state import LocalState
 from fleet.local.triton.runtime import TritonRuntime
-from minilm_reference import embed
+from tests.support.clone import Clone, interrupt, make_clone
+from tests.support.minilm_reference import embed
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-import rebinding
-from rebinding import MACHINE, NAME, PAGES, PATHS, SECRET
+from tests.support import rebinding
+from tests.support.rebinding import MACHINE, NAME, PAGES, PATHS, SECRET
 
 pytestmark = pytest.mark.nightly
 

@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 from fleet.local.model_files import fetch_model_files
 from fleet_emulator.hosting import HostingError
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import ROLE, Stacks, endpoint
-from zoo import IMAGE
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
+from tests.support.zoo import IMAGE
 
 FILES = {"S3DataType": "S3Prefix", "CompressionType": "None"}
 ARCHIVE = {"S3DataType": "S3Object", "CompressionType": "Gzip"}

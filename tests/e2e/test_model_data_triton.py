@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
-from zoo import IMAGE, Zoo, packed, times
+from tests.support.zoo import IMAGE, Zoo, packed, times
 
 pytestmark = pytest.mark.triton
 

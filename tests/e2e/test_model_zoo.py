@@ -19,12 +19,12 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.loading.container import ServingContainer
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
-from minilm_reference import embed
-from triton_models import RefusedError
-from zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
-from zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
-from zoo_triton import ZooTriton
+from tests.support.fleet_folder import ROOT
+from tests.support.minilm_reference import embed
+from tests.support.triton_models import RefusedError
+from tests.support.zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
+from tests.support.zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
+from tests.support.zoo_triton import ZooTriton
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

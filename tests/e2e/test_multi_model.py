@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_ids import endpoint_id
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.supervisor import State
 from fleet.spec.environment import LocalLimits
-from zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
+from tests.support.endpoint_ids import endpoint_id
+from tests.support.zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
-from triton_models import all_gone, shared_memory
-from zoo import Zoo, all_at_once, times
+from tests.support.triton_models import all_gone, shared_memory
+from tests.support.zoo import Zoo, all_at_once, times
 
 pytestmark = pytest.mark.triton
 

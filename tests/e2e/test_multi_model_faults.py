@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_ids import endpoint_id
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.supervisor import State
 from fleet.spec.environment import LocalLimits
-from zoo import ENDPOINT, Zoo, times
+from tests.support.endpoint_ids import endpoint_id
+from tests.support.zoo import ENDPOINT, Zoo, times
 
 pytestmark = pytest.mark.triton
 

@@ -18,8 +18,8 @@ from typing import Any
 import boto3
 import pytest
 
-from fleet_folder import ROOT
-from wheels import build_wheels, install
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import build_wheels, install
 
 pytestmark = [pytest.mark.cdk, pytest.mark.triton, pytest.mark.nightly]
 CONFIG = """\

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import SPEC, FleetFolder
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import Stacks, absent_model
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import Stacks, absent_model
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
 
 ACCOUNT, STACK = "123456789012", "triton-fleet-dev-sentences"

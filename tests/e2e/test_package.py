@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from app_synth import synth
 from fleet.scaffold.distributions import DISTRIBUTIONS
-from fleet_folder import ROOT
-from wheels import VERSION, build, build_wheels, copy_fleet, install
+from tests.support.app_synth import synth
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import VERSION, build, build_wheels, copy_fleet, install
 
 PACKAGES = {
     "triton-fleet": {"fleet"},

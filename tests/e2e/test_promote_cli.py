@@ -17,20 +17,20 @@ from pathlib import Path
 
 import pytest
 
-from embedded_keys import PROFILE_KEYS
 from fleet.artifacts.lock import write_lock
 from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
-from promotion import ENDPOINT, PLACES, Promotion
-from promotion_images import PromotedImages
-from running_aws import running_aws
-from second_aws import ACCOUNT, second_aws
+from tests.support.embedded_keys import PROFILE_KEYS
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
+from tests.support.promotion import ENDPOINT, PLACES, Promotion
+from tests.support.promotion_images import PromotedImages
+from tests.support.running_aws import running_aws
+from tests.support.second_aws import ACCOUNT, second_aws
 
 pytestmark = pytest.mark.nightly
 

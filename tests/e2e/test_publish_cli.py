@@ -17,12 +17,12 @@ from botocore.exceptions import ClientError
 from moto.ecr.models import ecr_backends
 from moto.s3.models import s3_backends
 
-from artifact_bucket import ArtifactBucket, empty_bucket
-from container_images import ContainerRepository, layer
-from embedded_keys import VARIABLES
 from fleet.artifacts.progress import shown_size
-from fleet_folder import ROOT, FleetFolder
-from running_aws import running_aws
+from tests.support.artifact_bucket import ArtifactBucket, empty_bucket
+from tests.support.container_images import ContainerRepository, layer
+from tests.support.embedded_keys import VARIABLES
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.running_aws import running_aws
 
 pytestmark = pytest.mark.nightly
 

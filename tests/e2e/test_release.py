@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PERMISSIONS = {

@@ -15,9 +15,9 @@ import pytest
 
 from fleet.core.sources import PRODUCT
 from fleet.spec.fleet_files import SYNTHESIS_INPUTS
-from fleet_folder import ROOT
-from git_repository import GitRepository
-from wheels import older_wheel
+from tests.support.fleet_folder import ROOT
+from tests.support.git_repository import GitRepository
+from tests.support.wheels import older_wheel
 
 pytestmark = pytest.mark.nightly
 ENDPOINT = "resnet50"

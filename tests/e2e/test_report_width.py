@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from browser import find_browser
 from fleet.endpoint.context.traffic import Phase, Traffic
 from fleet.report.page import POLICY, page
 from fleet.report.update_effect import UpdateEffect
-from fleet_changes import change, cost, fleet
+from tests.support.browser import find_browser
+from tests.support.fleet_changes import change, cost, fleet
 
 pytestmark = pytest.mark.nightly
 

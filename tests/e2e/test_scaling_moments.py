@@ -16,9 +16,6 @@ from typing import Any
 
 import pytest
 
-from deploys import Deploys, empty_account
-from embedded_keys import KEYS
-from endpoint_capacity import await_service
 from fleet.aws.access import embedded_access
 from fleet.aws.deploy.destroy import destroy, plan_deletion
 from fleet.aws.deploy.endpoint_wait import await_endpoint
@@ -26,12 +23,15 @@ from fleet.aws.deploy.stack_repair import ready_stack
 from fleet_emulator.autoscaling.targets import ObjectNotFoundError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.stacks.stack import EmbeddedStack
-from fleet_folder import SPEC
-from kills import SEED
-from place import PLACE, REGION
-from tests.e2e.embedded_app.stacks import Stacks, absent_model
+from tests.support.deploys import Deploys, empty_account
+from tests.support.embedded_app.stacks import Stacks, absent_model
+from tests.support.embedded_keys import KEYS
+from tests.support.endpoint_capacity import await_service
+from tests.support.fleet_folder import SPEC
+from tests.support.kills import SEED
+from tests.support.place import PLACE, REGION
+from tests.support.updated_account import STACK, TARGET
 from tests.synth.shipped_specs import assembly
-from updated_account import STACK, TARGET
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -20,9 +20,9 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
 from fleet.spec.fleet_files import load_lock
-from fleet_folder import ROOT
-from minilm_reference import Array, embed, wheel
-from triton_models import RefusedError, post
+from tests.support.fleet_folder import ROOT
+from tests.support.minilm_reference import Array, embed, wheel
+from tests.support.triton_models import RefusedError, post
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

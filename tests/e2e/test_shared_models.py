@@ -25,8 +25,8 @@ from fleet.local.triton.shared_container import missing_program
 from fleet.local.triton.staging import stage
 from fleet.spec.project import open_project
 from fleet_client.codec import decode, encode
-from fleet_folder import ROOT, FleetFolder
-from shared_models import EXAMPLE, build_plans, in_base64, make_example, two_squares
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.shared_models import EXAMPLE, build_plans, in_base64, make_example, two_squares
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clone import Clone, make_clone
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.spec_files import spec_files
 from fleet_client import InferenceError, TritonEndpoint
 from fleet_client.codec import decode, encode
-from hosting_modes import BINARY, LIVE, MODES
+from tests.support.clone import Clone, make_clone
+from tests.support.hosting_modes import BINARY, LIVE, MODES
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from deploys import action
-from embedded_keys import KEYS
-from faulty_s3 import Answer, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.deploy.unchanged_stack import is_unchanged
 from fleet_emulator.server import EmbeddedAws
-from place import PLACE
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.deploys import action
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.embedded_keys import KEYS
+from tests.support.faulty_s3 import Answer, faulty_s3
+from tests.support.place import PLACE
 
 BOOTSTRAP = {
     "Type": "AWS::SSM::Parameter::Value<String>",

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from moto.cloudformation.models import cloudformation_backends
 
-from embedded_keys import KEYS
 from fleet.aws.access import Access, embedded_access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.cdk import Cdk
@@ -23,9 +22,10 @@ from fleet.catalog.data_file import data_file
 from fleet.findings import CannotRunError, Finding
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import LOCK, ROOT, FleetFolder
-from place import ACCOUNT, PLACE, REGION
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import LOCK, ROOT, FleetFolder
+from tests.support.place import ACCOUNT, PLACE, REGION
 
 pytestmark = pytest.mark.nightly
 

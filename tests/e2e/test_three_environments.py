@@ -9,10 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from doc_shell import is_as_shown
-from doc_walk import type_walk, walk
-from fleet_folder import ROOT
-from wheels import build_wheels, install
+from tests.support.doc_shell import is_as_shown
+from tests.support.doc_walk import type_walk, walk
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import build_wheels, install
 
 pytestmark = [pytest.mark.cdk, pytest.mark.triton, pytest.mark.nightly]
 

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet.local.triton.runtime import TritonRuntime
-from zoo import ENDPOINT, Zoo, times
+from tests.support.zoo import ENDPOINT, Zoo, times
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from updated_account import ROLLOUT, SCALING, STACK, Account, deployed_account, ring, updated, watched
+from tests.support.updated_account import (
+    ROLLOUT,
+    SCALING,
+    STACK,
+    Account,
+    deployed_account,
+    ring,
+    updated,
+    watched,
+)
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import ROOT
-from wheels import build_wheels, copy_fleet, install
+from tests.support.fleet_folder import ROOT
+from tests.support.wheels import build_wheels, copy_fleet, install
 
 pytestmark = pytest.mark.nightly
 

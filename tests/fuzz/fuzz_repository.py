@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-from config_texts import REFUSED, TAKEN
-from corpus import CORPUS
 from fleet.findings import Finding, FindingsError
 from fleet.repository.config.judge import config_findings
 from fleet.repository.config.message import parsed_config
@@ -19,8 +17,10 @@ from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.text_format.tree import strings
-from scheduling_texts import REFUSED_SCHEDULING
 from tests.fuzz.fuzz_check import HANG, fuzz
+from tests.support.config_texts import REFUSED, TAKEN
+from tests.support.corpus import CORPUS
+from tests.support.scheduling_texts import REFUSED_SCHEDULING
 
 FILE = Path("repository/resnet/config.pbtxt")
 PART = b'backend: "python" input { name: "i" data_type: TYPE_FP32 dims: 1 }'

@@ -16,8 +16,8 @@ from fleet.artifacts.sources.spec_sources import Connect, no_s3
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.project import Project, open_project
-from fleet_folder import SPEC, FleetFolder
-from sessions import shared_session
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.sessions import shared_session
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

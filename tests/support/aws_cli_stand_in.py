@@ -20,7 +20,7 @@ import jmespath  # type: ignore[import-untyped]
 from botocore import xform_name
 from botocore.exceptions import ClientError, UnknownServiceError
 
-from fleet_commands import WrongCommandError
+from tests.support.fleet_commands import WrongCommandError
 
 RENAMED = {("sns", "subscribe"): {"--notification-endpoint": "Endpoint"}}
 """What the CLI names otherwise than botocore; source: awscli/customizations/argrename.py."""

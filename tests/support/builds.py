@@ -13,7 +13,7 @@ from zipfile import ZipFile
 from botocore.exceptions import WaiterError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 BUCKET, GROUP = "sources", "/fleet/builds"

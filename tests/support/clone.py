@@ -16,7 +16,7 @@ from botocore.config import Config
 
 from fleet.aws.api.emulator import local_session
 from fleet.local.state import LocalState
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "cdk.out", "*.egg-info", "__pycache__", "benchmarks")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer.core
 
-from fleet_commands import Form, WrongCommandError, form, simple_commands
+from tests.support.fleet_commands import Form, WrongCommandError, form, simple_commands
 
 PROGRAMS = ("fleet", "python")
 

@@ -1,6 +1,6 @@
 """docs/constructs-api.md: the public names of `triton_endpoints`, from their signatures and docstrings.
 
-`python tests/support/constructs_page.py` writes it, as the product's own commands do not load the CDK.
+`python -m tests.support.constructs_page` writes it, as the product's own commands do not load the CDK.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fleet.spec.capture import Capture
 from fleet.spec.instance import Instance
 from fleet.spec.rollout import Rollout
 from fleet.spec.scaling import Scaling
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 SPEC_MODELS: Mapping[str, type[BaseModel]] = {
     "Alarms": Alarms,
@@ -31,7 +31,7 @@ SPEC_MODELS: Mapping[str, type[BaseModel]] = {
 """What the spec's own types are, of the props that are called as its keys."""
 PAGE = ROOT / "docs" / "constructs-api.md"
 INTRO = """\
-<!-- Made by `python tests/support/constructs_page.py` from constructs/triton_endpoints: change it there. -->
+<!-- Made by `python -m tests.support.constructs_page` from constructs/triton_endpoints: change it there. -->
 # API of the constructs
 
 What `from triton_endpoints import ...` has; [constructs.md](constructs.md) shows how to use it. Other names of the package

@@ -14,7 +14,7 @@ from fleet.aws.images.reference import ImageReference, image_reference
 from fleet.aws.images.registry import read_image
 from fleet.findings import FindingsError
 from fleet.spec.image import ImageFacts
-from hostile_tar import END, file, folder
+from tests.support.hostile_tar import END, file, folder
 
 HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 """The registry of the embedded AWS's account."""

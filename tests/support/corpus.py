@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 INDEX = CORPUS / "INDEX.tsv"

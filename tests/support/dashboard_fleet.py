@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
-from embedded_keys import KEYS
-from endpoint_ids import endpoint_id
 from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.local.metrics.ask import METRICS
@@ -26,9 +24,11 @@ from fleet.local.metrics.recorder import Recorder
 from fleet.local.metrics.scrape import TritonSource
 from fleet.local.state import LocalState, Supervisor
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT, FleetFolder
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.embedded_keys import KEYS
+from tests.support.endpoint_ids import endpoint_id
+from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 
-from deploys import BUCKET, Deploys, action
-from faulty_s3 import Request
+from tests.support.deploys import BUCKET, Deploys, action
+from tests.support.faulty_s3 import Request
 
 FOUNDATION, ENDPOINT = "triton-fleet-dev", "triton-fleet-dev-sentences"
 COMPLETE = {"CDKToolkit": "CREATE_COMPLETE", FOUNDATION: "CREATE_COMPLETE", ENDPOINT: "CREATE_COMPLETE"}

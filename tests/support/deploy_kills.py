@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import psutil
 from moto.core.base_backend import BackendDict
 
-from deploys import SECONDS, Deploys
-from kills import KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
+from tests.support.deploys import SECONDS, Deploys
+from tests.support.kills import KILLS, Kill, Tally, Victims, kill_after, kills, was_killed
 
 STACKS = {"CDKToolkit", "triton-fleet-dev", "triton-fleet-dev-sentences"}
 OTHER_AT_WORK = "another `fleet deploy --env dev` is running in this clone\n  remedy: wait until it has ended"

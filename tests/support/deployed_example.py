@@ -12,8 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from embedded_keys import KEYS
-from engine_bucket import EngineBucket, engine_bucket
 from fleet.artifacts.publish.publish import PublishResult
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
@@ -25,9 +23,11 @@ from fleet.spec.environment import LocalLimits
 from fleet_client import TritonEndpoint
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT, FleetFolder
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import ROLE, Stacks, endpoint
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.engine_bucket import EngineBucket, engine_bucket
+from tests.support.fleet_folder import ROOT, FleetFolder
 
 
 @dataclass(frozen=True)

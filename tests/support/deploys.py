@@ -16,15 +16,15 @@ from typing import Any
 
 import psutil
 
-from embedded_keys import KEYS, PROFILE_KEYS
-from faulty_s3 import Answer, FaultyS3, Request, faulty_s3
 from fleet.artifacts.lock import write_locks
 from fleet.aws.deploy.cdk import Cdk, CdkRun
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT, FleetFolder
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS, PROFILE_KEYS
+from tests.support.faulty_s3 import Answer, FaultyS3, Request, faulty_s3
+from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.synth.shipped_specs import assembly
 
 ACCOUNT, REGION, PROFILE = "123456789012", "us-east-1", "deployer"

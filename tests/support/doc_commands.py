@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 TYPED = ("", "sh", "bash")
 """Languages of blocks that hold commands alone; an indented block is one without a language."""

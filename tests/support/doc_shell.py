@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from doc_commands import Documented
 from fleet.cli.commands import app
 from fleet.exits import run_to_exit
-from fleet_commands import MADE, simple_commands
+from tests.support.doc_commands import Documented
+from tests.support.fleet_commands import MADE, simple_commands
 
 FUNCTIONS = f"""\
 set -o pipefail

@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from doc_commands import Documented, read_page
-from doc_shell import Ended, MayNotBeTypedError
-from fleet_commands import simple_commands
-from fleet_folder import ROOT
+from tests.support.doc_commands import Documented, read_page
+from tests.support.doc_shell import Ended, MayNotBeTypedError
+from tests.support.fleet_commands import simple_commands
+from tests.support.fleet_folder import ROOT
 
 WALK = "Three environments on this machine"
 """The section of docs/local.md; tests/e2e/test_docs.py leaves it to its own test."""

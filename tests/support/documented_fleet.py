@@ -17,12 +17,6 @@ from typing import Any
 
 import pytest
 
-import aws_cli_stand_in
-import doc_shell
-from clone import make_clone
-from doc_commands import Documented
-from doc_shell import DocShell, Ended
-from embedded_keys import KEYS
 from fleet.aws.api.emulator import local_session, local_variables
 from fleet.local.endpoint_host import TritonHost
 from fleet.local.gateway import Gateway
@@ -32,10 +26,15 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.spec.environment import LocalLimits
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT
-from repository_archives import archive, folder_of
-from tests.e2e.embedded_app.clients import client
-from zoo import times
+from tests.support import aws_cli_stand_in, doc_shell
+from tests.support.clone import make_clone
+from tests.support.doc_commands import Documented
+from tests.support.doc_shell import DocShell, Ended
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import ROOT
+from tests.support.repository_archives import archive, folder_of
+from tests.support.zoo import times
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
 """The embedded AWS's account, and the region of environments/prod.yaml."""

@@ -8,9 +8,9 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS
 
 
 def _answer(_environ: Any, start_response: Any) -> list[bytes]:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
+from tests.support.running_aws import running_aws
 
 BUCKET = "archives"
 PART = 5 << 20

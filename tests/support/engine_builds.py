@@ -19,8 +19,6 @@ from zipfile import ZipFile
 import yaml
 
 from compile_engine.compile import compile_engine
-from embedded_keys import VARIABLES
-from embedded_s3 import BUCKET
 from engine_job.store import store_engine
 from engine_request import files
 from engine_request.bucket import Bucket
@@ -41,9 +39,11 @@ from fleet.engines.object_keys import (
 from fleet.engines.request import EngineJob, EngineRequest
 from fleet_emulator.stand_ins import ENGINE_TOOLS
 from fleet_emulator.stand_ins.engines.calls import CALLS
-from onnx_graphs import FLOAT, add, graph_bytes
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_keys import VARIABLES
+from tests.support.embedded_s3 import BUCKET
+from tests.support.onnx_graphs import FLOAT, add, graph_bytes
+from tests.support.running_aws import running_aws
 
 TENSORRT = "10.9.0.34"
 ONNX = graph_bytes(

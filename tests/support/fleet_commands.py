@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from fleet.cli.commands import app
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 UNIMPORTANT = frozenset({"env", "profile", "yes", "from_profile", "to_profile"})
 """Options that say where, as whom, and what a terminal would ask: two commands that differ in them do the same."""

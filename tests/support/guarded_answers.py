@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guarded_endpoint import Clients, Guarded
+from tests.support.guarded_endpoint import Clients, Guarded
 
 
 def answering(guarded: Guarded, operation: str, **answer: Any) -> Clients:

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
 from scaling_guard.handler import handler, is_complete
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import DATA, ROLE, TOPIC, Stacks, absent_model
 from triton_endpoints.scaling_guard import SECONDS_TO_WAIT
 
 BUCKET = "artifacts"

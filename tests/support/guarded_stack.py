@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import ROOT
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.functions import BUCKET, archive, function, upload, waiting_provider
-from tests.e2e.embedded_app.scaling import target
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.functions import BUCKET, archive, function, upload, waiting_provider
+from tests.support.embedded_app.scaling import target
+from tests.support.embedded_app.stacks import Stacks, endpoint
+from tests.support.fleet_folder import ROOT
 from triton_endpoints.scaling_guard import SECONDS_TO_WAIT
 
 GUARD = "scaling-guard"

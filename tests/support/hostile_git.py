@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 ATTRIBUTES = "* filter=driver diff=driver merge=driver\n"
 SETTINGS = {

@@ -18,8 +18,8 @@ from fleet.images.object_keys import MANIFEST, built_image_key
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import LockedImage
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
-from image_builds import START
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.image_builds import START
 
 BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 """What the release's tag names, and what it may name later."""

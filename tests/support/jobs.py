@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
 
 Kind = Literal["processing", "training"]
 BUCKET, IMAGE = "code", "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import botocore.endpoint
 import pytest
 
-from faulty_s3 import ALWAYS, Fault, FaultyS3, Request
+from tests.support.faulty_s3 import ALWAYS, Fault, FaultyS3, Request
 
 Wanted = Callable[[Request], bool]
 FAULTS: dict[str, Callable[[FaultyS3, Wanted], Fault]] = {

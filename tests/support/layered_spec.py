@@ -5,7 +5,7 @@ from __future__ import annotations
 from fleet.explain.effective_spec import effective_spec
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.project import LoadedSpec, open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 def loaded(folder: FleetFolder, environment: str = "dev") -> LoadedSpec:

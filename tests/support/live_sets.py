@@ -20,7 +20,7 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
 from fleet.repository.loading.container import ServingContainer
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from deploys import BUCKET
-from endpoint_capacity import set_variant
-from updated_account import STACK, TARGET
+from tests.support.deploys import BUCKET
+from tests.support.endpoint_capacity import set_variant
+from tests.support.updated_account import STACK, TARGET
 
 FOUNDATION = "triton-fleet-dev"
 DIMENSION = {"ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}

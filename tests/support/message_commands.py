@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice, product
 from pathlib import Path
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 PACKAGES = ("fleet", "constructs", "stacks", "emulator")
 VALUE = "1"

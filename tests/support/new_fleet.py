@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typer.testing import CliRunner, Result
 
 from fleet.cli.commands import app
-from wheels import empty_wheels
+from tests.support.wheels import empty_wheels
 
 
 def fleet_init(*arguments: str) -> Result:

@@ -14,8 +14,8 @@ from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.endpoint import EndpointSpec, Mode
 from fleet.spec.fleet_files import environment_names
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import FleetFolder
-from onnx_graphs import FLOAT, add, graph_bytes
+from tests.support.fleet_folder import FleetFolder
+from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 
 NAME = "fresh"
 TENSORS = """

@@ -7,7 +7,7 @@ from typing import Any
 from fleet.artifacts.lock import lock_text
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import ImageFacts, LockedImage
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
 """Of an image's manifest, and of what an image is built from."""

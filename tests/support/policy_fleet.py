@@ -9,7 +9,7 @@ from textwrap import indent
 from fleet.findings import Finding
 from fleet.policies.check import policy_findings
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 TODAY = date(2026, 11, 23)
 HEAD = """\

@@ -17,8 +17,6 @@ from moto.awslambda.models import lambda_backends
 from moto.core.base_backend import BackendDict
 from moto.servicequotas.models import servicequotas_backends
 
-from embedded_keys import KEYS
-from faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from fleet.aws.access import Access, embedded_access
 from fleet.cli import preflight as command
 from fleet.cli.commands import app
@@ -27,13 +25,15 @@ from fleet.spec.deployment import Deployment
 from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import LOCK, SPEC, FleetFolder
-from place import ACCOUNT, PLACE, REGION
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.scaling import target
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.scaling import target
+from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_keys import KEYS
+from tests.support.faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.place import ACCOUNT, PLACE, REGION
+from tests.support.running_aws import running_aws
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
 OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fleet.artifacts.promote.adoption import adopted_specs
 from fleet.spec.project import Project, open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 SIMPLE = """\
 endpoint: simple

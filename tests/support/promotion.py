@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from embedded_keys import KEYS
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.progress import PublishProgress, SilentProgress
 from fleet.artifacts.promote.adoption import target_for
@@ -22,8 +21,9 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from second_aws import ACCOUNT
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import FleetFolder
+from tests.support.second_aws import ACCOUNT
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

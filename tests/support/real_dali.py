@@ -1,6 +1,6 @@
 """What real DALI makes of images on a CPU: `real_dali.json`, which this file wrote where nvidia-dali-cuda120 2.4.0 was installed.
 
-DALI 1.53.0 writes the same file but for its version. To write it again: python tests/support/real_dali.py
+DALI 1.53.0 writes the same file but for its version. To write it again: python -m tests.support.real_dali
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS
 
 PAGES, MACHINE, DNS = "127.0.0.2", "127.0.0.1", "127.0.0.1"
 """Where the page is, where what it attacks is, and who answers names."""

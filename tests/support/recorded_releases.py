@@ -10,7 +10,7 @@ from fleet.artifacts.releases import Release, ReleasedArchive, ReleaseSource
 from fleet.aws.actor import Actor
 from fleet.spec.endpoint import Compression
 from fleet.spec.project import LoadedSpec, open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 ANNA = Actor(arn="arn:aws:sts::111122223333:assumed-role/Deploy/anna")
 BEGINNING = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)

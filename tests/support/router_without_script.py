@@ -25,7 +25,7 @@ from shared_container.nginx_config import CONFIG
 from shared_container.routes import Routes
 from shared_container.settings import Places, Settings
 from shared_container.supervisor import write_files
-from shared_containers import ATTRIBUTES, require_nginx
+from tests.support.shared_containers import ATTRIBUTES, require_nginx
 
 SCRIPT = 418
 BODY = b'{"inputs": []}'

@@ -10,7 +10,7 @@ from functools import cache
 
 import yaml
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 FILE = ROOT / "tests" / "docs" / "run_elsewhere.yaml"
 

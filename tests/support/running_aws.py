@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS
 
 
 @contextmanager

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from artifact_bucket import REGION
-from embedded_keys import KEYS
 from fleet.artifacts.archive import DigestWriter
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.sources.folder import FolderSource
 from fleet.aws.api.emulator import local_session
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.artifact_bucket import REGION
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config_texts import HEAD, IO
+from tests.support.config_texts import HEAD, IO
 
 ENSEMBLE = 'name: "resnet"\nplatform: "ensemble"\nmax_batch_size: 4\n' + IO
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from embedded_keys import KEYS
 from fleet.aws.api.emulator import without_aws
-from fleet_folder import ROOT
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import ROOT
 
 ACCOUNT = "210987654321"
 
@@ -42,7 +42,7 @@ def second_aws(account: str = ACCOUNT) -> Iterator[str]:
 def _run() -> None:
     gc.disable()  # it starts in two thirds of the time
     from fleet_emulator.server import EmbeddedAws
-    from tests.e2e.embedded_app.host import RecordingHost
+    from tests.support.embedded_app.host import RecordingHost
 
     aws = EmbeddedAws(RecordingHost(), keys=KEYS, account=sys.argv[1])
     aws.start()

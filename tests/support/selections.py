@@ -10,7 +10,7 @@ from fleet.selection.inputs import FleetInputs
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet, Project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:

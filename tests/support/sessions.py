@@ -6,8 +6,8 @@ from functools import cache
 
 import boto3
 
-from embedded_keys import KEYS
 from fleet.aws.api.emulator import local_session
+from tests.support.embedded_keys import KEYS
 
 
 @cache

@@ -22,9 +22,9 @@ import pytest
 
 from fleet.local.triton.network import PrivateNetwork
 from fleet.local.triton.runtime import TritonRuntime
-from fleet_folder import ROOT
 from shared_container.routes import SettingsError
 from shared_container.settings import Places
+from tests.support.fleet_folder import ROOT
 
 SOURCE = ROOT / "containers/shared"
 PORT, TRITON_PORT, METRICS_PORT = 8080, 23000, 23500

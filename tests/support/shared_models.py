@@ -19,8 +19,8 @@ import pytest
 from PIL import Image, ImageDraw
 
 from fleet_emulator.stand_ins.engines.trtexec import Trtexec
-from fleet_folder import ROOT
-from python_backend import NAME, InferenceResponse, Tensor, TritonError, python_backend
+from tests.support.fleet_folder import ROOT
+from tests.support.python_backend import NAME, InferenceResponse, Tensor, TritonError, python_backend
 
 EXAMPLE = ROOT / "examples" / "shared_models"
 MODELS = ("bert_base", "bert_base_text", "resnet", "resnet_image", "yolov5_image", "yolov5s")

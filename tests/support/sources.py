@@ -17,7 +17,7 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.local.triton.model_config import parse
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 ENVIRONMENTS = ("dev", "prod")
 PREFIX = "SAGEMAKER_TRITON_"

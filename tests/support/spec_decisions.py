@@ -6,7 +6,7 @@ from fleet.endpoint.locks import locked_context
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:

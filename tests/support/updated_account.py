@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploys import Deploys, empty_account
-from endpoint_capacity import set_variant
-from fleet_folder import SPEC
+from tests.support.deploys import Deploys, empty_account
+from tests.support.endpoint_capacity import set_variant
+from tests.support.fleet_folder import SPEC
 
 STACK = "triton-fleet-dev-sentences"
 SCALING = "{min: 1, max: 6, invocations_per_instance: 600, gpu_utilization: 60}"

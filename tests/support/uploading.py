@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
-from faulty_s3 import FaultyS3, Request, faulty_s3
 from fleet.artifacts.archive import Checksums, DigestWriter, Entry, write_tar
 from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
 from fleet.core.tar_writer import Sink
-from sessions import shared_session
+from tests.support.faulty_s3 import FaultyS3, Request, faulty_s3
+from tests.support.sessions import shared_session
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

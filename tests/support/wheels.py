@@ -15,7 +15,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from fleet.scaffold.distributions import DISTRIBUTIONS, EMULATOR, Distribution
 from fleet.scaffold.wheels import wheel_name
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 FLEET, ENDPOINTS, *_ = DISTRIBUTIONS
 VERSION = version("triton-fleet")

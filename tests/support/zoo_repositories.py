@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 EXAMPLE = ROOT / "examples" / "model_zoo"
 

@@ -14,7 +14,7 @@ import tritonclient.utils
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.server import TritonServer
 from fleet.local.triton.staging import stage
-from triton_models import post
+from tests.support.triton_models import post
 
 ENVIRONMENT = {
     "SAGEMAKER_MULTI_MODEL": "true",

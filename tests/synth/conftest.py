@@ -10,8 +10,8 @@ from aws_cdk.assertions import Template
 
 from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
+from tests.support.fleet_folder import FleetFolder
 
 Synth = Callable[..., Template]
 

@@ -15,9 +15,9 @@ from fleet.check.run import all_findings
 from fleet.endpoint.resolve import resolve_project
 from fleet.local.supervisor import Limits
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.fleet_app import add_fleet
 from fleet_stacks.stacks import EndpointStack
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.flips import Flip, archive, engine, flip
 
 Seen: TypeAlias = Callable[[FleetFolder, str], object]

@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_cdk.assertions import Template
 
-from fleet_folder import SPEC
+from tests.support.fleet_folder import SPEC
 
 BUCKET = "triton-fleet-dev-111122223333-us-east-1"
 SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60, scale_in: 10m}\n"

@@ -15,8 +15,8 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.spec.environment import LOCAL
 from fleet.spec.fleet_files import environment_names
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
 from fleet_stacks.fleet_app import add_fleet
+from tests.support.fleet_folder import ROOT
 
 ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 

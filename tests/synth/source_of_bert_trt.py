@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from fleet_folder import ROOT
-from sources import THERE, TRTEXEC, Different, config, here, served, trtexec
+from tests.support.fleet_folder import ROOT
+from tests.support.sources import THERE, TRTEXEC, Different, config, here, served, trtexec
 
 CONFIG = ROOT / "examples/bert_trt/models/bert/config.pbtxt"
 TENSORS = {

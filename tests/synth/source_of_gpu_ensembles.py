@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from fleet_folder import ROOT
-from sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
+from tests.support.fleet_folder import ROOT
+from tests.support.sources import THERE, TRTEXEC, Different, configuration, here, served, trtexec
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 MODELS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from fleet_folder import ROOT
-from sources import THERE, Different, config, here, policies, properties, served
+from tests.support.fleet_folder import ROOT
+from tests.support.sources import THERE, Different, config, here, policies, properties, served
 
 CONFIG = ROOT / "examples/resnet_pt/models/resnet/config.pbtxt"
 PARAMETERS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import MULTI_MODEL, ROLLOUT, STACK
 from tests.synth.shipped_specs import as_deployed
 

@@ -14,8 +14,8 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.engines.object_keys import ENGINES
 from fleet.images.object_keys import IMAGES
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
 from fleet_stacks.fleet_app import add_fleet
+from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED

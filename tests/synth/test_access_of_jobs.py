@@ -8,9 +8,9 @@ from aws_cdk import App
 
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
 from fleet_stacks.stacks import FoundationStack
-from workflow_files import steps, used, write_environments
+from tests.support.fleet_folder import FleetFolder
+from tests.support.workflow_files import steps, used, write_environments
 
 SUBJECT = "token.actions.githubusercontent.com:sub"
 

@@ -12,8 +12,8 @@ from aws_cdk.assertions import Template
 from fleet.endpoint.context.alarm_records import RECORDS
 from fleet.spec.values import DYNAMIC
 from fleet_emulator.stacks.template import references
-from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.stacks import EndpointStack
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import KINDS, STACK, notified_topics
 
 BOTH_SEVERITIES = ", ".join(

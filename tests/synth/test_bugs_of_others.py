@@ -15,7 +15,7 @@ from fleet.catalog.instances import Processor, instance, instance_types
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
 from fleet.rules.example import REGION, Case
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
 from triton_endpoints.endpoint.scaling import EndpointScaling

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import stack_kinds
 from triton_endpoints.acknowledgements import CHECKOV, Checkov

@@ -8,7 +8,7 @@ import pytest
 from aws_cdk.assertions import Match, Template
 
 from fleet.endpoint.context.machines import OWN_MODEL
-from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, SCALED, only, statements
 

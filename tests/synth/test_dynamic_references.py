@@ -11,7 +11,6 @@ from aws_cdk import App
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloudformation_text import NO_VALUE, Deployment, texts
 from fleet.endpoint.context.raw import path_names
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
@@ -20,9 +19,10 @@ from fleet.rules.registry import rules
 from fleet.spec.project import open_project
 from fleet.spec.reader import parse_source
 from fleet.spec.values import DYNAMIC
-from fleet_folder import FleetFolder
 from fleet_stacks.dynamic_references import dynamic_references
 from fleet_stacks.fleet_app import synthesise
+from tests.support.cloudformation_text import NO_VALUE, Deployment, texts
+from tests.support.fleet_folder import FleetFolder
 
 REFERENCE = "{{resolve:ssm:/secret}}"
 PIECES = (

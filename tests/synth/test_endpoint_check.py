@@ -11,8 +11,8 @@ from aws_cdk.assertions import Template
 
 from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
 from fleet_stacks.fleet_app import add_fleet
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 NAME = "triton-fleet-dev-endpoint-check"
 SAMPLES = "samples: [{name: one, inputs: {x: {datatype: FP32, shape: [1], data: 1}}}]\n"

@@ -8,13 +8,13 @@ import pytest
 import yaml
 from aws_cdk.assertions import Template
 
-from engine_templates import (
+from tests.support.engine_templates import (
     JOB,
     engine_projects,
     failure_rule,
     foundation,
 )
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from aws_cdk.assertions import Template
 
-from engine_templates import (
+from tests.support.engine_templates import (
     ENGINES,
     JOB,
     foundation,

@@ -20,7 +20,7 @@ from fleet.findings import Severity
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.environment import LOCAL, Environment
 from fleet.spec.lock import Lock
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
 

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from aws_cdk.assertions import Template
 
-from engine_templates import IMAGES, JOB, failure_rule, foundation, granted, projects
 from fleet.findings import Severity
-from fleet_folder import ROOT, FleetFolder
-from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from tests.support.engine_templates import IMAGES, JOB, failure_rule, foundation, granted, projects
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
 from tests.synth.conftest import templates
 from tests.synth.resources import BUCKET, STACK, only, statements
 from triton_endpoints.acknowledgements import CHECKOV

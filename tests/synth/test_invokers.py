@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aws_cdk.assertions import Template
 
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import Synth
 
 SEARCH, ADS = "arn:aws:iam::444455556666:role/search", "arn:aws:iam::777788889999:role/teams/ads"

@@ -8,7 +8,7 @@ import re
 import pytest
 from aws_cdk.assertions import Template
 
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import BUCKET, MULTI_MODEL, only, statements
 

@@ -8,9 +8,9 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from dashboards import Dashboard
-from fleet_folder import FleetFolder
 from fleet_stacks.stacks import EndpointStack
+from tests.support.dashboards import Dashboard
+from tests.support.fleet_folder import FleetFolder
 from tests.synth.resources import STACK
 
 UTILIZATION = {"CPUUtilization", "MemoryUtilization", "DiskUtilization", "GPUUtilization"}

@@ -13,7 +13,7 @@ from aws_cdk.assertions import Template
 from fleet.catalog.data_file import data_file
 from fleet.catalog.metrics import endpoint_metric, triton_metric
 from fleet.catalog.variables import variables_of
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import KINDS, STACK, dimensions_of, only, or_endpoint
 

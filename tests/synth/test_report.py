@@ -20,8 +20,8 @@ from fleet.report.markdown import markdown
 from fleet.report.update_effect import UpdateEffect
 from fleet.review.fleet_review import fleet_review
 from fleet.spec.fleet_files import SYNTHESIS_INPUTS
-from fleet_folder import ROOT
-from git_repository import GitRepository
+from tests.support.fleet_folder import ROOT
+from tests.support.git_repository import GitRepository
 
 pytestmark = pytest.mark.nightly
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cfn_linting import cfn_lint
 from fleet.endpoint.object_keys import OWNERS
-from fleet_folder import ROOT
+from tests.support.cfn_linting import cfn_lint
+from tests.support.fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds

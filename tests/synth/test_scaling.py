@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aws_cdk.assertions import Template
 
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import SCALED, only
 from tests.synth.stack_kinds import ALLOWED, NETWORK

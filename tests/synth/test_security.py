@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 
 from endpoint_logs.retry import PAUSE_SECONDS
-from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, only, statements
 from triton_endpoints.policy import Statement, policy_of

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import STACK
 from tests.synth.stack_kinds import ALLOWED, FOUNDATION

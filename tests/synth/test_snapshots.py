@@ -16,7 +16,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from fleet.spec.spec_files import spec_files
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 from tests.synth.resources import joined
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 

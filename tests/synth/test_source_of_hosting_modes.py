@@ -17,8 +17,8 @@ from fleet.local.triton.model_config import parse
 from fleet.repository.backends import backend_of
 from fleet.spec.container import Container
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
-from sources import ENVIRONMENTS, properties
+from tests.support.fleet_folder import ROOT
+from tests.support.sources import ENVIRONMENTS, properties
 
 MODES = {
     "a single model": "resnet50",

@@ -8,8 +8,8 @@ import pytest
 
 from fleet.catalog.backends import backend_facts
 from fleet.repository.config.parameter_values import wrong_value
-from fleet_folder import ROOT
-from sources import ENVIRONMENTS, row
+from tests.support.fleet_folder import ROOT
+from tests.support.sources import ENVIRONMENTS, row
 from tests.synth import source_of_bert_trt, source_of_gpu_ensembles, source_of_resnet_pt
 
 SYSTEMS = {

@@ -1,25 +1,27 @@
-"""What several modules ask for: embedded AWS services, and two accounts with an endpoint to promote."""
+"""A fleet that gets a new spec, and what refuses servers: a test that starts one is of tests/integration."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 import pytest
 
-from embedded_cloudwatch import embedded_cloudwatch, forget
-from fleet_folder import FleetFolder
-from new_specs import PROD, NewSpecs
-from promotion import Promotion
-from running_aws import running_aws
-from s3_repositories import Repositories, repositories_client
-from second_aws import ACCOUNT, second_aws
-from tests.e2e.embedded_app.host import RecordingHost
-from uploading import UploadBucket, upload_bucket
+from tests.support.fleet_folder import FleetFolder
+from tests.support.new_specs import PROD, NewSpecs
 
-if TYPE_CHECKING:
-    from mypy_boto3_cloudwatch.client import CloudWatchClient
-    from mypy_boto3_s3.client import S3Client
+
+@pytest.fixture(autouse=True, scope="module")
+def without_servers() -> Iterator[None]:
+    """A test whose process listens fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "listen", _refuse)
+        yield
+
+
+def _refuse(server: socket.socket, *_: object) -> NoReturn:
+    pytest.fail(f"a unit test listens at {server.getsockname()}: move it to tests/integration")
 
 
 @pytest.fixture
@@ -27,73 +29,3 @@ def new(folder: FleetFolder) -> NewSpecs:
     """No model is there."""
     folder.write("environments/prod.yaml", PROD)
     return NewSpecs(folder)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[CloudWatchClient]:
-    with embedded_cloudwatch() as cloudwatch:
-        yield cloudwatch
-
-
-@pytest.fixture
-def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
-    """It is empty."""
-    forget()
-    return running
-
-
-@pytest.fixture(scope="module")
-def aws_url() -> Iterator[str]:
-    with running_aws() as aws:
-        yield aws.url
-
-
-@pytest.fixture(scope="module")
-def repositories_s3(aws_url: str) -> S3Client:
-    return repositories_client(aws_url)
-
-
-@pytest.fixture
-def there(repositories_s3: S3Client, folder: FleetFolder) -> Iterator[Repositories]:
-    """No repository is there."""
-    with Repositories(repositories_s3, folder) as there:
-        yield there
-
-
-@pytest.fixture
-def bucket(aws_url: str) -> Iterator[UploadBucket]:
-    """It is empty."""
-    with upload_bucket(aws_url) as bucket:
-        yield bucket
-
-
-@pytest.fixture(scope="module")
-def promotion_host() -> RecordingHost:
-    return RecordingHost()
-
-
-@pytest.fixture(scope="session")
-def second_url() -> Iterator[str]:
-    """A process that takes seconds to start; each test empties what it uses of it."""
-    with second_aws() as second:
-        yield second
-
-
-@pytest.fixture(scope="module")
-def promotion_urls(promotion_host: RecordingHost, second_url: str) -> Iterator[dict[str, str]]:
-    with running_aws(promotion_host) as aws:
-        yield {"123456789012": aws.url, ACCOUNT: second_url}
-
-
-@pytest.fixture
-def promotion(
-    folder: FleetFolder, promotion_urls: dict[str, str], promotion_host: RecordingHost
-) -> Iterator[Promotion]:
-    """An endpoint with a model that can be tested."""
-    folder.write("repository/embed/config.pbtxt", 'backend: "python"\n')
-    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 1\n")
-    folder.write("repository/embed/1/empty.py", "")
-    promotion = Promotion(folder, promotion_urls)
-    promotion.prepare()
-    yield promotion
-    promotion_host.failure = ""

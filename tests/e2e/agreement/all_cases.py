@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from broken_repositories import Case
 from tests.e2e.agreement.backends import backend_cases
 from tests.e2e.agreement.composition import composed_cases
 from tests.e2e.agreement.ensembles import ensemble_cases
@@ -11,6 +10,7 @@ from tests.e2e.agreement.sequences import sequence_cases
 from tests.e2e.agreement.settings import setting_cases
 from tests.e2e.agreement.syntax import syntax_cases
 from tests.e2e.agreement.tensors import tensor_cases
+from tests.support.broken_repositories import Case
 
 
 def all_cases() -> list[Case]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import CODE, CONFIG, DOUBLE, PLAN, SCALE, Case, Files, changed, without
 from tests.e2e.agreement.tables import cases, put, swap
+from tests.support.broken_repositories import CODE, CONFIG, DOUBLE, PLAN, SCALE, Case, Files, changed, without
 
 IN = 'name: "x" data_type: TYPE_FP32 dims: [ 2 ]'
 OUT = 'name: "y" data_type: TYPE_FP32 dims: [ 2 ]'

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import (
+from tests.e2e.agreement.ensembles import BATCH, CONFIG, IN, ONLY, OUT, PLATFORM, step
+from tests.e2e.agreement.tables import cases, put, swap
+from tests.support.broken_repositories import (
     ENSEMBLE,
     TENSORS,
     WRAPPER,
@@ -15,8 +17,6 @@ from broken_repositories import (
     python_model,
     without,
 )
-from tests.e2e.agreement.ensembles import BATCH, CONFIG, IN, ONLY, OUT, PLATFORM, step
-from tests.e2e.agreement.tables import cases, put, swap
 
 WRAP = (
     put("ensemble-cache", "a response cache", "response_cache { enable: true }\n"),

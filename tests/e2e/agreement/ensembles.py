@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import ENSEMBLE, Case
 from tests.e2e.agreement.tables import cases, put, swap
+from tests.support.broken_repositories import ENSEMBLE, Case
 
 CONFIG = "pipeline/config.pbtxt"
 IN = 'name: "raw" data_type: TYPE_FP32 dims: [ 2 ]'

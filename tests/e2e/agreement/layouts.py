@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import (
+from tests.support.broken_repositories import (
     CONFIG,
     DOUBLE,
     SCALE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import CONTROLS, SEQUENCE, Case
 from tests.e2e.agreement.tables import Change, cases, put, swap
+from tests.support.broken_repositories import CONTROLS, SEQUENCE, Case
 
 START = "kind: CONTROL_SEQUENCE_START int32_false_true: [ 0, 1 ]"
 CORRID = "kind: CONTROL_SEQUENCE_CORRID data_type: TYPE_UINT64"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import CONFIG, DOUBLE, Case
 from tests.e2e.agreement.tables import cases, put, swap
+from tests.support.broken_repositories import CONFIG, DOUBLE, Case
 
 BATCH = "max_batch_size: 8"
 BACKEND = 'backend: "python"'

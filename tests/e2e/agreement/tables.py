@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from broken_repositories import Case, Files, changed
+from tests.support.broken_repositories import Case, Files, changed
 
 Change = tuple[str, str, tuple[tuple[str, str], ...], str]
 """Name, what was changed, replacements of texts in the config, and what is appended to it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broken_repositories import CONFIG, DOUBLE, RAGGED, Case
 from tests.e2e.agreement.tables import Change, cases, put, swap
+from tests.support.broken_repositories import CONFIG, DOUBLE, RAGGED, Case
 
 BATCH = "max_batch_size: 8"
 IN = 'name: "x" data_type: TYPE_FP32 dims: [ 2 ]'

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.loading.container import ServingContainer
@@ -16,6 +15,7 @@ from fleet.repository.reading.path import read
 from tests.e2e.agreement.all_cases import all_cases
 from tests.e2e.agreement.sentences import is_tritons, sentence
 from tests.e2e.agreement.server import Court, Verdict
+from tests.support.broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

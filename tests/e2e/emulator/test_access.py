@@ -11,10 +11,10 @@ from botocore.exceptions import ClientError
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import FleetFolder
 from fleet_stacks.stacks import FoundationStack
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.fleet_folder import FleetFolder
 
 ACCOUNT = "123456789012"
 ISSUER = "token.actions.githubusercontent.com"

@@ -11,8 +11,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.functions import ROLE, function
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.functions import ROLE, function
 
 OTHER = "210987654321"
 WHO = """\

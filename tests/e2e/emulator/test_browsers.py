@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from embedded_keys import signed
 from fleet_emulator.server import EmbeddedAws
-from running_aws import running_aws
+from tests.support.embedded_keys import signed
+from tests.support.running_aws import running_aws
 
 CALL = {
     "Content-Type": "application/x-amz-json-1.1",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from builds import IMAGE, ROLE, Builds, commands, phases
-from running_aws import running_aws
+from tests.support.builds import IMAGE, ROLE, Builds, commands, phases
+from tests.support.running_aws import running_aws
 
 UNTIL_STOPPED = commands("echo running; while :; do sleep 0.05; done")
 OVER_THE_ACCOUNT = (

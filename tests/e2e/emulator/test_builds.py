@@ -9,10 +9,10 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
 from fleet.catalog.images import release
 from fleet.engines.endpoint_engines import expected_tensorrt
-from running_aws import running_aws
+from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
+from tests.support.running_aws import running_aws
 
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.cdk_cli import CdkCli, synthesise
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.cdk_cli import CdkCli, synthesise
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.embedded_keys import KEYS
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 NAME = "planned"
 

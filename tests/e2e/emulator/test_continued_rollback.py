@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 
 @pytest.fixture

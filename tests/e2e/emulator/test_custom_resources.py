@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.functions import (
+from tests.support.embedded_app.functions import (
     archive,
     asked,
     custom,
@@ -19,7 +19,7 @@ from tests.e2e.embedded_app.functions import (
     upload,
     waiting_provider,
 )
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model
+from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model
 
 FAILED = "Received response status [FAILED] from custom resource. Message returned: "
 LOCKED = f"{FAILED}Error: the table is locked\n\nLogs: /aws/lambda/"

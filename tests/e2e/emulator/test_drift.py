@@ -9,8 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks
 
 ALARM = {
     "Type": "AWS::CloudWatch::Alarm",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from builds import Builds, commands
 from fleet_emulator.server import EmbeddedAws
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
+from tests.support.builds import Builds, commands
+from tests.support.embedded_app.clients import client
+from tests.support.running_aws import running_aws
 
 TEXT = '"<status> <absent>of <first>"'
 PATHS = {"status": "$.detail.build-status", "first": "$.detail.list[0].value", "absent": "$.detail.absent"}

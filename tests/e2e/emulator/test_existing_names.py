@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model
 
 VALIDATION = "The following hook(s)/validation failed: [AWS::EarlyValidation::ResourceExistenceCheck]."
 KEPT = {"DeletionPolicy": "RetainExceptOnCreate"}

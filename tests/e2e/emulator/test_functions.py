@@ -9,9 +9,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.functions import ROLE, archive, function, upload
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.functions import ROLE, archive, function, upload
+from tests.support.embedded_app.stacks import Stacks
 
 DESCRIBE = "recorder.handler.describe"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from builds import IMAGE, Builds, commands, zipped
-from container_images import DOCKER
 from fleet_emulator.server import EmbeddedAws
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
+from tests.support.builds import IMAGE, Builds, commands, zipped
+from tests.support.container_images import DOCKER
+from tests.support.embedded_app.clients import client
+from tests.support.running_aws import running_aws
 
 REGISTRY = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 BUILD = "docker build --platform linux/amd64 --output type=docker --provenance=false"

@@ -11,9 +11,9 @@ import pytest
 import urllib3
 from botocore.exceptions import ClientError
 
-from container_images import DOCKER, INDEX, ContainerRepository, digest_of, layer
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
+from tests.support.container_images import DOCKER, INDEX, ContainerRepository, digest_of, layer
+from tests.support.embedded_app.clients import client
 
 NUMBERS = count()
 CONTENT = layer(["etc/release"])

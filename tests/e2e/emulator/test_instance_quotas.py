@@ -11,9 +11,9 @@ from moto.servicequotas.models import servicequotas_backends
 
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks, embedded_aws, endpoint
-from tests.e2e.embedded_app.updates import TYPE, create_config, variants_of
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks, embedded_aws, endpoint
+from tests.support.embedded_app.updates import TYPE, create_config, variants_of
 
 OF_TYPE, OF_POOL = f"{TYPE} for endpoint usage", "ml.g6.xlarge for endpoint usage"
 OF_ALL = "Number of instances across active endpoints"

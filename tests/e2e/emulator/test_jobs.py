@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from jobs import BUCKET, FOLDER, IMAGE, Jobs, Kind
-from running_aws import running_aws
+from tests.support.jobs import BUCKET, FOLDER, IMAGE, Jobs, Kind
+from tests.support.running_aws import running_aws
 
 KINDS: list[Kind] = ["processing", "training"]
 both = pytest.mark.parametrize("kind", KINDS)

@@ -10,12 +10,12 @@ import threading
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from builds import Builds, commands
-from embedded_keys import KEYS
 from fleet_emulator.server import EmbeddedAws
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.builds import Builds, commands
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS
+from tests.support.running_aws import running_aws
 
 
 def test_each_start_begins_with_an_empty_account() -> None:

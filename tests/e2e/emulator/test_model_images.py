@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from container_images import HOST, OCI, ContainerRepository, layer
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
+from tests.support.container_images import HOST, OCI, ContainerRepository, layer
+from tests.support.embedded_app.clients import client
 
 NUMBERS = count()
 PLAIN: dict[str, Any] = {"architecture": "amd64", "os": "linux", "config": {"Labels": None}}

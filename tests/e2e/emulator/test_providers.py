@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.embedded_app.cdk_cli import CdkCli, synthesise
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
-from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.cdk_cli import CdkCli, synthesise
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.functions import archive, asked, custom, kinds, upload, waiting_provider
+from tests.support.embedded_app.stacks import Stacks, embedded_aws
 
 pytestmark = pytest.mark.nightly
 

@@ -12,7 +12,7 @@ from moto.servicequotas.models import servicequotas_backends
 from fleet.catalog.images import image
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
 
 TRITON = image("25.04", "us-east-1")
 

@@ -9,9 +9,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 
 
 def test_a_creation_that_fails_deletes_what_it_made_in_reverse(

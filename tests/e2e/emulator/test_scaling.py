@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.embedded_app.scaling import OTHER, TRACKING, actions, code_of, registered, serve, target
+from tests.support.embedded_app.scaling import OTHER, TRACKING, actions, code_of, registered, serve, target
 
 
 @pytest.mark.parametrize(

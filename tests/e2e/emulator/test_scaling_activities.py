@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.scaling import TRACKING, serve, target
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
-from tests.e2e.embedded_app.updates import variants_of
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.scaling import TRACKING, serve, target
+from tests.support.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_app.updates import variants_of
+from tests.support.endpoint_capacity import await_service
 
 
 @pytest.fixture(autouse=True)

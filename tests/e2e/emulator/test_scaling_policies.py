@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.embedded_app.scaling import TRACKING, code_of, serve, target
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_app.scaling import TRACKING, code_of, serve, target
+from tests.support.embedded_app.stacks import Stacks, endpoint
 
 WORDS_OF_METRIC = "Only one TargetTrackingScaling policy for a given metric specification is allowed."
 WORDS_OF_TAGS = (

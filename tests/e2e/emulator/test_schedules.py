@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.scaling import TRACKING, actions, code_of, serve, target
-from tests.e2e.embedded_app.stacks import Stacks, endpoint
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.scaling import TRACKING, actions, code_of, serve, target
+from tests.support.embedded_app.stacks import Stacks, endpoint
 
 
 @pytest.fixture

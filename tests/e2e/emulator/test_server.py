@@ -13,11 +13,11 @@ from moto.cloudwatch.models import CloudWatchBackend
 from moto.s3.models import S3Backend
 from moto.ssm.models import SimpleSystemManagerBackend
 
-from embedded_keys import KEYS
-from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_keys import KEYS
+from tests.support.endpoint_capacity import await_service
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -8,9 +8,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import TOPIC, Stacks, endpoint
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 
 
 def test_a_stack_is_in_progress_until_its_endpoint_answers(

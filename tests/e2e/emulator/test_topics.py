@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks, embedded_aws
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks, embedded_aws
 
 if TYPE_CHECKING:
     from fleet_emulator.server import EmbeddedAws

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_capacity import await_service
 from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from fleet_emulator.server import EmbeddedAws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.host import RecordingHost
-from tests.e2e.embedded_app.stacks import DATA, ROLE, Stacks, endpoint
-from tests.e2e.embedded_app.updates import (
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, endpoint
+from tests.support.embedded_app.updates import (
     CAPTURE,
     create_config,
     register,
     variants_of,
 )
+from tests.support.endpoint_capacity import await_service
 
 
 def test_a_registered_variant_can_neither_change_its_instance_type_nor_go(

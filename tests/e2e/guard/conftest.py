@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from fleet_emulator.server import EmbeddedAws
-from guarded_endpoint import NEW, OLD, Account, Guarded, StackIds
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.guarded_endpoint import NEW, OLD, Account, Guarded, StackIds
 
 _numbers = itertools.count()
 

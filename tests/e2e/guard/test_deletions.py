@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
-from guarded_answers import answering
-from guarded_endpoint import OLD, Guarded
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.endpoint_capacity import await_service
+from tests.support.guarded_answers import answering
+from tests.support.guarded_endpoint import OLD, Guarded
 
 
 def test_the_endpoint_is_deleted_only_when_sagemaker_takes_that(

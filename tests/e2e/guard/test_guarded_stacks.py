@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
 from fleet_emulator.stacks.stack import EmbeddedStack
-from guarded_stack import GuardedStack, deploy_guard
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.endpoint_capacity import await_service
+from tests.support.guarded_stack import GuardedStack, deploy_guard
 
 OLD, NEW = "ml.g5.xlarge", "ml.g6.xlarge"
 MAX_LOOKS = 3000

@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 from botocore.exceptions import ClientError
 
-from endpoint_capacity import await_service
 from fleet_emulator.sagemaker.backend import CONFIGURATION_IN_USE
 from fleet_emulator.server import EmbeddedAws
-from guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
 from scaling_guard.errors import GuardError
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.endpoint_capacity import await_service
+from tests.support.guarded_endpoint import NEW, OLD, OTHER, Account, Died, Guarded, StackIds
 
 pytestmark = pytest.mark.nightly
 ORDERS = {"forward": ("before", "endpoint", "after"), "reverse": ("after", "endpoint", "before")}

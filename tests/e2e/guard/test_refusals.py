@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from guarded_endpoint import NEW, OLD, OTHER, Guarded, StackIds
 from scaling_guard.errors import GuardError
+from tests.support.guarded_endpoint import NEW, OLD, OTHER, Guarded, StackIds
 
 pytestmark = pytest.mark.nightly
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from guarded_endpoint import BUCKET, NEW, OLD, OTHER, Guarded, StackIds
 from scaling_guard.errors import GuardError
+from tests.support.guarded_endpoint import BUCKET, NEW, OLD, OTHER, Guarded, StackIds
 
 
 def answered(guarded: Guarded, request: str, **changed: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from guarded_endpoint import OLD, OTHER, SUSPENDED, Clients, Guarded, StackIds
 from scaling_guard.scaling import SUSPENSION_STATE as DYNAMIC
+from tests.support.guarded_endpoint import OLD, OTHER, SUSPENDED, Clients, Guarded, StackIds
 
 pytestmark = pytest.mark.nightly
 ASIDE = {**SUSPENDED, **DYNAMIC}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from endpoint_capacity import await_service
 from fleet_emulator.server import EmbeddedAws
-from guarded_answers import answering
-from guarded_endpoint import NEW, OLD, OTHER, SUSPENDED, TAGS, Guarded, StackIds
 from scaling_guard.errors import GuardError
 from scaling_guard.scaling import SUSPENSION_STATE as DYNAMIC
-from tests.e2e.embedded_app.host import RecordingHost
+from tests.support.embedded_app.host import RecordingHost
+from tests.support.endpoint_capacity import await_service
+from tests.support.guarded_answers import answering
+from tests.support.guarded_endpoint import NEW, OLD, OTHER, SUSPENDED, TAGS, Guarded, StackIds
 
 ASIDE = {**SUSPENDED, **DYNAMIC}
 """The SuspendedState of an endpoint that is to change: its scheduled actions go on."""

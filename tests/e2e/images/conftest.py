@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from container_images import ContainerRepository
 from fleet_emulator.server import EmbeddedAws
-from fleet_folder import SPEC, FleetFolder
-from foundation_parts import foundation_parts
-from image_fleet import ACCOUNT, DOCKERFILE, IMAGE, PLACE, ImageFleet
-from running_aws import running_aws
-from tests.e2e.embedded_app.clients import client
-from tests.e2e.embedded_app.stacks import Stacks
+from tests.support.container_images import ContainerRepository
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_app.stacks import Stacks
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.foundation_parts import foundation_parts
+from tests.support.image_fleet import ACCOUNT, DOCKERFILE, IMAGE, PLACE, ImageFleet
+from tests.support.running_aws import running_aws
 
 NUMBERS = count()
 

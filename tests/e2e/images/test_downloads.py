@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 from moto.s3.models import s3_backends
 
-from container_images import (
+from fleet.aws.api.emulator import local_session
+from fleet.aws.images import registry
+from fleet.findings import CannotRunError
+from fleet.repository.reading import gunzip
+from fleet_emulator.registry.layers import OWNER
+from fleet_emulator.server import EmbeddedAws
+from tests.support.container_images import (
     CONFIG,
     FILES,
     LAYER,
@@ -24,14 +30,8 @@ from container_images import (
     named,
     refusal,
 )
-from embedded_keys import KEYS
-from fleet.aws.api.emulator import local_session
-from fleet.aws.images import registry
-from fleet.findings import CannotRunError
-from fleet.repository.reading import gunzip
-from fleet_emulator.registry.layers import OWNER
-from fleet_emulator.server import EmbeddedAws
-from hostile_tar import END, file, header
+from tests.support.embedded_keys import KEYS
+from tests.support.hostile_tar import END, file, header
 
 BUCKET = "prod-us-east-1-starport-layer-bucket"
 

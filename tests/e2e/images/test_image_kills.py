@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from image_fleet import DOCKERFILE, ImageFleet
-from kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
-from tests.e2e.embedded_app.clients import client
+from tests.support.embedded_app.clients import client
+from tests.support.image_fleet import DOCKERFILE, ImageFleet
+from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
 
 pytestmark = pytest.mark.nightly
 BUILD = ("images", "build", "--env", "dev")

@@ -9,12 +9,12 @@ from itertools import count
 import boto3
 import pytest
 
-from container_images import FILES, HOST, OCI, ContainerRepository, layer
-from embedded_keys import SESSION, VARIABLES
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
-from fleet_folder import FleetFolder
-from running_aws import running_aws
+from tests.support.container_images import FILES, HOST, OCI, ContainerRepository, layer
+from tests.support.embedded_keys import SESSION, VARIABLES
+from tests.support.fleet_folder import FleetFolder
+from tests.support.running_aws import running_aws
 
 NUMBERS = count()
 

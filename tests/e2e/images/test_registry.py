@@ -8,13 +8,23 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from container_images import FILES, HOST, OCI, TRITON, ContainerRepository, facts_of, layer, named, refusal
 from fleet.aws.images import registry
 from fleet.aws.images.reference import image_reference
 from fleet.catalog.images import image
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.image import ImageFacts
-from hostile_tar import END
+from tests.support.container_images import (
+    FILES,
+    HOST,
+    OCI,
+    TRITON,
+    ContainerRepository,
+    facts_of,
+    layer,
+    named,
+    refusal,
+)
+from tests.support.hostile_tar import END
 
 ARM = {**TRITON, "architecture": "arm64"}
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from fleet_folder import SPEC
-from image_fleet import ACCOUNT, ImageFleet
+from tests.support.fleet_folder import SPEC
+from tests.support.image_fleet import ACCOUNT, ImageFleet
 
 pytestmark = pytest.mark.nightly
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prepared_account import PreparedAccount, WatchedAws, watched_aws
+from tests.support.prepared_account import PreparedAccount, WatchedAws, watched_aws
 
 
 @pytest.fixture(scope="module")

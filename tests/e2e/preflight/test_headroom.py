@@ -6,8 +6,8 @@ from fleet.aws.deploy.admission import Headroom, Need
 from fleet.aws.preflight.headroom import headroom
 from fleet.endpoint.resolve import resolve_project
 from fleet.spec.project import open_project
-from fleet_folder import LOCK, SPEC
-from prepared_account import OF_ALL, OF_TYPE, PreparedAccount
+from tests.support.fleet_folder import LOCK, SPEC
+from tests.support.prepared_account import OF_ALL, OF_TYPE, PreparedAccount
 
 OF_POOL = "ml.g6.xlarge for endpoint usage"
 OF_LARGER = "ml.g5.2xlarge for endpoint usage"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import LOCK, SPEC
-from prepared_account import (
+from tests.support.embedded_app.updates import create_config
+from tests.support.fleet_folder import LOCK, SPEC
+from tests.support.prepared_account import (
     BUCKET,
     DIGEST,
     IMAGE,
@@ -16,7 +17,6 @@ from prepared_account import (
     is_call,
     second_spec,
 )
-from tests.e2e.embedded_app.updates import create_config
 
 SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 

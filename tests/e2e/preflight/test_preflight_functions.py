@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import LOCK, SPEC
-from prepared_account import PreparedAccount
+from tests.support.fleet_folder import LOCK, SPEC
+from tests.support.prepared_account import PreparedAccount
 
 
 def further_endpoints(account: PreparedAccount, count: int) -> None:

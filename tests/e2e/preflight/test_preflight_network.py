@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prepared_account import ENVIRONMENT, PreparedAccount, is_ec2_call
+from tests.support.prepared_account import ENVIRONMENT, PreparedAccount, is_ec2_call
 
 S3, DYNAMODB = "com.amazonaws.us-east-1.s3", "com.amazonaws.us-east-1.dynamodb"
 SENTENCE = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fleet_folder import SPEC
-from prepared_account import OF_TYPE, PreparedAccount, second_spec
-from tests.e2e.embedded_app.updates import create_config
+from tests.support.embedded_app.updates import create_config
+from tests.support.fleet_folder import SPEC
+from tests.support.prepared_account import OF_TYPE, PreparedAccount, second_spec
 
 OF_POOL = "ml.g6.xlarge for endpoint usage"
 POOLS = """cloudformation:

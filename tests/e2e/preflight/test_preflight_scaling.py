@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prepared_account import PreparedAccount
-from tests.e2e.embedded_app.scaling import target
+from tests.support.embedded_app.scaling import target
+from tests.support.prepared_account import PreparedAccount
 
 SCALED = "scaling: {min: 1, max: 8, gpu_utilization: 60}\n"
 

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
-from shared_containers import TEXT_CONFIG, TEXT_MODEL, SharedContainer, nginx_version, write_model
+from tests.support.shared_containers import (
+    TEXT_CONFIG,
+    TEXT_MODEL,
+    SharedContainer,
+    nginx_version,
+    write_model,
+)
 
 ROUTES = {
     "default": "resnet",

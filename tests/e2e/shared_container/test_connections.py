@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 import pytest
 
 from shared_container.nginx_config import MAX_BODY_BYTES
-from shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, SharedContainer, tensor
+from tests.support.shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, SharedContainer, tensor
 
 pytestmark = pytest.mark.triton
 

@@ -11,8 +11,16 @@ from http.client import HTTPException
 import psutil
 import pytest
 
-from shared_containers import ATTRIBUTES, JSON, METRICS_PORT, PORT, TRITON_PORT, SharedContainer, tensor
 from tests.e2e.shared_container.conftest import Make
+from tests.support.shared_containers import (
+    ATTRIBUTES,
+    JSON,
+    METRICS_PORT,
+    PORT,
+    TRITON_PORT,
+    SharedContainer,
+    tensor,
+)
 
 pytestmark = pytest.mark.triton
 

@@ -12,7 +12,7 @@ import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
 from shared_container.nginx_config import ERRORS
-from shared_containers import (
+from tests.support.shared_containers import (
     ATTRIBUTES,
     BINARY,
     PORT,

@@ -7,7 +7,15 @@ import struct
 import pytest
 
 from shared_container.nginx_config import MAX_BODY_BYTES
-from shared_containers import ATTRIBUTES, BINARY, JSON, TRITON_PORT, SharedContainer, binary, tensor
+from tests.support.shared_containers import (
+    ATTRIBUTES,
+    BINARY,
+    JSON,
+    TRITON_PORT,
+    SharedContainer,
+    binary,
+    tensor,
+)
 
 pytestmark = pytest.mark.triton
 

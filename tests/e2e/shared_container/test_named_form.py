@@ -7,7 +7,7 @@ import json
 import pytest
 
 from shared_container.nginx_config import MAX_BODY_BYTES
-from shared_containers import SharedContainer, tensor
+from tests.support.shared_containers import SharedContainer, tensor
 
 pytestmark = pytest.mark.triton
 

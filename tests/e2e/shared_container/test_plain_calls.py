@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared_container.nginx_config import MAX_BODY_BYTES
-from shared_containers import BINARY, JSON, Answer, SharedContainer, binary, tensor
+from tests.support.shared_containers import BINARY, JSON, Answer, SharedContainer, binary, tensor
 
 pytestmark = pytest.mark.triton
 

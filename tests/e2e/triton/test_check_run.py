@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from broken_repositories import (
+from fleet.check.target import RepositoryTarget
+from fleet.cli.try_load import run_findings
+from fleet.findings import Severity
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from fleet.spec.endpoint import Mode
+from tests.support.broken_repositories import (
     DOUBLE,
     ENSEMBLE,
     PLAN,
@@ -24,12 +30,6 @@ from broken_repositories import (
     graph,
     moved,
 )
-from fleet.check.target import RepositoryTarget
-from fleet.cli.try_load import run_findings
-from fleet.findings import Severity
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import TryLoadResult, findings, load_in_triton
-from fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 

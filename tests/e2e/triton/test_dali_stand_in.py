@@ -17,10 +17,10 @@ import pytest
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from fleet_folder import ROOT
-from real_dali import REAL, encoded, scene
-from triton_models import RefusedError
-from zoo_triton import ZooTriton
+from tests.support.fleet_folder import ROOT
+from tests.support.real_dali import REAL, encoded, scene
+from tests.support.triton_models import RefusedError
+from tests.support.zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 

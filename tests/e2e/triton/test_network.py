@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from embedded_gateway import running_gateway
 from fleet.findings import CannotRunError
 from fleet.local.triton.network import check_network
 from fleet_emulator.server import EmbeddedAws
-from other_user import run_as_other_user
-from triton_models import Starter, call, python_model
+from tests.support.embedded_gateway import running_gateway
+from tests.support.other_user import run_as_other_user
+from tests.support.triton_models import Starter, call, python_model
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fleet_emulator.hosting import HostingError
-from triton_models import (
+from tests.support.triton_models import (
     TENSORS,
     RefusedError,
     Starter,

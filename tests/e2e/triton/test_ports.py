@@ -8,7 +8,7 @@ import pytest
 
 from fleet.local.triton.server import TritonServer
 from fleet_emulator.hosting import HostingError
-from triton_models import Starter, python_model
+from tests.support.triton_models import Starter, python_model
 
 pytestmark = pytest.mark.triton
 

@@ -13,7 +13,7 @@ from fleet.local.triton.runtime import RELEASE, TritonRuntime
 from fleet.local.try_load import findings, load_in_triton
 from fleet.spec.endpoint import Mode
 from fleet_emulator.hosting import HostingError
-from triton_models import DOUBLE, TENSORS, Starter, call, onnx_model, python_model
+from tests.support.triton_models import DOUBLE, TENSORS, Starter, call, onnx_model, python_model
 
 pytestmark = pytest.mark.triton
 ACTIVATE = 'export PATH="$(dirname "${BASH_SOURCE[0]}"):$PATH"\n'

@@ -11,8 +11,8 @@ import pytest
 
 from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.triton_backends import PACKAGES
-from triton_models import RefusedError
-from zoo_triton import ZooTriton
+from tests.support.triton_models import RefusedError
+from tests.support.zoo_triton import ZooTriton
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"

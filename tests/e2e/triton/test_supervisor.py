@@ -14,7 +14,7 @@ from fleet.local.triton.runtime import TritonRuntime
 from fleet.local.triton.staging import stage
 from fleet.local.triton.supervisor import State, SupervisedTriton
 from fleet_emulator.hosting import HostingError
-from triton_models import (
+from tests.support.triton_models import (
     DOUBLE,
     QUIET,
     all_gone,

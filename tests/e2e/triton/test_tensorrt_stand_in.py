@@ -11,9 +11,9 @@ import pytest
 from fleet.local.triton.runtime import TritonRuntime
 from fleet.repository.plan_header import HEADER
 from fleet_emulator.stand_ins.engines.trtexec import Trtexec
-from onnx_graphs import INT64, add, graph_bytes
-from triton_models import RefusedError
-from zoo_triton import ZooTriton
+from tests.support.onnx_graphs import INT64, add, graph_bytes
+from tests.support.triton_models import RefusedError
+from tests.support.zoo_triton import ZooTriton
 
 pytestmark = pytest.mark.triton
 

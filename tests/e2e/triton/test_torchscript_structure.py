@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet_emulator.hosting import HostingError
-from triton_models import Starter
+from tests.support.triton_models import Starter
 
 pytestmark = pytest.mark.triton
 

@@ -8,7 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from broken_repositories import (
+from fleet.findings import Severity
+from fleet.local.triton.runtime import TritonRuntime
+from fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from fleet.spec.endpoint import Mode
+from tests.support.broken_repositories import (
     CODE,
     CONFIG,
     DOUBLE,
@@ -21,10 +25,6 @@ from broken_repositories import (
     moved,
     without,
 )
-from fleet.findings import Severity
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import TryLoadResult, findings, load_in_triton
-from fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 

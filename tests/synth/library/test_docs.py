@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from constructs_page import PAGE, SPEC_MODELS, constructs_page
-from fleet_folder import LOCK, ROOT, SPEC
+from tests.support.constructs_page import PAGE, SPEC_MODELS, constructs_page
+from tests.support.fleet_folder import LOCK, ROOT, SPEC
 from tests.synth.library.host import Host
 from triton_endpoints import Instance, TritonModel
 
@@ -49,7 +49,7 @@ def test_the_mistakes_of_the_page_are_what_a_synth_prints() -> None:
 
 
 def test_the_reference_is_what_the_code_says() -> None:
-    assert PAGE.read_text() == constructs_page(), "run `python tests/support/constructs_page.py`"
+    assert PAGE.read_text() == constructs_page(), "run `python -m tests.support.constructs_page`"
 
 
 @pytest.mark.parametrize("name", SPEC_MODELS)

@@ -8,7 +8,7 @@ from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
-from fleet_folder import SPEC
+from tests.support.fleet_folder import SPEC
 from tests.synth.library.host import ACCOUNT, DATA, WHERE, Host
 from triton_endpoints import (
     EndpointSupport,

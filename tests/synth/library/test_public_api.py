@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from constructs_page import public_api
-from fleet_folder import ROOT
+from tests.support.constructs_page import public_api
+from tests.support.fleet_folder import ROOT
 
 FILE = Path(__file__).parent / "public_api.yaml"
 Api = Mapping[str, Mapping[str, str]]

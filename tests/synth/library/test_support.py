@@ -12,7 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Annotations, Match, Template
 
-from fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.synth.library.host import ACCOUNT, REGION, WHERE, Host, properties, statements
 from triton_endpoints import Capture, EndpointSupport, FleetEnvironment, Instance, TritonEndpoint, TritonModel
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fleet.report.spec_changes import recorded_spec
-from fleet_folder import FleetFolder
-from recorded_releases import loaded
+from tests.support.fleet_folder import FleetFolder
+from tests.support.recorded_releases import loaded
 
 
 @pytest.fixture

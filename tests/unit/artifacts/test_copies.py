@@ -18,7 +18,7 @@ from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 COPIES = SPEC.replace("triton:", "mode: multi-model\ntriton:").replace(
     "../repository", "../repository, copies: 3"

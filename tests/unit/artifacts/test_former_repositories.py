@@ -11,8 +11,8 @@ from fleet.artifacts.images.inventory import former_repositories
 from fleet.cli.images.builds import former_lines
 from fleet.spec.deployment import Deployment
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from image_bases import ImageFleet
+from tests.support.fleet_folder import FleetFolder
+from tests.support.image_bases import ImageFleet
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 

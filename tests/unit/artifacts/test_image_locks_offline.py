@@ -14,9 +14,9 @@ from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.image import ImageFacts
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from image_bases import MOVED, ImageFleet
-from image_builds import DIGEST, START
+from tests.support.fleet_folder import FleetFolder
+from tests.support.image_bases import MOVED, ImageFleet
+from tests.support.image_builds import DIGEST, START
 
 
 @pytest.fixture

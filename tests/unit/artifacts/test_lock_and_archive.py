@@ -15,7 +15,7 @@ from fleet.artifacts.sources.folder import FolderSource
 from fleet.findings import FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 @pytest.fixture

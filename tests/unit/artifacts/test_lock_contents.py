@@ -20,7 +20,7 @@ from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import LockedRepository
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 LIMITED = """
 import resource, sys

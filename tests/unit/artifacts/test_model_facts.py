@@ -13,7 +13,7 @@ from fleet.repository.model_config import MAX_BYTES, MAX_LINE
 from fleet.repository.reading.file_store import MAX_TEXTS
 from fleet.repository.reading.folder import read_folder
 from fleet.spec.lock import InstanceGroup, LockedModel
-from s3_repositories import on_disk
+from tests.support.s3_repositories import on_disk
 
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 

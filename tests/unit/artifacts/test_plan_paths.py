@@ -17,7 +17,7 @@ from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.plan_path import plan_place
 from fleet.repository.reading.folder import read_folder
-from s3_repositories import on_disk
+from tests.support.s3_repositories import on_disk
 
 BUILT = ServingContainer(built=frozenset(["bert"]))
 PLAN = b"a plan" * 1000

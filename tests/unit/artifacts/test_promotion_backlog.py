@@ -8,9 +8,9 @@ import pytest
 
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
-from fleet_folder import ALLOWED, SPEC, FleetFolder
-from git_repository import GitRepository
-from selections import environments_read
+from tests.support.fleet_folder import ALLOWED, SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.selections import environments_read
 
 WAITS = "waits for promotion: prod would change"
 SIZE = 3 << 20

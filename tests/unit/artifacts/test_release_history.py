@@ -12,8 +12,8 @@ from fleet.artifacts.release_history import short_id
 from fleet.aws.actor import actor
 from fleet.cli.history import entry_lines, entry_record
 from fleet.report.spec_changes import recorded_spec
-from fleet_folder import FleetFolder
-from recorded_releases import ANNA, BEGINNING, listed, loaded, release, with_count
+from tests.support.fleet_folder import FleetFolder
+from tests.support.recorded_releases import ANNA, BEGINNING, listed, loaded, release, with_count
 
 
 class TestChanges:

@@ -12,8 +12,8 @@ from fleet.artifacts.rollback import EarlierRelease
 from fleet.findings import FindingsError
 from fleet.selection.history import Commit
 from fleet.spec.lock import Lock
-from fleet_folder import FleetFolder
-from recorded_releases import LOCK_FILE, archive, digest, loaded, release
+from tests.support.fleet_folder import FleetFolder
+from tests.support.recorded_releases import LOCK_FILE, archive, digest, loaded, release
 
 
 class TestReference:

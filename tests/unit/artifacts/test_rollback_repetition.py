@@ -13,9 +13,9 @@ import pytest
 from fleet.artifacts.rollback import EarlierRelease, earlier_release, write_release
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
-from fleet_folder import LOCK, SPEC, FleetFolder
-from git_repository import GitRepository
-from kills import ends_before_step
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.kills import ends_before_step
 
 pytestmark = pytest.mark.nightly
 

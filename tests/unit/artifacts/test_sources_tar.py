@@ -19,7 +19,7 @@ from fleet.repository.reading.collector import Collector
 from fleet.repository.reading.gunzip import MAX_SIZE, Bounds, gunzip
 from fleet.repository.reading.paths import Paths
 from fleet.repository.stream import ChunkStream, UnreadableError
-from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
+from tests.support.hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 
 
 def chunks(content: bytes, size: int = 700) -> Iterator[bytes]:

@@ -11,8 +11,8 @@ from fleet.artifacts.images.source import image_sources
 from fleet.check.run import all_findings
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
-from image_builds import START
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.image_builds import START
 
 ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
 

@@ -16,7 +16,7 @@ import pytest
 from fleet.aws.deploy.cdk import SETTINGS, Cdk
 from fleet.aws.deploy.cdk_processes import CdkEndedError
 from fleet.findings import CannotRunError
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 CALLER = """\
 import sys

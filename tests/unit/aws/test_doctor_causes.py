@@ -13,7 +13,7 @@ from fleet.catalog.symptoms import Symptom, Where, symptoms
 from fleet.findings import Finding, Severity
 from fleet.rules.registry import rules
 from fleet.spec.project import LoadedSpec, open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"

@@ -9,7 +9,7 @@ from fleet.aws.doctor.lines import symptom_texts
 from fleet.aws.doctor.observation import Passage
 from fleet.catalog.symptoms import Where
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 FAILED_TORCHSCRIPT = "Internal: failed to load model 'vit_torch': PytorchStreamReader failed locating file constants.pkl: file not found"
 NO_LIBRARY = "cannot open shared object file: No such file or directory"

@@ -19,7 +19,7 @@ from fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declare
 from fleet.aws.drift.hosting import definitions, endpoints, variants
 from fleet.aws.drift.monitoring import alarms, log_groups
 from fleet.aws.drift.scaling import NOT_SUSPENDED, scaling
-from place import PLACE
+from tests.support.place import PLACE
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
 STACK = LiveStack(

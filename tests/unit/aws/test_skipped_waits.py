@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.aws.deploy.skipped_waits import rollout_waits
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
 

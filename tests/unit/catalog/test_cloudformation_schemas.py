@@ -13,7 +13,7 @@ from fleet.aws.drift import hosting, monitoring, roles, scaling
 from fleet.aws.running_configuration import CONFIGURATION
 from fleet.catalog.limits import limit
 from fleet.endpoint.context import rollout
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 SCHEMAS = "cfnlint/data/schemas"
 COMPARED = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from catalog_refresh.ages import ages, stale_facts
-from catalog_samples import CatalogSamples
-from fleet_folder import ROOT
+from tests.support.catalog_samples import CatalogSamples
+from tests.support.fleet_folder import ROOT
 
 DATA = ROOT / "fleet/catalog/data"
 

@@ -15,7 +15,7 @@ from catalog_refresh.instance_types import api_types, availability, type_remarks
 from catalog_refresh.limits import limits
 from catalog_refresh.package import Package, find_package
 from catalog_refresh.proposal import Proposal, refresh
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 DATA = ROOT / "fleet/catalog/data"
 PATH = [Path(folder) for folder in sys.path if folder]

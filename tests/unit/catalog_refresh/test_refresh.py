@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_samples import FILES, CatalogSamples
+from tests.support.catalog_samples import FILES, CatalogSamples
 
 TWO = ["ml.g5.xlarge", "ml.g5.2xlarge"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catalog_samples import CatalogSamples
+from tests.support.catalog_samples import CatalogSamples
 
 ORIGIN = "AWS price list AmazonSageMaker 20261120000000"
 

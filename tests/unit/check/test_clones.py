@@ -17,7 +17,7 @@ from fleet.check.run import all_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 ENSEMBLE = """\
 platform: "ensemble"

@@ -24,9 +24,9 @@ from fleet.spec.lock import Lock
 from fleet.spec.problems import validate
 from fleet.spec.project import LoadedSpec
 from fleet.spec.source import Source
-from fleet_folder import ROOT
-from many_specs import Document, environments, locks, specs
 from tests.fuzz.fuzz_check import HANG, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
+from tests.support.fleet_folder import ROOT
+from tests.support.many_specs import Document, environments, locks, specs
 
 MANY = settings(
     deadline=None,

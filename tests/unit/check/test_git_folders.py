@@ -11,9 +11,9 @@ import pytest
 from fleet.check.run import all_findings
 from fleet.findings import Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
-from git_repository import GitRepository
-from hostile_git import Marks, marks, write_bare
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.hostile_git import Marks, marks, write_bare
 
 MODELS = (
     "models:\n  - {archive: one, repository: ../models/one}\n  - {archive: two, repository: ../models/two}\n"

@@ -7,7 +7,7 @@ import pytest
 from fleet.check.run import all_findings
 from fleet.findings import Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 TOPICS = "notifications:\n  owners:\n    search: {critical: [search@example.com]}\n"
 

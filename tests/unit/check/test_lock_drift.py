@@ -12,7 +12,7 @@ from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 MODEL, NEW = "embed/1/model.py", "embed/1/new.py"
 HINT = "run `fleet lock --env dev sentences` and have the change reviewed"

@@ -11,9 +11,9 @@ from fleet.check.pending_promotions import pending_promotions, promotion_warning
 from fleet.cli.commands import app
 from fleet.findings import FindingsError, Severity
 from fleet.report.promotion_lines import pending_line
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from promoted_fleet import OVERRIDES, PromotedFleet
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.promoted_fleet import OVERRIDES, PromotedFleet
 
 TODAY = date(2026, 11, 23)
 WAITS = "waits for promotion: prod would"

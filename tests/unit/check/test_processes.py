@@ -11,7 +11,7 @@ from fleet.check.processes import all_in_processes
 from fleet.check.run import all_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 @pytest.fixture

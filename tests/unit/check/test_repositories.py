@@ -16,7 +16,7 @@ from fleet.check.repositories import is_repository, named_findings
 from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, Severity
 from fleet.spec.endpoint import Mode
-from repository_contents import ensemble, model
+from tests.support.repository_contents import ensemble, model
 
 ASKED = RepositoryTarget(release="25.04")
 MULTI_MODEL = replace(ASKED, mode=Mode.MULTI_MODEL)

@@ -8,7 +8,7 @@ from fleet.check.run import all_findings
 from fleet.ci.codeowners import codeowners
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 def owner(team: str, *others: str) -> str:

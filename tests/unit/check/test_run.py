@@ -11,8 +11,8 @@ from fleet.check.run import all_findings
 from fleet.findings import Finding, Severity
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import ALLOWED, SPEC, FleetFolder
-from onnx_graphs import FLOAT, graph_bytes
+from tests.support.fleet_folder import ALLOWED, SPEC, FleetFolder
+from tests.support.onnx_graphs import FLOAT, graph_bytes
 
 WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")
 

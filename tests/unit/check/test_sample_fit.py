@@ -8,7 +8,7 @@ import pytest
 
 from fleet.check.run import all_findings
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 CONFIG = """\

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 ZOO = """\

@@ -10,7 +10,7 @@ from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings, checked_fleet
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 CONFIG = "repository/embed/config.pbtxt"
 BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'

@@ -14,9 +14,18 @@ from fleet.ci.gitlab import pipeline
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.trusts import session_seconds
-from fleet_commands import form, recipe, simple_commands
-from fleet_folder import ROOT, FleetFolder
-from workflow_files import FOLDER, ROLE, TRUSTED, made, run_with_gh, step_named, steps, write_environments
+from tests.support.fleet_commands import form, recipe, simple_commands
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.workflow_files import (
+    FOLDER,
+    ROLE,
+    TRUSTED,
+    made,
+    run_with_gh,
+    step_named,
+    steps,
+    write_environments,
+)
 
 TEMP = "${{ runner.temp }}"
 MAKEFILE = """\

@@ -11,7 +11,7 @@ from fleet.ci.codeowners import codeowners
 from fleet.ci.marked_block import markers, missing_fleet, with_block
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import FleetFolder
-from workflow_files import run_with_gh, step_named, write_environments
+from tests.support.fleet_folder import FleetFolder
+from tests.support.workflow_files import run_with_gh, step_named, write_environments
 
 ISSUE = "Open, update or close the issue"
 RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}

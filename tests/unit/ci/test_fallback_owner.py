@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fleet.cli.commands import app
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 PLATFORM = 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from fleet.ci import github
-from fleet_folder import ROOT
-from git_repository import GitRepository
+from tests.support.fleet_folder import ROOT
+from tests.support.git_repository import GitRepository
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.ci.codeowners import codeowners
 from fleet.findings import Finding, FindingsError
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 EVIL = 'owner: {team: evil, contact: "@attacker"}\nenvironments: []\n'
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import ROOT, FleetFolder
-from workflow_files import FOLDER, made, write_environments
+from tests.support.fleet_folder import ROOT, FleetFolder
+from tests.support.workflow_files import FOLDER, made, write_environments
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 ACTIONLINT = """\

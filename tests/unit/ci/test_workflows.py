@@ -7,8 +7,8 @@ import re
 import pytest
 import yaml
 
-from fleet_folder import FleetFolder
-from workflow_files import FOLDER, ROLE, loaded, made, steps, triggers, used, write_environments
+from tests.support.fleet_folder import FleetFolder
+from tests.support.workflow_files import FOLDER, ROLE, loaded, made, steps, triggers, used, write_environments
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from fleet_folder import FleetFolder
-from typed_command import Typed
+from tests.support.fleet_folder import FleetFolder
+from tests.support.typed_command import Typed
 
 
 @pytest.mark.parametrize(

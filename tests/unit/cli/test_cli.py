@@ -11,8 +11,8 @@ import pytest
 
 from fleet.cli.main import run
 from fleet.local.state import LocalState
-from fleet_folder import FleetFolder
-from typed_command import Typed
+from tests.support.fleet_folder import FleetFolder
+from tests.support.typed_command import Typed
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from fleet.cli.commit_question import committed_checkout
 from fleet.findings import CannotRunError, FindingsError
 from fleet.selection.checkout import Checkout
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from typed_command import Typed
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.typed_command import Typed
 
 
 class Terminal(io.StringIO):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from fleet.catalog.prices import price_list
 from fleet.cli.commands import app
 from fleet.findings import CannotRunError, FindingsError
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 UNPRICED = "ml.p6-b200.48xlarge"
 ENSEMBLES = """\

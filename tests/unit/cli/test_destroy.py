@@ -11,8 +11,8 @@ import pytest
 from fleet.aws.deploy.destroy import Deletion
 from fleet.aws.running_configuration import LiveEndpoint
 from fleet.cli import destroy as destroy_command
-from fleet_folder import FleetFolder
-from typed_command import Typed
+from tests.support.fleet_folder import FleetFolder
+from tests.support.typed_command import Typed
 
 TYPES = [
     "AWS::IAM::Role",

@@ -11,9 +11,9 @@ from fleet.cli.commands import app
 from fleet.endpoint.resolve import resolve_foundation
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
-from new_fleet import files, fleet_init, init
-from wheels import VERSION
+from tests.support.fleet_folder import ROOT
+from tests.support.new_fleet import files, fleet_init, init
+from tests.support.wheels import VERSION
 
 GENERATED = {
     ".gitattributes",

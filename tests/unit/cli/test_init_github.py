@@ -16,7 +16,7 @@ from fleet.findings import CannotRunError, Severity
 from fleet.scaffold.github_ids import repository_subject
 from fleet.spec.github_repository import GitHubRepository, ids_command
 from fleet.spec.project import open_project
-from new_fleet import init
+from tests.support.new_fleet import init
 
 ACCOUNT = ("--account", "123456789012", "--example", "none")
 REPOSITORY = {"full_name": "example/fleet", "name": "fleet", "id": 23, "owner": {"login": "example", "id": 1}}

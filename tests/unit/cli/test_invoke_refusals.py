@@ -8,7 +8,7 @@ import pytest
 
 from fleet.cli.invoke.refusals import instead, routes_of
 from fleet.spec.project import Project, open_project
-from fleet_folder import ROOT, FleetFolder
+from tests.support.fleet_folder import ROOT, FleetFolder
 
 DOWNLOAD = "Failed to download model data(bucket: b, key: k). Please ensure that there is an object"
 

@@ -10,7 +10,7 @@ from fleet.cli.invoke.sample import read_sample
 from fleet.findings import FindingsError
 from fleet.spec.project import open_project
 from fleet_client.codec.datatypes import Array
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 LIVE = SPEC.replace("../repository}", "../repository, version: 2}").replace(
     "models:", "mode: multi-model\narchive_set: live\nmodels:"

@@ -10,9 +10,9 @@ import pytest
 from fleet.aws.deploy.deploy_folder import DeployFolder
 from fleet.findings import CannotRunError
 from fleet.local.state import LocalState
-from fleet_folder import FleetFolder
-from typed_command import Typed
-from wheels import empty_wheels
+from tests.support.fleet_folder import FleetFolder
+from tests.support.typed_command import Typed
+from tests.support.wheels import empty_wheels
 
 SECRET = "aws_secret_access_key = wJalrXUtnFEMI"
 FILES = [

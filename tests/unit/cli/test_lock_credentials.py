@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import LOCK, SPEC, FleetFolder
-from typed_command import Typed
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.typed_command import Typed
 
 DIGEST = f"sha256:{'a' * 64}"
 IN_S3 = SPEC.replace("sentences", "zoo").replace("../repository", "s3://models/zoo/")

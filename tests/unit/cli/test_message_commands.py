@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from fleet_commands import WrongCommandError, form
-from message_commands import MessageCommand, commands_of, message_commands
+from tests.support.fleet_commands import WrongCommandError, form
+from tests.support.message_commands import MessageCommand, commands_of, message_commands
 
 
 def test_the_commands_in_messages_are_complete() -> None:

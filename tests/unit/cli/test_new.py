@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from fleet.cli.commands import app
 from fleet.exits import INPUT_IS_WRONG
 from fleet.findings import CannotRunError, FindingsError
-from fleet_folder import ALLOWED, FleetFolder
-from new_specs import NAME, NewSpecs
+from tests.support.fleet_folder import ALLOWED, FleetFolder
+from tests.support.new_specs import NAME, NewSpecs
 
 
 @pytest.fixture

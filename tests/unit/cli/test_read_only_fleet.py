@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from read_only_fleet import read_only, run_without_powers
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.read_only_fleet import read_only, run_without_powers
 
 nightly = partial(pytest.param, marks=pytest.mark.nightly)
 LOCAL = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'

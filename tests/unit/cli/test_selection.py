@@ -11,9 +11,9 @@ import pytest
 import fleet.cli.destroy as destroy_command
 from fleet.aws.deploy.destroy import Deletion
 from fleet.findings import Finding, FindingsError
-from fleet_folder import FleetFolder
-from selections import environments_read
-from typed_command import Typed
+from tests.support.fleet_folder import FleetFolder
+from tests.support.selections import environments_read
+from tests.support.typed_command import Typed
 
 
 class TestOtherCommands:

@@ -24,7 +24,7 @@ from fleet.spec.fleet_files import environment_names
 from fleet.spec.project import open_project
 from fleet.spec.reader import RESERVED, read_source
 from fleet.spec.spec_files import spec_files
-from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 
 APP = typer.Typer()
 APP.command()(show)

@@ -15,8 +15,8 @@ from fleet.findings import FindingsError
 from fleet.spec import reader
 from fleet.spec.project import open_project
 from fleet.spec.source import Source
-from fleet_folder import SPEC, FleetFolder
-from typed_command import Typed
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.typed_command import Typed
 
 TODAY = date(2026, 6, 1)
 

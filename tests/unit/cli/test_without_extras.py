@@ -11,7 +11,7 @@ import pytest
 
 from fleet.exits import COULD_NOT_RUN
 from fleet.scaffold.extras import DEPLOY, LOCAL
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 MODULES = (
     "aws_cdk boto3 botocore cdk_nag constructs fleet_client fleet_emulator fleet_stacks geventhttpclient grpc jsii"

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import aws_cli_stand_in
-from doc_commands import Documented, Page, read_page, read_pages
-from fleet_commands import WrongCommandError, form, recipe, simple_commands, spelled_out
-from fleet_folder import ROOT
-from run_elsewhere import FILE, is_meant, run_elsewhere
+from tests.support import aws_cli_stand_in
+from tests.support.doc_commands import Documented, Page, read_page, read_pages
+from tests.support.fleet_commands import WrongCommandError, form, recipe, simple_commands, spelled_out
+from tests.support.fleet_folder import ROOT
+from tests.support.run_elsewhere import FILE, is_meant, run_elsewhere
 
 PAGES = read_pages()
 OF_THE_AWS_CLI_ITSELF = (["s3", "cp"], ["ecr", "get-login-password"])

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 PAGES = [
     "CONTRIBUTING.md",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from doc_commands import read_page
-from doc_shell import DocShell, MayNotBeTypedError
+from tests.support.doc_commands import read_page
+from tests.support.doc_shell import DocShell, MayNotBeTypedError
 
 
 def said(words: list[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 PAGES = sorted(
     file

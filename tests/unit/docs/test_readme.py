@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from fleet.cli.commands import app
 from fleet.spec.fleet_files import SYNTHESIS_INPUTS
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 TEXT = (ROOT / "README.md").read_text()
 

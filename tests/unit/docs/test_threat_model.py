@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 TEXT = (
     (ROOT / "docs" / "security.md").read_text().split("## Threat model\n")[1].split("\n### What remains")[0]

@@ -14,7 +14,7 @@ from fleet.endpoint.resolve import resolve_project
 from fleet.findings import Finding, Severity
 from fleet.spec.alarms import Alarms
 from fleet.spec.project import open_project
-from fleet_folder import ROOT, SPEC, FleetFolder
+from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
 
 MULTI = SPEC.replace('triton: "25.04"', 'mode: multi-model\ntriton: "25.04"')
 SCALED = "scaling: {min: 1, max: 4, gpu_utilization: 60}\n"

@@ -8,7 +8,7 @@ from fleet.artifacts.lock import write_locks
 from fleet.check.run import all_findings
 from fleet.findings import FindingsError, Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"
 OTHER = "triton-fleet-prod-777788889999-us-west-2"

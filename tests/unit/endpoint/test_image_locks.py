@@ -13,8 +13,8 @@ from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import ImageFacts, LockedImage
 from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from own_images import BUILT, DIGEST, FOUND, KEY, lock_image
+from tests.support.fleet_folder import FleetFolder
+from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, lock_image
 
 OTHER = f"sha256:{'f' * 64}"
 LOCK = "run `fleet lock --env dev sentences`"

@@ -17,8 +17,8 @@ from fleet.rules.apply import rule_findings
 from fleet.spec.engine import Engine
 from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
-from fleet_folder import LOCK, SPEC, FleetFolder
-from own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver"
 RELEASE_TENSORRT = "10.9.0.34"

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.catalog.images import releases
 from fleet.endpoint.scaling import TrackedTarget
-from fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 
 
 def test_the_image_comes_from_the_account_that_keeps_it_in_the_region(folder: FleetFolder) -> None:

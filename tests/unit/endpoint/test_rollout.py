@@ -8,7 +8,7 @@ from fleet.endpoint.context.rollout import RollbackAlarm
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.rollout import ResolvedRollout
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
 START = 1800 + 600 + 600

@@ -15,7 +15,7 @@ from fleet.artifacts.sources.spec_sources import SpecRepositories
 from fleet.endpoint.context.context import EndpointContext
 from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 DIGEST = f"sha256:{1:064}"
 KEY = f"sha256:{2:064}"

@@ -22,8 +22,8 @@ from fleet.spec.fleet_files import load_lock
 from fleet.spec.lock import Lock
 from fleet.spec.prices import PriceBook
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from onnx_graphs import FLOAT, INT32, graph_bytes
+from tests.support.fleet_folder import FleetFolder
+from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
 
 CONFIG = """\
 platform: "tensorrt_plan"

@@ -12,7 +12,7 @@ from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.stream import Stream
 from fleet.spec.engine import Engine
-from onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes
+from tests.support.onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes
 
 BATCHED = """
 max_batch_size: 16

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from python_backend import InferenceRequest, TritonError
-from shared_models import Arrays, in_base64, python_model, words_of
+from tests.support.python_backend import InferenceRequest, TritonError
+from tests.support.shared_models import Arrays, in_base64, python_model, words_of
 
 
 @pytest.fixture(scope="module")

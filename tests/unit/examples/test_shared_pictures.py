@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shared_models import in_base64, python_model
+from tests.support.shared_models import in_base64, python_model
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from python_backend import InferenceRequest, TritonError
-from shared_models import Arrays, python_model, words_of
+from tests.support.python_backend import InferenceRequest, TritonError
+from tests.support.shared_models import Arrays, python_model, words_of
 
 MASKED = "The goal of life is [MASK]."
 MASKED_IDS = [101, 1996, 3125, 1997, 2166, 2003, 103, 1012, 102]

@@ -9,7 +9,7 @@ from fleet.endpoint.context.context import EndpointContext
 from fleet.explain.decision import Decision
 from fleet.explain.decisions import decisions
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 DIMENSIONS = "dimensions of Triton's metrics"
 

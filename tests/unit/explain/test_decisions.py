@@ -17,8 +17,8 @@ from fleet.spec.environment import LOCAL
 from fleet.spec.fleet_files import environment_names
 from fleet.spec.project import open_project
 from fleet.spec.spec_files import spec_files
-from fleet_folder import LOCK, ROOT, SPEC, FleetFolder
-from spec_decisions import decided, made
+from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
+from tests.support.spec_decisions import decided, made
 
 APP = typer.Typer()
 APP.command()(show)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import SPEC, FleetFolder
-from spec_decisions import decided, on
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.spec_decisions import decided, on
 
 SCALED = "scaling: {min: 0, max: 3, gpu_utilization: 33.3, invocations_per_instance: 1234567}\n"
 

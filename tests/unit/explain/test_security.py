@@ -12,7 +12,7 @@ from fleet.explain.decisions import decisions
 from fleet.spec.metrics import Metrics
 from fleet.spec.project import open_project
 from fleet.spec.values import Seconds
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"

@@ -12,7 +12,7 @@ from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, Re
 
 from endpoint_check.check import MAX_CALL_SECONDS
 from endpoint_check.errors import CheckError
-from sampled_endpoint import SampledEndpoint, model_error, refusal, sample, unknown_output
+from tests.support.sampled_endpoint import SampledEndpoint, model_error, refusal, sample, unknown_output
 
 NOT_YET = {"IsComplete": False}
 DOUBLE = {"y": {"datatype": "FP32", "shape": [1, 2], "data": [2, 4], "tolerance": 0.001}}

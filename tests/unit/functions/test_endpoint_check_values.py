@@ -14,7 +14,7 @@ from endpoint_check.compare import difference
 from endpoint_check.datatypes import pack, unpack
 from endpoint_check.sample import BINARY, Sample
 from fleet_client import codec
-from sampled_endpoint import answer
+from tests.support.sampled_endpoint import answer
 
 NAN, INF = float("nan"), float("inf")
 NUMBERS = [

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 
 def _words(text: str) -> frozenset[str]:

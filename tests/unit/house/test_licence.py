@@ -8,7 +8,7 @@ from importlib import metadata
 
 import pytest
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 NOTICE = (ROOT / "NOTICE").read_text()
 HEADS = re.findall(r"^(\S+)$(?=\n(?: {4}|\S+\n))", NOTICE, re.MULTILINE)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet_folder import ROOT
-from python_texts import texts
+from tests.support.fleet_folder import ROOT
+from tests.support.python_texts import texts
 
 WORDS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".ci/words.yaml").read_text())
 FOUND = re.compile(r'^[^:\s]+:(\d+)(?::\d+)? error .*?: write "(.*)"\] \[Context', re.MULTILINE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from image_builds import DIGEST, START, TRITON, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, START, TRITON, image_findings, image_folder, shortened
 
 NVIDIA = "nvcr.io/nvidia/tritonserver"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Finding
-from image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
 
 
 def findings(tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None) -> list[Finding]:

@@ -24,7 +24,7 @@ from fleet.images.ignore_file import MAX_IGNORE_BYTES, parse_ignore_file
 from fleet.images.inputs import ImageInputs
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import Mark
-from image_builds import ENVIRONMENT, START, TRITON, image_findings, image_folder
+from tests.support.image_builds import ENVIRONMENT, START, TRITON, image_findings, image_folder
 
 AS_OTHER_USER = """
 import os, sys

@@ -9,7 +9,7 @@ import pytest
 
 from fleet.findings import Finding
 from fleet.images import context as context_module
-from image_builds import DIGEST, START, image_findings, image_folder, shortened
+from tests.support.image_builds import DIGEST, START, image_findings, image_folder, shortened
 
 FILES = {
     "app/main.py": "",

@@ -12,7 +12,7 @@ from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
 from fleet.images.instruction import Heredoc, Instruction, assignments
 from fleet.images.lines import Directive
 from fleet.spec.image import TRITON_IMAGE
-from image_builds import START, TRITON, image_folder, parsed
+from tests.support.image_builds import START, TRITON, image_folder, parsed
 
 
 def only(text: str) -> Instruction:

@@ -18,8 +18,8 @@ from fleet.images.instruction import KEYWORDS
 from fleet.images.lines import MAX_SHOWN_CHARACTERS
 from fleet.spec.endpoint import Mode
 from fleet.spec.source import MAX_FINDINGS, Mark
-from fleet_folder import ROOT
-from image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
+from tests.support.fleet_folder import ROOT
+from tests.support.image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
 
 SHARED = ROOT.parent / "shared"
 REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]

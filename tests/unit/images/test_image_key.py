@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.images.key import image_key
-from image_builds import DIGEST, TRITON
+from tests.support.image_builds import DIGEST, TRITON
 
 KEY = image_key(DIGEST, TRITON, {"A": "1", "B": "2"})
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.findings import Finding
-from image_builds import SPEC, START, image_findings, image_folder
+from tests.support.image_builds import SPEC, START, image_findings, image_folder
 
 AWS = f"AKIA{'A1' * 8}"
 HUGGING_FACE, GITHUB = f"hf_{'aB3' * 10}", f"ghp_{'aB3' * 12}"

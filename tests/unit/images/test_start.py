@@ -9,8 +9,8 @@ import pytest
 
 from fleet.findings import Finding
 from fleet.spec.endpoint import Mode
-from fleet_folder import ROOT
-from image_builds import START, image_findings, image_folder, shortened
+from tests.support.fleet_folder import ROOT
+from tests.support.image_builds import START, image_findings, image_folder, shortened
 
 PREFIX = "com.amazonaws.sagemaker.capabilities."
 

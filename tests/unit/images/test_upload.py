@@ -12,7 +12,7 @@ import pytest
 from fleet.findings import FindingsError
 from fleet.images.context import read_context
 from fleet.images.upload import context_digest, write_context
-from image_builds import START, image_folder
+from tests.support.image_builds import START, image_folder
 
 FILES = {
     "b/run.sh": "#!/bin/sh\n",

@@ -17,7 +17,7 @@ from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.images import MAX_SIDE, ImageError
 from fleet_emulator.stand_ins.triton.dali.model import NotServedError, load
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import MAX_SIZE, Operator, SerializedPipeline, Value
-from real_dali import encoded, scene
+from tests.support.real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = replace(SOURCE, name="decoders__Image", inputs=("IN",), outputs=("IMAGE",))

@@ -11,7 +11,7 @@ import pytest
 from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
-from real_dali import REAL, REASON, maker, written
+from tests.support.real_dali import REAL, REASON, maker, written
 
 
 @pytest.mark.parametrize("title", REAL["cases"])

@@ -12,7 +12,7 @@ from fleet_emulator.stand_ins.triton.dali.config_match import mismatches
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.images import ImageError
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
-from real_dali import encoded, scene
+from tests.support.real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = replace(SOURCE, name="decoders__Image", inputs=("IN",), outputs=("IMAGE",))

@@ -11,8 +11,8 @@ import pytest
 
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import Operator, SerializedPipeline
-from python_backend import NAME, InferenceRequest, python_backend
-from real_dali import encoded, scene
+from tests.support.python_backend import NAME, InferenceRequest, python_backend
+from tests.support.real_dali import encoded, scene
 
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())
 DECODER = Operator(name="decoders__Image", inputs=("IN",), outputs=("OUT",), arguments={}, argument_inputs=())

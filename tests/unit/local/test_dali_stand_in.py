@@ -27,8 +27,8 @@ from fleet_emulator.stand_ins.triton.dali.pipeline_file import (
     Value,
     read_pipeline,
 )
-from fleet_folder import ROOT
-from real_dali import encoded, scene
+from tests.support.fleet_folder import ROOT
+from tests.support.real_dali import encoded, scene
 
 SHIPPED = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())

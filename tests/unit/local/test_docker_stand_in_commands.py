@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from docker_calls import BUILD, FROM_TRITON, TAG, DockerCalls
 from fleet_emulator.stand_ins import DOCKER
 from fleet_emulator.stand_ins.docker.store import STORE
+from tests.support.docker_calls import BUILD, FROM_TRITON, TAG, DockerCalls
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docker_calls import BUILD, FROM_TRITON, DockerCalls
+from tests.support.docker_calls import BUILD, FROM_TRITON, DockerCalls
 
 
 @pytest.fixture

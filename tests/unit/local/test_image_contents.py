@@ -8,8 +8,8 @@ from fleet.local.image_contents import ImageContents, fleet_contents, named_cont
 from fleet.local.triton.runtime import RELEASE
 from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId
-from fleet_folder import FleetFolder
-from own_images import BUILT, DIGEST, FOUND, REGISTRY, lock_image
+from tests.support.fleet_folder import FleetFolder
+from tests.support.own_images import BUILT, DIGEST, FOUND, REGISTRY, lock_image
 
 LOCAL_FILE = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
 OWN = f"{REGISTRY}/triton-fleet-dev@{DIGEST}"

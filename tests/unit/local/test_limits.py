@@ -7,7 +7,7 @@ import pytest
 from fleet.core.sizes import format_size
 from fleet.local.supervisor import Limits
 from fleet.spec.environment import LocalLimits
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 @pytest.fixture

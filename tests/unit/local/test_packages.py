@@ -10,7 +10,7 @@ from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.limitations import servable
 from fleet.spec.project import open_project
 from fleet_emulator.triton_backends import PACKAGES, missing_package
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 
 def nothing(_: str) -> None:

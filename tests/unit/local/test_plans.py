@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from fleet.artifacts.lock import write_locks
 from fleet.findings import Finding, FindingsError, Severity
 from fleet.local.limitations import servable
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
+from tests.support.fleet_folder import FleetFolder
 
 ENGINES = SPEC[SPEC.index("    engines:") :]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from python_backend import NAME, Array, InferenceRequest, python_backend
+from tests.support.python_backend import NAME, Array, InferenceRequest, python_backend
 
 Compute = Callable[[dict[str, Array]], dict[str, Array]]
 Instance = Callable[..., Any]

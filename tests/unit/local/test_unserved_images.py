@@ -9,8 +9,8 @@ from fleet.endpoint.resolved_endpoint import ResolvedFleet
 from fleet.findings import FindingsError, Severity
 from fleet.local.limitations import image_limits, with_servable_images
 from fleet.spec.project import Project, open_project
-from fleet_folder import LOCK, SPEC, FleetFolder
-from own_images import DIGEST, FOUND, REGISTRY, lock_image
+from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
+from tests.support.own_images import DIGEST, FOUND, REGISTRY, lock_image
 
 IMAGE = f"{REGISTRY}/team/detector@{DIGEST}"
 LIMIT = f"only sagemaker-tritonserver images and shared containers are served on this machine, not {IMAGE}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import FleetFolder
-from policy_fleet import PolicyFleet
+from tests.support.fleet_folder import FleetFolder
+from tests.support.policy_fleet import PolicyFleet
 
 
 @pytest.fixture

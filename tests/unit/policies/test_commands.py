@@ -14,9 +14,9 @@ from fleet.cli.commands import app
 from fleet.cli.policy_day import policy_day
 from fleet.findings import FindingsError, Severity
 from fleet.spec.project import open_project
-from fleet_folder import SPEC
-from new_specs import NewSpecs
-from policy_fleet import TODAY, PolicyFleet
+from tests.support.fleet_folder import SPEC
+from tests.support.new_specs import NewSpecs
+from tests.support.policy_fleet import TODAY, PolicyFleet
 
 MANY = "scaling: {min: 1, max: 9, gpu_utilization: 60}\n"
 EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31}\n"

@@ -6,7 +6,7 @@ import pytest
 
 from fleet.catalog.prices import hosting_price
 from fleet.findings import Severity
-from policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
+from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
 
 UNPRICED = "ml.p6-b200.48xlarge"
 

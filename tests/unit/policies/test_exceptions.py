@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from fleet.findings import Severity
-from policy_fleet import BY, PolicyFleet
+from tests.support.policy_fleet import BY, PolicyFleet
 
 
 def exception(text: str = "", until: str = "2027-03-31", endpoints: str = "sentences") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.findings import Severity
-from policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
+from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
 
 
 class TestInstances:

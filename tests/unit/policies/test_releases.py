@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from fleet.findings import Severity
-from fleet_folder import LOCK
-from policy_fleet import ASK, BY, PolicyFleet
+from tests.support.fleet_folder import LOCK
+from tests.support.policy_fleet import ASK, BY, PolicyFleet
 
 
 class TestReleases:

@@ -7,7 +7,7 @@ import pytest
 from fleet.check.run import all_findings
 from fleet.spec.project import open_project
 from fleet.spec.rollout import Strategy
-from policy_fleet import ASK, BY, TODAY, PolicyFleet
+from tests.support.policy_fleet import ASK, BY, TODAY, PolicyFleet
 
 ROLLOUT = "instance: {type: ml.g5.xlarge, count: 2}\nrollout: {strategy: canary, canary: 50%}\n"
 VPC = "network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n"

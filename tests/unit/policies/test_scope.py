@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fleet.policies.scope import matches
-from fleet_folder import SPEC
-from policy_fleet import PolicyFleet
+from tests.support.fleet_folder import SPEC
+from tests.support.policy_fleet import PolicyFleet
 
 NONE = "instances: ml.p3.*\n"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fleet.findings import Severity
-from fleet_folder import LOCK, SPEC
-from policy_fleet import ASK, BY, PolicyFleet
+from tests.support.fleet_folder import LOCK, SPEC
+from tests.support.policy_fleet import ASK, BY, PolicyFleet
 
 REQUIRE = "require: {security_fixes: {%s}}"
 NEWEST = SPEC.replace("25.04", "26.05")

@@ -9,7 +9,7 @@ import pytest
 from fleet.findings import Severity
 from fleet.policies.check import policy_findings
 from fleet.spec.project import open_project
-from policy_fleet import BY, TODAY, PolicyFleet
+from tests.support.policy_fleet import BY, TODAY, PolicyFleet
 
 MONTH = 1013.76
 """US dollars of an ml.g5.xlarge."""

@@ -16,9 +16,9 @@ from fleet.printers.github import as_github
 from fleet.printers.human import show_findings
 from fleet.printers.sarif import as_sarif
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
-from git_repository import GitRepository
-from made_findings import different, missing_lock
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.made_findings import different, missing_lock
 
 
 def printed(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from fleet.findings import CannotRunError, Finding, Severity
 from fleet.printers.formats import Format, print_findings
-from git_repository import GitRepository
+from tests.support.git_repository import GitRepository
 
 UNKNOWN = Finding(code="FL110", message="unknown key", hint="did you mean `scaling`?", line=2, column=1)
 

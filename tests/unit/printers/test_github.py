@@ -10,7 +10,7 @@ import pytest
 
 from fleet.findings import Finding, Severity
 from fleet.printers.github import ANNOTATIONS, MAX_MESSAGE, as_github
-from made_findings import different, missing_lock
+from tests.support.made_findings import different, missing_lock
 
 
 def at_line(finding: Finding, line: int) -> Finding:

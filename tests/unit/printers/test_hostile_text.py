@@ -35,7 +35,7 @@ from fleet.printers.lines import print_bytes, print_error, print_json, print_lin
 from fleet.printers.sanitizer import powerless
 from fleet.printers.steps import FinishedStep, Outcome, Steps
 from fleet.spec.prices import PriceBook
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 COMMANDS = (
     "::error::x",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 PROGRAMS = (
     "emulator/fleet_emulator/function_output.py",

@@ -11,7 +11,7 @@ from fleet.findings import FindingsError
 from fleet.proposal.copy import copied_spec
 from fleet.proposal.writer import new_file, projects_with, write_spec
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 COPIES = """\
 # What this is.

@@ -8,8 +8,8 @@ import pytest
 
 from fleet.policies.check import policy_findings
 from fleet.spec.project import open_project
-from fleet_folder import ROOT
-from new_specs import NAME, NewSpecs
+from tests.support.fleet_folder import ROOT
+from tests.support.new_specs import NAME, NewSpecs
 
 
 def words(new: NewSpecs) -> str:

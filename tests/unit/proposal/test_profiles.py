@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fleet.cli.commands import app
 from fleet.findings import FindingsError
-from new_specs import NewSpecs
+from tests.support.new_specs import NewSpecs
 
 GPU = 'triton: "25.04"\ninstance: {type: ml.g5.2xlarge, count: 2}\n'
 

@@ -8,9 +8,9 @@ import pytest
 
 from fleet.findings import FindingsError, Severity
 from fleet.spec.endpoint import Mode
-from fleet_folder import ROOT
-from new_specs import CODE, PROD, NewSpecs
-from zoo_repositories import copy_committed
+from tests.support.fleet_folder import ROOT
+from tests.support.new_specs import CODE, PROD, NewSpecs
+from tests.support.zoo_repositories import copy_committed
 
 ON_CPU = "instance_group { kind: KIND_CPU }"
 EXAMPLES = {

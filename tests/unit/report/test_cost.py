@@ -9,7 +9,7 @@ import pytest
 
 from fleet.endpoint.context.cost import EndpointCost, FleetCost, fleet_cost
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 UNPRICED = "ml.p6-b200.48xlarge"
 """No source states its price, and no stated price fits a factor of its family."""

@@ -8,7 +8,7 @@ from fleet.endpoint.context.cost import fleet_cost
 from fleet.findings import FindingsError
 from fleet.report.cost_groups import cost_groups, labels_by
 from fleet.spec.project import open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[int, str]]:

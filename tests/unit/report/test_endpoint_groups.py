@@ -16,7 +16,7 @@ from fleet.report.markdown import markdown
 from fleet.report.page import page
 from fleet.report.update_effect import UpdateEffect
 from fleet.upgrade.comparison import Change, Effect
-from fleet_changes import change, cost, fleet
+from tests.support.fleet_changes import change, cost, fleet
 
 MACHINES = ("ml.g5.xlarge", "ml.g6.xlarge")
 ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", shortest=2400, longest=5400)

@@ -19,7 +19,7 @@ from fleet.report.markdown import MARKER, markdown
 from fleet.report.markdown_text import inline, inline_code
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.prices import PriceBook
-from fleet_changes import change, cost, fleet
+from tests.support.fleet_changes import change, cost, fleet
 
 
 def lines(found: FleetChange, limit: int = 0) -> list[str]:

@@ -16,8 +16,8 @@ from fleet.report.page import page
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.prices import FleetPrices, PriceBook
 from fleet.spec.project import open_project
-from fleet_changes import change, cost, fleet
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_changes import change, cost, fleet
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 UNKNOWN = CostChange(before=None, after=None)
 GONE = cost(None, "0")

@@ -11,7 +11,7 @@ from fleet.endpoint.context.traffic import Phase, Traffic
 from fleet.findings import Finding
 from fleet.report.page import page
 from fleet.report.update_effect import UpdateEffect
-from fleet_changes import change, cost, fleet
+from tests.support.fleet_changes import change, cost, fleet
 
 
 def widths(text: str) -> list[Decimal]:

@@ -18,7 +18,7 @@ from fleet.report.page import page
 from fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
 from fleet.report.promotion_lines import pending_line, pending_lines, pending_texts
 from fleet.report.spec_changes import KeyChange
-from fleet_changes import change, cost, fleet
+from tests.support.fleet_changes import change, cost, fleet
 
 MOST = KeyChange(("scaling", "max"), 6, 12)
 GPUS = Finding(code="FL951", message="it has 8 GPUs", file=Path("model_specs/simple.yaml"), line=6)

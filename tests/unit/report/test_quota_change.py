@@ -8,7 +8,7 @@ from fleet.endpoint.context.capacity import InstanceLimit
 from fleet.endpoint.context.traffic import InstanceNeed
 from fleet.report.endpoint_change import EndpointChange
 from fleet.report.quota_change import quota_changes
-from fleet_changes import change
+from tests.support.fleet_changes import change
 
 G5 = "ml.g5.xlarge"
 

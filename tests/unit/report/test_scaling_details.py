@@ -12,8 +12,8 @@ from fleet.report.wording import detail_lists
 from fleet.spec.prices import PriceBook
 from fleet.spec.project import open_project
 from fleet.upgrade.comparison import Change, Effect
-from fleet_changes import change
-from fleet_folder import FleetFolder
+from tests.support.fleet_changes import change
+from tests.support.fleet_folder import FleetFolder
 
 SUSPENDED = ["suspended during the update, resumed after it"]
 DEREGISTERED = ["deregistered for the update, and restored after it"]

@@ -11,7 +11,7 @@ from fleet.endpoint.context.traffic import InstanceNeed, Phase, instance_need, u
 from fleet.report.quota_change import quota_changes
 from fleet.report.update_effect import UpdateEffect
 from fleet.spec.endpoint import EndpointSpec
-from fleet_changes import change
+from tests.support.fleet_changes import change
 
 ALL = "Number of instances across active endpoints"
 

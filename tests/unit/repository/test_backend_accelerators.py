@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.repository.config.parameters import parameters
-from model_configs import config_of, told
+from tests.support.model_configs import config_of, told
 
 GPU = "instance_group { kind: KIND_GPU }"
 

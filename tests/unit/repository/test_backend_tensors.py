@@ -6,7 +6,7 @@ import pytest
 
 from fleet.repository.config.backend_tensors import backend_tensors
 from fleet.repository.config.parameters import parameters
-from model_configs import config_of, parameters_text, told
+from tests.support.model_configs import config_of, parameters_text, told
 
 IN = 'input { name: "INPUT__0" data_type: TYPE_FP32 dims: [ 4 ] }\n'
 OUT = 'output { name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ 4 ] }\n'

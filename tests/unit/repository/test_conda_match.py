@@ -11,7 +11,7 @@ from fleet.repository.config.message import parsed_config
 from fleet.repository.contents import Contents
 from fleet.repository.python.conda_match import conda_findings
 from fleet.repository.reading.path import read
-from repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.repository_archives import archive, folder_of, tar_of, zipped
 
 ENVIRONMENT = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
 FILE = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"

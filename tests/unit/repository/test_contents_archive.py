@@ -14,8 +14,8 @@ import pytest
 from fleet.findings import FindingsError, Severity
 from fleet.repository.contents import Contents, Entry, EntryKind
 from fleet.repository.reading.path import read
-from hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
-from repository_archives import archive, tar_of, zipped
+from tests.support.hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
+from tests.support.repository_archives import archive, tar_of, zipped
 
 FILES = {
     "m/config.pbtxt": b'backend: "python"',

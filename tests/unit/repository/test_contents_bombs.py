@@ -18,8 +18,8 @@ from fleet.repository.contents import Contents
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
 from fleet.repository.reading.path import read
-from hostile_tar import END, extended, file, folder, header, record
-from repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.hostile_tar import END, extended, file, folder, header, record
+from tests.support.repository_archives import archive, folder_of, tar_of, zipped
 
 LIMITS = "fleet.repository.reading.gunzip"
 MODEL = {"m/config.pbtxt": b"c", "m/1/model.py": b""}

@@ -11,7 +11,7 @@ import pytest
 from fleet.findings import FindingsError, Severity
 from fleet.repository.contents import Entry, EntryKind
 from fleet.repository.reading.path import read
-from repository_archives import archive, folder_of, tar_of, zipped
+from tests.support.repository_archives import archive, folder_of, tar_of, zipped
 
 FILES = {
     "m/config.pbtxt": b'parameters { key: "EXECUTION_ENV_PATH" }',

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fleet.repository.copies import renamed_config
 from fleet.repository.text_format.tokens import PbtxtError
 from fleet.repository.text_format.tree import strings
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = ("bert", "pre", "post")

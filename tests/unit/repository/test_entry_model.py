@@ -8,7 +8,16 @@ import pytest
 
 from fleet.repository.loading.container import ServingContainer
 from fleet.repository.loading.load_plan import plan_load
-from repository_contents import MULTI_MODEL, SINGLE, contents, ensemble, errors, judgement, model, warnings
+from tests.support.repository_contents import (
+    MULTI_MODEL,
+    SINGLE,
+    contents,
+    ensemble,
+    errors,
+    judgement,
+    model,
+    warnings,
+)
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
 TWO = {**model("a"), **model("b")}

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.findings import Severity
 from fleet.repository.loading.load_plan import plan_load
-from repository_contents import (
+from tests.support.repository_contents import (
     MULTI_MODEL,
     SINGLE,
     contents,

@@ -8,7 +8,7 @@ import pytest
 
 from fleet.findings import Finding
 from fleet.repository.model_files import missing_files
-from model_configs import config_of, repository_of
+from tests.support.model_configs import config_of, repository_of
 
 MODELS = Path("models")
 

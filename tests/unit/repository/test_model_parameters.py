@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.repository.config.parameters import parameters
-from model_configs import config_of, parameters_text, told
+from tests.support.model_configs import config_of, parameters_text, told
 
 GPU, CPU = "instance_group { kind: KIND_GPU }\n", "instance_group { kind: KIND_CPU }\n"
 FOREST = {"is_classifier": "true", "threshold": "0.5"}

@@ -19,8 +19,8 @@ from fleet.repository.onnx.graph import MAX_SIZE, read_header
 from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from fleet.repository.reading.path import read
 from fleet.repository.stream import FileStream, Stream
-from onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
-from repository_archives import archive
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from tests.support.repository_archives import archive
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 REAL = [

@@ -15,7 +15,7 @@ from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.match import external_findings, onnx_findings
 from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
 from fleet.repository.stream import Stream
-from onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT8, INT32, STRING, external, graph_bytes, weights
 
 FILE = Path("m/1/model.onnx")
 INPUTS = {"INPUT0": (INT32, ["n", 16]), "INPUT1": (INT32, ["n", 16])}

@@ -10,7 +10,6 @@ from onnx import helper
 from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import set_default_logger_severity
 
-from broken_repositories import SCALE, Case, graph
 from fleet.catalog.data_file import data_file
 from fleet.catalog.images import releases
 from fleet.catalog.onnx_runtime import onnx_runtime
@@ -22,6 +21,7 @@ from fleet.repository.onnx.versions import version_problem
 from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.reading.path import read
 from fleet.repository.stream import Stream
+from tests.support.broken_repositories import SCALE, Case, graph
 
 FACTS = data_file("onnxruntime.yaml")
 

@@ -12,7 +12,7 @@ from fleet.repository.onnx.graph import read_header
 from fleet.repository.onnx.wire import Budget
 from fleet.repository.onnx_header import OnnxHeader
 from fleet.repository.stream import Stream
-from onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
+from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 
 GRAPH = graph_bytes(
     {"x": (FLOAT, ["n", 2]), "w": (FLOAT, [2])},

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from repository_contents import (
+from tests.support.repository_contents import (
     MULTI_MODEL,
     SINGLE,
     ensemble,

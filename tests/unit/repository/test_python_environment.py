@@ -21,7 +21,7 @@ from fleet.repository.conda_environment import CondaEnvironment
 from fleet.repository.reading.environment import read_environment
 from fleet.repository.reading.gunzip import Bounds
 from fleet.repository.stream import Stream
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 FITS = "cp39-abi3-manylinux_2_17_x86_64"

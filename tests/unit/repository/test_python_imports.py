@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from repository_contents import SINGLE, model, warnings
+from tests.support.repository_contents import SINGLE, model, warnings
 
 CLASS = "\n\nclass TritonPythonModel:\n    pass\n"
 

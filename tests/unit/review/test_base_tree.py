@@ -9,8 +9,8 @@ import pytest
 
 from fleet.findings import CannotRunError
 from fleet.review.base_tree import base_tree
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 
 @pytest.fixture

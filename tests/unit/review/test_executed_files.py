@@ -16,8 +16,8 @@ from fleet.report.fleet_change import FleetChange
 from fleet.report.markdown import MARKER, markdown
 from fleet.report.page import page
 from fleet.review.fleet_review import fleet_review
-from fleet_folder import SPEC, FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.git_repository import GitRepository
 
 DAY = date(2026, 11, 1)
 PROGRAMS = [

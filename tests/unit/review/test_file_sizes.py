@@ -11,8 +11,8 @@ from fleet.review.base_tree import base_tree
 from fleet.review.environment_side import base_side, head_side
 from fleet.review.file_sizes import file_sizes
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 CODE, CONFIG = "embed/1/model.py", "embed/config.pbtxt"
 BEFORE, AFTER = "class TritonPythonModel: x = 1\n", "class TritonPythonModel: x = 12\n"

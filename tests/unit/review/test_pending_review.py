@@ -15,9 +15,9 @@ from fleet.review.environment_side import base_side, head_side
 from fleet.review.fleet_review import fleet_review
 from fleet.review.pending_review import PendingReview, pending_review
 from fleet.spec.project import Fleet
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from promoted_fleet import OVERRIDES, PromotedFleet
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.promoted_fleet import OVERRIDES, PromotedFleet
 
 TODAY = date(2026, 11, 23)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.rules.registry import rules
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 SUBNETS = "subnets: [subnet-00000001, subnet-00000002]"
 NETWORK = f"network: {{{SUBNETS}, security_groups: [sg-00000001]}}\n"

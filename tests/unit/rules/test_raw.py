@@ -8,7 +8,7 @@ import pytest
 
 from fleet.endpoint.context.context import EndpointContext
 from fleet.endpoint.context.raw import is_intrinsic, raw_properties
-from raw_properties import case, codes, config, said, variant
+from tests.support.raw_properties import case, codes, config, said, variant
 
 AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet.rules.registry import rules
-from raw_properties import case, codes, config, said, variant
+from tests.support.raw_properties import case, codes, config, said, variant
 
 FREQUENCY = "MetricPublishFrequencyInSeconds"
 

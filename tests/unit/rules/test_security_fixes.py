@@ -13,7 +13,7 @@ from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from fleet.rules.registry import rules
 from fleet.rules.rule import Problem
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 RULE = rules()["FL520"]
 

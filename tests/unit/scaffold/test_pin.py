@@ -13,7 +13,7 @@ from fleet.findings import CannotRunError
 from fleet.scaffold.distributions import product_line, product_lines
 from fleet.scaffold.pin import Commit, Origin, install_command, own_origin, own_pin
 from fleet.scaffold.wheels import Wheels
-from wheels import VERSION, empty_wheels
+from tests.support.wheels import VERSION, empty_wheels
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

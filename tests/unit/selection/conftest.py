@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 FLEET = {
     "search/bert-large": 'owner: {team: search}\ntriton: "24.10"\ninstance: {type: ml.g5.xlarge}\ntags: {stage: dev}\n',

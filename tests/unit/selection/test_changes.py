@@ -13,8 +13,8 @@ from fleet.selection.git import contains
 from fleet.selection.paths import Selection
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 
 def changed(root: Path, selector: str = "changed:main") -> Selection:

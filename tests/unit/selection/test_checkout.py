@@ -10,8 +10,8 @@ import pytest
 
 from fleet.selection.checkout import Checkout, checkout
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 
 def of(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> Checkout:

@@ -22,9 +22,9 @@ from fleet.selection.history import History
 from fleet.selection.selector import Selector
 from fleet.selection.work_tree import work_tree
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
 
 SPEC = "model_specs/sentences.yaml"
 SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}

@@ -9,9 +9,9 @@ import pytest
 
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
-from selections import refusal, selection
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
+from tests.support.selections import refusal, selection
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

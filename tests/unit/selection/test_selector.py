@@ -9,8 +9,8 @@ import pytest
 from fleet.findings import Finding, FindingsError
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
-from fleet_folder import FleetFolder
-from git_repository import GitRepository
+from tests.support.fleet_folder import FleetFolder
+from tests.support.git_repository import GitRepository
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from image_builds import image_findings, shortened
-from shared_containers import SOURCE
+from tests.support.image_builds import image_findings, shortened
+from tests.support.shared_containers import SOURCE
 
 DOCKERFILE = (SOURCE / "Dockerfile").read_text()
 PACKAGE = SOURCE / "shared_container"

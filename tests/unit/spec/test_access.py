@@ -12,7 +12,7 @@ from fleet.spec.environment import Environment
 from fleet.spec.problems import validate
 from fleet.spec.project import open_project
 from fleet.spec.reader import read_source
-from fleet_folder import ROOT, FleetFolder
+from tests.support.fleet_folder import ROOT, FleetFolder
 
 GITHUB = "access:\n  github:\n    repository: example@1/fleet@23\n"
 ISSUER = "token.actions.githubusercontent.com"

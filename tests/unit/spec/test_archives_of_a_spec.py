@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.spec.endpoint import Compression
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 MULTI = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 ENTRY = "archive: sentences, repository: ../repository"

@@ -13,7 +13,7 @@ from fleet.spec.fleet_files import FleetFiles
 from fleet.spec.layers import Layering
 from fleet.spec.project import LoadedSpec, load_spec, open_project
 from fleet.spec.reader import read_source
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 ENVIRONMENTS = ["dev", "prod", "staging"]
 

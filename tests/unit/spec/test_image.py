@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import SPEC, FleetFolder
-from own_images import DIGEST, REGISTRY, lock_image
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.own_images import DIGEST, REGISTRY, lock_image
 
 URI = f"{REGISTRY}/team/detector"
 ONE_OF_TWO = "write `{build: FOLDER}`, or `{uri: REPOSITORY, digest: sha256:...}`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 
 
 def test_an_endpoint_is_called_as_its_file(folder: FleetFolder) -> None:

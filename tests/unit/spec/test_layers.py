@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import SPEC, FleetFolder
-from layered_spec import origins, spec
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.layered_spec import origins, spec
 
 
 class TestFolders:

@@ -9,7 +9,7 @@ import pytest
 from fleet.findings import FindingsError
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet, open_project
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC, FleetFolder
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from fleet.artifacts.lock import write_locks
 from fleet.findings import FindingsError
 from fleet.spec.endpoint import Mode
 from fleet.spec.project import open_project
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 ZOO = """\
 endpoint: zoo

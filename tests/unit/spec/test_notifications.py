@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet.printers.formats import Format, print_findings
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 @pytest.mark.parametrize(

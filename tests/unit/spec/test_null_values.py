@@ -6,8 +6,8 @@ import pytest
 
 from fleet.spec.endpoint import EndpointSpec
 from fleet.spec.null_values import takes_null
-from fleet_folder import ALLOWED, FleetFolder
-from layered_spec import spec
+from tests.support.fleet_folder import ALLOWED, FleetFolder
+from tests.support.layered_spec import spec
 
 
 @pytest.mark.parametrize(

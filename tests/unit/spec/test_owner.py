@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import FleetFolder
-from layered_spec import spec
+from tests.support.fleet_folder import FleetFolder
+from tests.support.layered_spec import spec
 
 
 @pytest.mark.parametrize(

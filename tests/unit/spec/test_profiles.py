@@ -6,8 +6,8 @@ import pytest
 
 from fleet.spec.expansion import expanded_spec
 from fleet.spec.fleet_files import FleetFiles
-from fleet_folder import SPEC, FleetFolder
-from layered_spec import loaded, origins, spec
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.layered_spec import loaded, origins, spec
 
 SHORT = SPEC.replace("instance: {type: ml.g5.xlarge}\n", "")
 

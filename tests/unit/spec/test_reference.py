@@ -24,7 +24,7 @@ from fleet.spec.reference.words import words
 from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema, prices_schema
 from fleet.spec.source import Source
 from fleet.spec.values import Document, Seconds
-from fleet_folder import SPEC
+from tests.support.fleet_folder import SPEC
 
 PAGES: Mapping[str, tuple[type[Document], str]] = {
     "endpoint": (EndpointSpec, spec_page()),

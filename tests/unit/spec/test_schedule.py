@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fleet.spec.scaling import Schedule
-from fleet_folder import FleetFolder
+from tests.support.fleet_folder import FleetFolder
 
 
 def schedule(at: str, **keys: object) -> Schedule:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from fleet_folder import ENVIRONMENT, ROOT, SPEC
+from tests.support.fleet_folder import ENVIRONMENT, ROOT, SPEC
 
 SHIPPED = [
     file for folder in ("model_specs", "profiles", "environments") for file in ROOT.glob(f"{folder}/*.yaml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 
 SUBNETS = "subnets: [subnet-0123456789abcdef0, subnet-0123456789abcdef1]"
 GROUPS = "security_groups: [sg-0123456789abcdef0]"

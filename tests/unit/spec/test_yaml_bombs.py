@@ -15,7 +15,7 @@ from fleet.spec.environment import Environment
 from fleet.spec.problems import validate
 from fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_EXPLAINED_BYTES, read_source
 from fleet.spec.source import MAX_FINDINGS, Source
-from fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 
 HANG = 20.0
 """Seconds of the processor's time: no measure, which is benchmarks/check.py's, but an end on any machine."""

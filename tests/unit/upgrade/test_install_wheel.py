@@ -10,7 +10,7 @@ import pytest
 from fleet.findings import CannotRunError
 from fleet.upgrade.installation import installation
 from fleet.upgrade.synthesis import install_wheel
-from wheels import VERSION, empty_wheels, older_wheel
+from tests.support.wheels import VERSION, empty_wheels, older_wheel
 
 
 @pytest.mark.nightly

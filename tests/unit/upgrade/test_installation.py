@@ -13,7 +13,7 @@ import fleet
 from fleet.findings import CannotRunError
 from fleet.upgrade.installation import Installation, installation, isolated, require_distinct
 from fleet.upgrade.synthesis import upgraded
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 
 def of(folder: str, **context: object) -> Installation:

@@ -11,7 +11,7 @@ from fleet.review.environment_side import base_side
 from fleet.spec.project import Fleet
 from fleet.upgrade.installation import Installation
 from fleet.upgrade.synthesis import THIS, settings
-from fleet_folder import ROOT
+from tests.support.fleet_folder import ROOT
 
 
 @pytest.mark.parametrize("text", ['{"context": {', "[]", "\u00e9"])

@@ -1,0 +1,285 @@
+"""A live set takes and loses archives without a deploy, and no target's name ever means two contents."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fleet.artifacts.live.addition import Addition, add_archive
+from fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
+from fleet.artifacts.live.source import repository_source, told_of_arguments
+from fleet.artifacts.live.targets import digests_of, targets_of
+from fleet.artifacts.lock import write_locks
+from fleet.artifacts.sources.folder import FolderSource
+from fleet.artifacts.sources.source import measure
+from fleet.aws.api.emulator import local_session
+from fleet.findings import FindingsError
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
+from tests.support.artifact_bucket import BUCKET
+from tests.support.embedded_keys import KEYS
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.live_sets import LIVE, Live
+from tests.support.running_aws import running_aws
+from tests.support.zoo import all_at_once
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+SAME = "x = 2\n"
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[S3Client]:
+    with running_aws() as aws:
+        yield local_session("us-east-1", KEYS).client("s3", endpoint_url=aws.url)
+
+
+@pytest.fixture
+def live(folder: FleetFolder, s3: S3Client, request: pytest.FixtureRequest) -> Live:
+    folder.spec(base=LIVE)
+    folder.lock()
+    s3.create_bucket(Bucket=BUCKET)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    request.addfinalizer(lambda: _forget(s3))
+    return Live(folder, s3)
+
+
+def _forget(s3: S3Client) -> None:
+    found = s3.list_object_versions(Bucket=BUCKET)
+    for each in [*found.get("Versions", []), *found.get("DeleteMarkers", [])]:
+        s3.delete_object(Bucket=BUCKET, Key=each["Key"], VersionId=each["VersionId"])
+    s3.delete_bucket(Bucket=BUCKET)
+
+
+def test_an_archive_is_added_under_its_first_version_and_kept_in_the_store(live: Live) -> None:
+    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
+    digest = f"sha256:{hashlib.sha256(live.body('other-v1.tar.gz')).hexdigest()}"
+    assert digests_of(live.s3, live.set, live.targets()) == {"other-v1.tar.gz": digest}
+    stored = live.s3.list_objects_v2(Bucket=live.set.place.bucket, Prefix="archives/")["Contents"]
+    assert [entry["Key"] for entry in stored] == [f"archives/{digest.removeprefix('sha256:')}.tar.gz"]
+
+
+def test_what_was_added_is_the_endpoints_own_whatever_repository_its_spec_names_later(live: Live) -> None:
+    live.publish()
+    live.add("x = 2\n")
+    added = measure(FolderSource.of(live.repository("x = 2\n"))).digest
+    lock = live.folder.root / "locks/dev/sentences.lock.yaml"
+    live.folder.write("model_specs/sentences.yaml", LIVE.replace("version: 1", "version: 2"))
+    (own,) = load_lock(lock).archives.values()
+    lock.write_text(lock.read_text().replace(own.digest, added))
+    live.publish()
+    assert live.body("sentences-v2.tar.gz") == live.body("other-v1.tar.gz")
+
+
+def test_another_content_gets_the_next_version(live: Live) -> None:
+    live.add("x = 1\n")
+    assert live.add("x = 2\n").target == "other-v2.tar.gz"
+    assert live.targets() == ["other-v1.tar.gz", "other-v2.tar.gz"]
+    assert live.body("other-v1.tar.gz") != live.body("other-v2.tar.gz")
+
+
+def test_the_tenth_version_comes_after_the_ninth(live: Live) -> None:
+    for version in (9, 10):
+        live.add(f"x = {version}\n", version=version)
+    assert live.add("x = 11\n").target == "other-v11.tar.gz"
+
+
+def test_an_archive_whose_name_begins_alike_is_another(live: Live) -> None:
+    live.add(archive="other-v7", version=3)
+    assert live.add().target == "other-v1.tar.gz"
+
+
+@pytest.mark.parametrize("version", [None, 1])
+def test_the_same_content_is_there_already(live: Live, version: int | None) -> None:
+    live.add()
+    assert live.add(version=version) == Addition(target="other-v1.tar.gz", was_there=True)
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_a_target_is_never_overwritten_and_the_next_free_version_is_named(live: Live) -> None:
+    live.add("x = 1\n")
+    before = live.body("other-v1.tar.gz")
+    said = live.refused(text="x = 2\n", version=1)
+    assert said.startswith("FL330 other-v1.tar.gz of sentences has other content")
+    assert said.endswith("or pass `--version 2`, the next free one of 'other'")
+    assert live.body("other-v1.tar.gz") == before
+
+
+def test_an_archive_that_was_put_there_by_hand_is_not_overwritten(live: Live) -> None:
+    key = live.set.key("other-v1.tar.gz")
+    live.s3.put_object(Bucket=live.set.place.bucket, Key=key, Body=b"by hand")
+    assert live.refused(version=1).startswith("FL330 other-v1.tar.gz")
+    assert live.add().target == "other-v2.tar.gz"
+
+
+def test_a_removed_targets_name_never_gets_another_content(live: Live) -> None:
+    live.add("x = 1\n")
+    live.remove("other-v1.tar.gz")
+    said = live.refused(text="x = 2\n", version=1)
+    assert "an instance that has loaded it may still serve that" in said
+    assert live.add("x = 2\n").target == "other-v2.tar.gz"
+
+
+def test_a_removed_target_comes_back_with_the_same_content(live: Live) -> None:
+    live.add()
+    live.remove("other-v1.tar.gz")
+    assert live.add() == Addition(target="other-v1.tar.gz", was_there=False)
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_a_name_of_the_spec_that_is_not_published_yet_is_kept_for_its_content(live: Live) -> None:
+    assert live.refused(archive="sentences", version=1).startswith(
+        "FL330 sentences-v1.tar.gz is in the spec of sentences"
+    )
+    assert live.add(archive="sentences").target == "sentences-v2.tar.gz"
+
+
+def test_what_the_spec_names_can_be_added_before_it_is_published(live: Live) -> None:
+    source = FolderSource.of(live.folder.root / "repository")
+    added = add_archive(live.s3, live.set, "sentences", None, source)
+    assert added == Addition(target="sentences-v1.tar.gz", was_there=False)
+    live.publish()
+    assert live.targets() == ["sentences-v1.tar.gz"]
+
+
+def test_two_that_add_at_one_time_get_two_names(live: Live) -> None:
+    calls = [lambda text=text: live.add(text) for text in ("x = 1\n", "x = 2\n")]
+    first, second = all_at_once(calls)
+    assert {first.target, second.target} == {"other-v1.tar.gz", "other-v2.tar.gz"}
+    assert b"x = 1\n" in live.body(first.target)
+    assert b"x = 2\n" in live.body(second.target)
+
+
+def test_two_that_add_the_same_at_one_time_share_a_name(live: Live) -> None:
+    live.repository(SAME)  # before both read it
+    first, second = all_at_once([lambda: live.add(SAME)] * 2)
+    assert (first.target, second.target) == ("other-v1.tar.gz", "other-v1.tar.gz")
+    assert live.targets() == ["other-v1.tar.gz"]
+
+
+def test_two_that_add_others_as_one_version_are_not_mixed_up(live: Live) -> None:
+    calls = [lambda text=text: live.add(text, version=5) for text in ("x = 1\n", "x = 2\n")]
+    outcomes = all_at_once(calls)
+    (won,) = [each for each in outcomes if isinstance(each, Addition)]
+    (lost,) = [each for each in outcomes if isinstance(each, FindingsError)]
+    assert won.target == "other-v5.tar.gz"
+    assert "FL330: other-v5.tar.gz of sentences has other content" in str(lost)
+
+
+def test_a_repository_that_the_container_would_not_serve_is_refused(live: Live) -> None:
+    repository = live.repository("x = 1\n")
+    live.folder.write(f"{repository.name}/second/config.pbtxt", 'backend: "python"\n')
+    live.folder.write(f"{repository.name}/second/1/model.py", "x = 1\n")
+    assert live.refused(text="x = 1\n").startswith("FL408 the archive contains 2 models and no ensemble")
+
+
+@pytest.mark.parametrize(
+    ("archive", "said"),
+    [
+        ("HOTEL-ROOMS", "'HOTEL-ROOMS' contains 'OOM': each of its errors would read as out of memory"),
+        ("a/../b", "'a/../b' is not an archive's name"),
+        ("x" * 64, "at most 63"),
+        ("", "'' is not an archive's name"),
+    ],
+)
+def test_a_name_that_no_spec_could_have_is_refused(archive: str, said: str) -> None:
+    with pytest.raises(FindingsError) as refused:
+        check_archive_name(archive)
+    (finding,) = refused.value.findings
+    assert finding.code == "FL335"
+    assert said in finding.message
+
+
+@pytest.mark.parametrize(
+    ("base", "line", "now"),
+    [
+        (SPEC, 1, "`mode: single`"),
+        (LIVE.replace("archive_set: live", "archive_set: locked"), 3, "`archive_set: locked`"),
+    ],
+)
+def test_an_endpoint_without_a_live_set_is_refused_with_the_way_to_one(
+    folder: FleetFolder, base: str, line: int, now: str
+) -> None:
+    folder.spec(base=base)
+    with pytest.raises(FindingsError) as refused:
+        live_set(open_project(folder.root, "dev"), "sentences")
+    (finding,) = refused.value.findings
+    assert (finding.code, finding.line) == ("FL333", line)
+    assert f"sentences has no live set: {now} means" in finding.message
+    assert finding.hint.endswith("`fleet lock --env dev sentences` and `fleet deploy --env dev sentences`")
+
+
+def test_a_target_that_the_spec_names_is_not_removed(live: Live) -> None:
+    with pytest.raises(FindingsError, match="FL331: .* the next publish would add it again"):
+        require_removable(live.set, "sentences-v1.tar.gz", ["sentences-v1.tar.gz"])
+
+
+def test_an_unknown_target_is_not_removed_and_the_nearest_is_named(live: Live) -> None:
+    with pytest.raises(FindingsError, match="FL334: .*\n.*did you mean `other-v1.tar.gz`?"):
+        require_removable(live.set, "other-v2.tar.gz", ["other-v1.tar.gz"])
+
+
+def test_targets_are_listed_with_what_the_spec_has_to_do_with_them(live: Live) -> None:
+    live.add()
+    targets = {each.name: each for each in targets_of(live.s3, live.set)}
+    assert [(each.is_declared, each.size is None) for each in targets.values()] == [
+        (False, False),
+        (True, True),
+    ]
+    assert list(targets) == ["other-v1.tar.gz", "sentences-v1.tar.gz"]
+    live.publish()
+    assert all(each.size for each in targets_of(live.s3, live.set))
+
+
+def test_without_a_lock_a_name_of_the_spec_is_kept_all_the_same(live: Live) -> None:
+    (live.folder.root / "locks/dev/sentences.lock.yaml").unlink()
+    assert live.refused(archive="sentences", version=1).startswith(
+        "FL330 sentences-v1.tar.gz is in the spec of sentences"
+    )
+    write_locks(open_project(live.folder.root, "dev"))
+
+
+def test_a_repository_in_s3_is_added_if_it_holds_the_content_that_is_meant(live: Live) -> None:
+    bucket, packed = live.set.place.bucket, io.BytesIO()
+    FolderSource.of(live.repository("x = 1\n")).write(packed)
+    live.s3.put_object(
+        Bucket=bucket, Key="uploads/sentences/theirs.tar.gz", Body=gzip.compress(packed.getvalue())
+    )
+    project, url = open_project(live.folder.root, "dev"), f"s3://{bucket}/uploads/sentences/theirs.tar.gz"
+    loaded = project.load("sentences")
+    digest = f"sha256:{hashlib.sha256(packed.getvalue()).hexdigest()}"
+
+    def add(digest: str | None) -> Addition:
+        with told_of_arguments(loaded):
+            source = repository_source(project, loaded, "theirs", url, digest, lambda: live.s3)
+            return add_archive(live.s3, live.set, "theirs", None, source)
+
+    with pytest.raises(FindingsError, match=f"FL308: the content of {url} may change.*\n.*--digest {digest}"):
+        add(None)
+    assert add(digest) == Addition(target="theirs-v1.tar.gz", was_there=False)
+    assert live.body("theirs-v1.tar.gz") == packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("repository", "digest", "said"),
+    [
+        ("no/folder", None, "FL401: no/folder does not exist"),
+        (__file__, None, "is not a folder"),
+        (".", "sha256:0", "FL339: --digest is for a repository in S3, and this is a folder"),
+        (f"s3://{BUCKET}/endpoints/rank/", None, "FL753: .* which has what all of its endpoints run"),
+        (f"s3://{BUCKET}/uploads/rank/", None, f"FL753: .*\n.*{BUCKET}/uploads/sentences/, or to a bucket"),
+        ("s3://models/embed", None, "FL219: 's3://models/embed' is neither an archive nor a prefix in S3"),
+    ],
+)
+def test_a_repository_that_is_none_is_refused(
+    live: Live, repository: str, digest: str | None, said: str
+) -> None:
+    project = open_project(live.folder.root, "dev")
+    with pytest.raises(FindingsError, match=said):
+        repository_source(project, project.load("sentences"), "other", repository, digest, lambda: live.s3)

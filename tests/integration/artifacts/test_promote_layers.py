@@ -1,0 +1,142 @@
+"""Layers of a promoted image go from registry to registry in parts, each once, whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import pytest
+from moto.s3.models import s3_backends
+
+from fleet.artifacts.progress import Advance, SilentProgress
+from fleet.findings import FindingsError
+from fleet.spec.values import hexadecimal
+from fleet_emulator.registry.layers import OWNER
+from tests.support.container_images import digest_of
+from tests.support.promotion import Promotion
+from tests.support.promotion_images import LAYERS, PromotedImages
+
+pytestmark = pytest.mark.nightly
+
+PART = 10 << 20
+"""Bytes of a part that the embedded registry asks for."""
+
+
+@pytest.fixture
+def images(promotion: Promotion) -> PromotedImages:
+    return PromotedImages(promotion)
+
+
+class Requests(list[dict[str, Any]]):
+    """The parameters of the calls of one operation that the client `ecr` makes."""
+
+    def __init__(self, promotion: Promotion, call: str) -> None:
+        super().__init__()
+        self.ecr = promotion.another_ecr("prod")
+        self.ecr.meta.events.register(f"provide-client-params.ecr.{call}", self._note)
+
+    def _note(self, params: dict[str, Any], **_: object) -> None:
+        self.append(params)
+
+
+def test_a_second_run_finds_the_image_there(images: PromotedImages) -> None:
+    images.build()
+    images.promotion.test()
+    images.promotion.promote()
+    started = Requests(images.promotion, "InitiateLayerUpload")
+    done = images.promotion.promote(target_ecr=started.ecr)
+    assert (done.images, done.image_bytes, done.images_there, done.files) == (0, 0, 1, ())
+    assert started == []
+
+
+def test_a_large_layer_goes_in_parts_of_the_size_that_the_registry_asks_for(images: PromotedImages) -> None:
+    large = os.urandom(2 * PART + 1)
+    images.build([large])
+    images.promotion.test()
+    parts = Requests(images.promotion, "UploadLayerPart")
+    counted: list[int] = []
+
+    class Counting(SilentProgress):
+        def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
+            return nullcontext(counted.append if "layer" in name else lambda _: None)
+
+    done = images.promotion.promote(progress=Counting(), target_ecr=parts.ecr)
+    sizes = sorted(len(each["layerPartBlob"]) for each in parts)
+    assert (sizes[0], sizes[2:]) == (1, [PART, PART])
+    assert sum(counted) == sum(sizes) == done.image_bytes
+
+
+def test_layers_that_the_target_has_are_not_sent_again(images: PromotedImages) -> None:
+    images.build()
+    images.promotion.test()
+    images.repositories["prod"].push(LAYERS[:1], b"{}", tag="another")
+    started = Requests(images.promotion, "InitiateLayerUpload")
+    images.promotion.promote(target_ecr=started.ecr)
+    assert len(started) == len(LAYERS)  # a layer less, and the configuration
+
+
+class Interruption(SilentProgress):
+    """Is interrupted when a layer has arrived, but not its image."""
+
+    def archive(self, name: str, size: int) -> AbstractContextManager[Advance]:
+        return nullcontext(self._interrupt if digest_of(LAYERS[1])[7:19] in name else lambda _: None)
+
+    @staticmethod
+    def _interrupt(_count: int) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_leaves_no_image_and_the_next_run_continues(images: PromotedImages) -> None:
+    digest = images.build()
+    images.promotion.test()
+    with pytest.raises(KeyboardInterrupt):
+        images.promotion.promote(progress=Interruption())
+    assert images.tags() == {}
+    assert not (images.promotion.folder.root / "locks/prod").exists()
+    done = images.promotion.promote()
+    assert list(images.tags()) == [digest]
+    assert (done.copied, done.images) == (0, 1)
+
+
+def test_a_promotion_that_another_one_overtakes_finds_layers_and_image_there(images: PromotedImages) -> None:
+    digest = images.build()
+    images.promotion.test()
+    overtaken = images.promotion.another_ecr("prod")
+    started: list[int] = []
+
+    def overtake(**_: Any) -> None:
+        started.append(1)
+        if len(started) == 1:
+            images.promotion.promote()
+
+    overtaken.meta.events.register("before-call.ecr.InitiateLayerUpload", overtake)
+    assert images.promotion.promote(target_ecr=overtaken).images == 1
+    assert len(started) == len(LAYERS) + 1
+    assert images.tags() == {digest: [hexadecimal(images.key)]}
+
+
+def test_a_part_whose_answer_was_lost_counts_as_sent(images: PromotedImages) -> None:
+    digest = images.build()
+    images.promotion.test()
+    client, before = (images.promotion.another_ecr("prod") for _ in range(2))
+
+    def send_before(params: dict[str, Any], **_: Any) -> None:
+        before.upload_layer_part(**params)
+
+    client.meta.events.register("provide-client-params.ecr.UploadLayerPart", send_before)
+    images.promotion.promote(target_ecr=client)
+    assert list(images.tags()) == [digest]
+
+
+def test_a_damaged_layer_is_refused_and_no_lock_written(images: PromotedImages) -> None:
+    images.build()
+    images.promotion.test()
+    content = bytearray(LAYERS[0])
+    content[-1] ^= 1
+    key = f"123456789012/triton-fleet-staging/{hexadecimal(digest_of(LAYERS[0]))}"
+    s3_backends[OWNER]["aws"].put_object("prod-us-east-1-starport-layer-bucket", key, bytes(content))
+    with pytest.raises(FindingsError, match="FL634: .* has another digest"):
+        images.promotion.promote()
+    assert images.tags() == {}
+    assert not (images.promotion.folder.root / "locks/prod").exists()

@@ -1,0 +1,220 @@
+"""A repository in S3 is packed as it is expected, or refused at the line of the spec that names it."""
+
+from __future__ import annotations
+
+import io
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fleet.artifacts.sources.s3_object import S3Location
+from fleet.artifacts.sources.s3_prefix import S3PrefixSource
+from fleet.check.lock_drift import stale_findings
+from fleet.findings import CannotRunError
+from fleet.repository.entry_path import belongs
+from fleet.repository.lfs import BEGIN
+from fleet.repository.loading.container import ServingContainer
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.project import open_project
+from fleet.spec.source import Mark
+from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.hostile_tar import END, file
+from tests.support.hostile_tar import folder as tar_folder
+from tests.support.s3_repositories import BUCKET, FILES, Repositories, digest, on_disk, packed
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+
+@pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
+def test_the_lock_of_a_repository_in_s3_is_that_of_the_same_folder(there: Repositories, form: str) -> None:
+    files = {path: content for path, content in FILES.items() if not path.startswith("embed-it")}
+    stream = packed(files)
+    there.spec(form, digest(stream))
+    there.prefix(files) if form == "team/" else there.archive(stream)
+    (lock,) = there.lock()
+    found = load_lock(lock)
+    on_disk(files, there.folder.root / "r")
+    there.folder.spec(base=SPEC.replace("../repository", "../r"))
+    there.lock()
+    assert found == load_lock(lock)
+    assert found.archives["sentences"].digest == digest(stream)
+
+
+PARTS = st.sampled_from(["a", "a-b", "a_b", "B", "ü", "10", "9", ".hidden", "__pycache__", "a b", "~"])
+CONTENTS = st.binary(max_size=30).filter(lambda content: not content.startswith(BEGIN))
+"""Of files that are no pointers of Git LFS."""
+TREES = st.dictionaries(
+    st.lists(PARTS, min_size=1, max_size=4).map("/".join), CONTENTS, min_size=1, max_size=8
+).filter(lambda files: not any(path.startswith(f"{other}/") for path in files for other in files))
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=TREES)
+def test_a_prefix_is_packed_as_a_folder_of_the_same_files(
+    repositories_s3: S3Client, folder: FleetFolder, files: dict[str, bytes]
+) -> None:
+    there = Repositories(repositories_s3, folder)
+    # A folder that has nothing but hidden files is not packed, and S3 has it by them.
+    above = {"/".join(takewhile(belongs, path.split("/")[:-1])) for path in files}
+    files |= {f"{each}/0".lstrip("/"): b"" for each in above}
+    there.prefix(files)
+    location = S3Location(bucket=BUCKET, key="team/", mark=Mark(Path("spec.yaml"), 1, 1))
+    stream = packed(files)
+    passed = io.BytesIO()
+    S3PrefixSource(repositories_s3, location, digest(stream), ServingContainer()).write(passed)
+    assert passed.getvalue() == stream
+
+
+def test_an_empty_object_with_a_slash_is_the_folder_that_it_stands_for(there: Repositories) -> None:
+    files = FILES | {"ensemble/config.pbtxt": b'platform: "ensemble"\n'}
+    there.prefix({"": b"", "embed/": b"", "ensemble/1/": b"", **files})
+    there.spec("team/", digest(packed(files)))
+    (lock,) = there.lock()
+    assert list(load_lock(lock).archives["sentences"].models) == ["embed", "embed-it", "ensemble"]
+
+
+@pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
+def test_another_content_than_the_spec_expects_is_refused_with_both(there: Repositories, form: str) -> None:
+    stream, other = packed(FILES), f"sha256:{'0' * 64}"
+    there.prefix()
+    there.archive(stream) if form != "team/" else None
+    there.spec(form, other)
+    finding = there.refused()
+    assert finding.code == "FL307"
+    assert finding.message == f"s3://{BUCKET}/{form} has {digest(stream)}; the spec expects {other}"
+
+
+@pytest.mark.parametrize("form", ["team/", "team/embed.tar.gz"])
+def test_a_lock_without_an_expected_digest_is_refused_with_what_to_write(
+    there: Repositories, form: str
+) -> None:
+    stream = packed(FILES)
+    there.archive(stream) if form != "team/" else there.prefix()
+    there.spec(form)
+    finding = there.refused()
+    assert (finding.code, finding.hint) == ("FL308", f"write `digest: {digest(stream)}`")
+
+
+def test_what_the_lock_holds_as_expected_is_not_read_again(there: Repositories) -> None:
+    there.prefix()
+    there.spec("team/", digest(packed(FILES)))
+    there.lock()
+    read = there.reads
+
+    def nobody() -> S3Client:
+        raise CannotRunError("no credentials")
+
+    assert there.lock(nobody) == []
+    assert there.reads == read == len(FILES)
+    assert stale_findings(open_project(there.folder.root, "dev"), "sentences") == []
+
+
+def test_an_archive_is_read_once_for_its_digest_and_its_layout(there: Repositories) -> None:
+    stream = packed(FILES)
+    there.archive(stream)
+    there.spec("team/embed.tar.gz", digest(stream))
+    there.lock()
+    assert there.reads == 1
+
+
+def test_a_lock_of_another_content_than_the_spec_expects_is_stale_without_asking_s3(
+    there: Repositories,
+) -> None:
+    there.prefix()
+    there.spec("team/", digest(packed(FILES)))
+    there.lock()
+    there.spec("team/", f"sha256:{'1' * 64}")
+    read = there.reads
+    (finding,) = stale_findings(open_project(there.folder.root, "dev"), "sentences")
+    assert (finding.code, finding.line, there.reads) == ("FL306", 5, read)
+    assert f"the spec expects sha256:{'1' * 64}" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (
+            {"embed/config.pbtxt": b"", "embed/model.py": b""},
+            "FL404|model 'embed': it has no version directory",
+        ),
+        ({"embed/1/x": b"", "embed/config.pbtxt": b'backend: "python"'}, "FL410|(embed/1): model 'embed'"),
+        ({"config.pbtxt": b"", "1/x": b""}, "FL402|(config.pbtxt): Incorrect directory structure"),
+        ({"notes": b""}, "FL407|team/: No model found in model repository"),
+    ],
+)
+def test_the_layout_is_checked_as_that_of_a_folder(
+    there: Repositories, files: dict[str, bytes], said: str
+) -> None:
+    there.prefix(files)
+    there.spec("team/", digest(packed(files)))
+    finding = there.refused()
+    code, message = said.split("|")
+    assert finding.code == code
+    assert message in finding.message
+
+
+def test_a_python_model_may_name_its_code(there: Repositories) -> None:
+    files = {"m/config.pbtxt": b'backend: "python" default_model_filename: "code.bin"', "m/1/code.bin": b""}
+    there.prefix(files)
+    there.spec("team/", digest(packed(files)))
+    assert len(there.lock()) == 1
+
+
+@pytest.mark.parametrize(
+    ("stream", "problem"),
+    [
+        (file("../etc/passwd") + END, "leads out of its folder"),
+        (tar_folder(".git") + END, "'.git' is hidden"),
+        (file("m/__pycache__/x.pyc") + END, "was left by Python"),
+        (file("m/config.pbtxt", bytes((1 << 20) + 1)) + END, "its content is not checked"),
+        (b"x", "cut off"),
+    ],
+)
+def test_an_archive_that_cannot_be_trusted_is_refused(
+    there: Repositories, stream: bytes, problem: str
+) -> None:
+    there.archive(stream)
+    there.spec("team/embed.tar.gz", digest(stream))
+    finding = there.refused()
+    assert finding.code == "FL310"
+    assert f"s3://{BUCKET}/team/embed.tar.gz cannot be packed" in finding.message
+    assert problem in finding.message
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [("a//b", "an empty name"), ("a\\b", "a backslash"), ("é" * 128, "255 bytes a name"), ("embed", "twice")],
+)
+def test_a_key_that_is_no_path_is_refused(there: Repositories, key: str, problem: str) -> None:
+    there.prefix({**FILES, key: b"x"})
+    there.spec("team/", f"sha256:{'0' * 64}")
+    finding = there.refused()
+    assert finding.code == "FL310"
+    assert problem in finding.message
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [("team/none.tar.gz", "the object does not exist"), ("none/", "no objects")],
+)
+def test_what_is_not_there_is_told_by_url(there: Repositories, url: str, said: str) -> None:
+    there.spec(url, f"sha256:{'0' * 64}")
+    finding = there.refused()
+    assert (finding.code, finding.message) == ("FL309", f"s3://{BUCKET}/{url}: {said}")
+
+
+@pytest.mark.parametrize("url", ["r.tar.gz", "r/"])
+def test_a_bucket_that_is_not_there_is_told(there: Repositories, url: str) -> None:
+    there.spec(url, f"sha256:{'0' * 64}")
+    spec = there.folder.root / "model_specs/sentences.yaml"
+    spec.write_text(spec.read_text().replace(BUCKET, "nobodys-bucket"))
+    finding = there.refused()
+    assert (finding.code, finding.message) == (
+        "FL309",
+        f"s3://nobodys-bucket/{url}: the bucket does not exist",
+    )

@@ -1,0 +1,88 @@
+"""Clones of a fleet that promote one environment at once, and locks of one clone: whole files, no mixed state."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from fleet.findings import CannotRunError
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.lock import Lock
+from fleet.spec.values import hexadecimal
+from tests.support.fleet_folder import FleetFolder
+from tests.support.promotion import ENDPOINT, Promotion
+from tests.support.promotion_images import PromotedImages
+
+pytestmark = pytest.mark.nightly
+
+CLONES = 3
+
+
+@pytest.fixture
+def images(promotion: Promotion) -> PromotedImages:
+    """An endpoint with an image of its own, which were tested."""
+    images = PromotedImages(promotion)
+    images.build()
+    promotion.test()
+    return images
+
+
+def test_clones_that_promote_at_once_write_one_release_and_the_losers_are_told_what_to_do(
+    images: PromotedImages, tmp_path: Path
+) -> None:
+    promotion, start = images.promotion, Barrier(CLONES)
+    roots = [tmp_path / f"clone-{number}" for number in range(CLONES)]
+    for root in roots:
+        shutil.copytree(promotion.folder.root, root)
+
+    def promote(root: Path) -> Lock | None:
+        clone = Promotion(FleetFolder(root), promotion.urls)
+        target_s3, target_ecr = clone.another_s3("prod"), clone.another_ecr("prod")
+        start.wait()
+        try:
+            clone.promote(target_s3=target_s3, target_ecr=target_ecr)
+        except CannotRunError as error:
+            assert "run the command again" in error.remedy
+            assert not (root / "locks/prod").exists()
+            return None
+        return load_lock(root / f"locks/prod/{ENDPOINT}.lock.yaml")
+
+    with ThreadPoolExecutor(CLONES) as pool:
+        written = [lock for lock in pool.map(promote, roots) if lock is not None]
+    tested = load_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml")
+    assert written
+    assert all((each.archives, each.image) == (tested.archives, tested.image) for each in written)
+    assert tested.image is not None
+    assert images.tags() == {tested.image.digest: [hexadecimal(images.key)]}
+    assert images.recorded()["digest"] == tested.image.digest
+    assert len([key for key in promotion.keys("prod") if key.startswith("archives/")]) == 1
+    uploads = promotion.s3("prod").list_multipart_uploads(Bucket=promotion.bucket("prod"))
+    assert "Uploads" not in uploads
+
+
+def test_locks_of_one_clone_at_once_leave_whole_files_and_other_clones_alone(
+    folder: FleetFolder, tmp_path: Path
+) -> None:
+    folder.lock()
+    other = tmp_path / "other"
+    shutil.copytree(folder.root, other)
+    folder.write("repository/embed/1/model.py", "class TritonPythonModel: x = 2\n")
+    lock, other_lock = (root / "locks/dev/sentences.lock.yaml" for root in (folder.root, other))
+    before, former = load_lock(lock), other_lock.read_bytes()
+    command = [str(Path(sys.executable).parent / "fleet"), "lock", "--env", "dev"]
+    running = [subprocess.Popen(command, cwd=folder.root, stdout=subprocess.DEVNULL) for _ in range(2)]
+    contents = set[str]()
+    while any(each.poll() is None for each in running):
+        contents.add(load_lock(lock).archives["sentences"].digest)
+    assert [each.returncode for each in running] == [0, 0]
+    after = load_lock(lock)
+    assert contents <= {each.archives["sentences"].digest for each in (before, after)}
+    assert before.archives != after.archives
+    assert [each.name for each in lock.parent.iterdir()] == [lock.name]
+    assert other_lock.read_bytes() == former

@@ -1,0 +1,1 @@
+"""What several tests use: fleets in folders, embedded AWS services, stand-ins, texts and samples."""

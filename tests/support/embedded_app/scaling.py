@@ -1,0 +1,55 @@
+"""Endpoints with variants that are scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.support.embedded_app.stacks import DATA, ROLE
+
+COUNT = "sagemaker:variant:DesiredInstanceCount"
+TRACKING = {
+    "TargetValue": 70.0,
+    "PredefinedMetricSpecification": {"PredefinedMetricType": "SageMakerVariantInvocationsPerInstance"},
+    "ScaleInCooldown": 0,
+    "ScaleOutCooldown": 0,
+}
+OTHER = {
+    "ServiceNamespace": "lambda",
+    "ResourceId": "function:f:alias",
+    "ScalableDimension": "lambda:function:ProvisionedConcurrency",
+}
+
+
+def serve(sagemaker: Any, name: str, *, variants: tuple[str, ...] = ("AllTraffic",), **config: Any) -> None:
+    container = {"Image": "triton:25.04", "ModelDataUrl": DATA}
+    sagemaker.create_model(ModelName=name, ExecutionRoleArn=ROLE, PrimaryContainer=container)
+    declared = [
+        {"VariantName": v, "ModelName": name, "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}
+        for v in variants
+    ]
+    sagemaker.create_endpoint_config(EndpointConfigName=name, ProductionVariants=declared, **config)
+    sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=name)
+
+
+def target(endpoint_name: str, variant: str = "AllTraffic") -> dict[str, str]:
+    resource_id = f"endpoint/{endpoint_name}/variant/{variant}"
+    return {"ServiceNamespace": "sagemaker", "ResourceId": resource_id, "ScalableDimension": COUNT}
+
+
+def registered(scaling: Any, wanted: dict[str, str]) -> dict[str, Any]:
+    [found] = scaling.describe_scalable_targets(
+        ServiceNamespace=wanted["ServiceNamespace"], ResourceIds=[wanted["ResourceId"]]
+    )["ScalableTargets"]
+    return dict(found)
+
+
+def actions(scaling: Any, wanted: dict[str, str]) -> dict[str, dict[str, Any]]:
+    found = scaling.describe_scheduled_actions(**wanted)["ScheduledActions"]
+    return {action["ScheduledActionName"]: action for action in found}
+
+
+def code_of(refused: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(refused.value.response["Error"]["Code"])
