@@ -27,7 +27,6 @@ def taken_port() -> Iterator[int]:
     first = next(port for port in range(24_000, 32_000, 4) if all(map(is_free, range(port, port + 4))))
     with closing(socket.socket()) as server:
         server.bind(("127.0.0.1", first))
-        server.listen()
         yield first
 
 
