@@ -1,9 +1,12 @@
-"""A command as a user types it, and how it ends in this process."""
+"""A command as a user types it, and how it ends: in this process, or in one of its own."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 
@@ -15,3 +18,11 @@ class Ended:
 
 
 Typed: TypeAlias = Callable[..., Ended]
+
+
+def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`fleet ARGUMENTS` in that folder, a process of its own."""
+    command = [str(Path(sys.executable).parent / "fleet"), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    return done

@@ -1,4 +1,4 @@
-"""The spec of a fleet's endpoint, as records of its releases have it."""
+"""The spec of a fleet's endpoint, as records of its releases have it, and a fleet with an image of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import pytest
 
 from fleet.report.spec_changes import recorded_spec
 from tests.support.fleet_folder import FleetFolder
+from tests.support.image_bases import ImageFleet
 from tests.support.recorded_releases import loaded
 
 
 @pytest.fixture
 def spec(folder: FleetFolder) -> dict[str, Any]:
     return recorded_spec(loaded(folder), folder.root)
+
+
+@pytest.fixture
+def fleet(folder: FleetFolder) -> ImageFleet:
+    return ImageFleet(folder)

@@ -11,17 +11,15 @@ from fleet.artifacts.images.inventory import former_repositories
 from fleet.cli.images.builds import former_lines
 from fleet.spec.deployment import Deployment
 from fleet.spec.project import open_project
-from tests.support.fleet_folder import FleetFolder
 from tests.support.image_bases import ImageFleet
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 
 
 @pytest.fixture
-def fleet(folder: FleetFolder) -> ImageFleet:
-    made = ImageFleet(folder)
-    made.build()
-    return made
+def fleet(fleet: ImageFleet) -> ImageFleet:
+    fleet.build()
+    return fleet
 
 
 def former(fleet: ImageFleet, **place: Any) -> dict[str, int]:

@@ -14,17 +14,12 @@ from fleet.cli.commands import app
 from fleet.exits import run_to_exit
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
-from tests.support.fleet_folder import SPEC, FleetFolder
+from tests.support.fleet_folder import SPEC
 from tests.support.image_bases import BASE, BUILT, MOVED, ImageFleet
 from tests.support.image_builds import DIGEST, START
 
 ASKED = "763104351884/sagemaker-tritonserver:25.04-py3"
 NAME = "sagemaker-tritonserver:25.04-py3"
-
-
-@pytest.fixture
-def fleet(folder: FleetFolder) -> ImageFleet:
-    return ImageFleet(folder)
 
 
 def stale(fleet: ImageFleet) -> list[str]:

@@ -14,14 +14,8 @@ from fleet.check.lock_drift import stale_findings
 from fleet.findings import Finding, FindingsError
 from fleet.spec.image import ImageFacts
 from fleet.spec.project import open_project
-from tests.support.fleet_folder import FleetFolder
 from tests.support.image_bases import MOVED, ImageFleet
 from tests.support.image_builds import DIGEST, START
-
-
-@pytest.fixture
-def fleet(folder: FleetFolder) -> ImageFleet:
-    return ImageFleet(folder)
 
 
 def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_of_it(

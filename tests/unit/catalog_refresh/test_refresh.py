@@ -18,14 +18,6 @@ def news(lines: list[str], file: str) -> list[str]:
     return [line for line in lines if line.startswith(f"{file}: ")]
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> CatalogSamples:
-    """A catalog that has been refreshed from its packages."""
-    samples = CatalogSamples(tmp_path)
-    assert samples.refresh().code == 0
-    return samples
-
-
 def test_a_second_run_without_news_changes_nothing(catalog: CatalogSamples) -> None:
     before = catalog.texts()
     run = catalog.refresh("--today", "2027-01-01")

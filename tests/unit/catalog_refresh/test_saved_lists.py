@@ -12,14 +12,6 @@ from tests.support.catalog_samples import CatalogSamples
 ORIGIN = "AWS price list AmazonSageMaker 20261120000000"
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> CatalogSamples:
-    """A catalog that has been refreshed from its packages."""
-    samples = CatalogSamples(tmp_path)
-    assert samples.refresh().code == 0
-    return samples
-
-
 def test_the_price_of_hosting_is_that_of_the_list_on_the_day_of_its_publication(
     catalog: CatalogSamples,
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -17,16 +15,10 @@ from fleet.check.target import RepositoryTarget
 from fleet.findings import Finding, Severity
 from fleet.spec.endpoint import Mode
 from tests.support.repository_contents import ensemble, model
+from tests.support.typed_command import fleet
 
 ASKED = RepositoryTarget(release="25.04")
 MULTI_MODEL = replace(ASKED, mode=Mode.MULTI_MODEL)
-
-
-def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:

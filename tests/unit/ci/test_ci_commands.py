@@ -24,7 +24,6 @@ from tests.support.workflow_files import (
     run_with_gh,
     step_named,
     steps,
-    write_environments,
 )
 
 TEMP = "${{ runner.temp }}"
@@ -34,12 +33,6 @@ setup:
 \t@printf '#!/bin/sh\\necho "made by {whose}: $$@"\\n' > .venv/bin/fleet
 \t@chmod +x .venv/bin/fleet
 """
-
-
-@pytest.fixture
-def fleet(folder: FleetFolder) -> FleetFolder:
-    write_environments(folder)
-    return folder
 
 
 class TestCommands:

@@ -9,16 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.workflow_files import run_with_gh, step_named, write_environments
+from tests.support.workflow_files import run_with_gh, step_named
 
 ISSUE = "Open, update or close the issue"
 RUN = {"REPOSITORY": "a/b", "RUN": "https://example.com/1"}
-
-
-@pytest.fixture
-def fleet(folder: FleetFolder) -> FleetFolder:
-    write_environments(folder)
-    return folder
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 
 from tests.support.fleet_folder import FleetFolder
-from tests.support.workflow_files import FOLDER, ROLE, loaded, made, steps, triggers, used, write_environments
-
-
-@pytest.fixture
-def fleet(folder: FleetFolder) -> FleetFolder:
-    write_environments(folder)
-    return folder
+from tests.support.workflow_files import FOLDER, ROLE, loaded, made, steps, triggers, used
 
 
 class TestTriggers:

@@ -12,7 +12,7 @@ import pytest
 from fleet.cli.main import run
 from fleet.local.state import LocalState
 from tests.support.fleet_folder import FleetFolder
-from tests.support.typed_command import Typed
+from tests.support.typed_command import Typed, fleet
 
 
 @pytest.fixture
@@ -20,13 +20,6 @@ def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Fleet
     """The fleet without findings, as the working directory."""
     monkeypatch.chdir(folder.root)
     return folder
-
-
-def fleet(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).parent / "fleet"), *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def test_the_commands_load_neither_the_emulator_nor_moto() -> None:

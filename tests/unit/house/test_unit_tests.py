@@ -18,7 +18,9 @@ ABOVE = {
 
 
 def test_a_unit_test_that_listens_fails_and_says_where_it_belongs() -> None:
-    refused = pytest.raises(pytest.fail.Exception, match=r"at \('127.0.0.1', \d+\): move it to tests/integration")
+    refused = pytest.raises(
+        pytest.fail.Exception, match=r"at \('127.0.0.1', \d+\): move it to tests/integration"
+    )
     with closing(socket.socket()) as server, refused:
         server.bind(("127.0.0.1", 0))
         server.listen()
@@ -28,7 +30,9 @@ def test_a_unit_test_that_listens_fails_and_says_where_it_belongs() -> None:
 def test_tests_import_what_they_share_from_support(root: Path, folder: str) -> None:
     files = sorted((root / "tests" / folder).rglob("*.py"))
     assert files
-    assert [file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported(file))] == []
+    assert [
+        file.name for file in files if any(name.startswith(ABOVE[folder]) for name in imported(file))
+    ] == []
 
 
 def imported(file: Path) -> list[str]:
