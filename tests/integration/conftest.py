@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_cloudwatch import embedded_cloudwatch, forget
 from tests.support.fleet_folder import FleetFolder
@@ -35,9 +36,14 @@ def cloudwatch(running: CloudWatchClient) -> CloudWatchClient:
 
 
 @pytest.fixture(scope="module")
-def aws_url() -> Iterator[str]:
+def aws() -> Iterator[EmbeddedAws]:
     with running_aws() as aws:
-        yield aws.url
+        yield aws
+
+
+@pytest.fixture(scope="module")
+def aws_url(aws: EmbeddedAws) -> str:
+    return aws.url
 
 
 @pytest.fixture(scope="module")

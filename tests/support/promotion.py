@@ -20,6 +20,8 @@ from fleet.aws.api.emulator import local_session
 from fleet.endpoint.resolve import resolve_project
 from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.spec.endpoint import Compression, Mode
+from fleet.spec.fleet_files import load_lock
+from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
@@ -109,6 +111,9 @@ class Promotion:
         pages = self.s3(environment).get_paginator("list_objects_v2")
         found = pages.paginate(Bucket=self.bucket(environment), Prefix=prefix)
         return [entry["Key"] for page in found for entry in page.get("Contents", [])]
+
+    def lock(self, environment: str) -> Lock:
+        return load_lock(self.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml")
 
     def publish(self, registry: Any = None) -> ResolvedEndpoint:
         """Lock and publish what the spec says in `staging`; `registry` stands in for its ECR."""

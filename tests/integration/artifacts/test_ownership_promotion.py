@@ -13,8 +13,6 @@ from fleet.artifacts.publish.publish import PublishResult, publish
 from fleet.artifacts.releases import record_release
 from fleet.endpoint.resolve import resolve_project
 from fleet.findings import FindingsError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
@@ -33,10 +31,6 @@ def refused(promotion: Promotion, environment: str, code: str) -> str:
     assert finding.code == code
     assert promotion.keys(environment, "endpoints/") == promotion.keys(environment, "owners/") == []
     return f"{finding.message} | {finding.hint}"
-
-
-def lock_of(promotion: Promotion, environment: str) -> Lock:
-    return load_lock(promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml")
 
 
 def without_records(promotion: Promotion, environment: str) -> None:
@@ -73,7 +67,7 @@ def test_a_lock_that_was_copied_by_hand_gets_nothing_of_what_the_target_has(prom
 
 def test_more_than_the_endpoint_runs_is_not_recorded_whatever_its_lock_names(promotion: Promotion) -> None:
     promotion.test()
-    lock = lock_of(promotion, "staging")
+    lock = promotion.lock("staging")
     stolen = lock.archives[ENDPOINT].model_copy(update={"digest": f"sha256:{'5' * 64}"})
     forged = lock.model_copy(update={"archives": {**lock.archives, "more": stolen}})
     write_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml", forged, promotion.folder.root)
@@ -115,7 +109,7 @@ class TestImages:
         images.build()
         images.promotion.publish()
         other = images.repositories[environment].push(LAYERS[:1], tag="5" * 64)
-        lock = lock_of(images.promotion, environment)
+        lock = images.promotion.lock(environment)
         assert lock.image is not None
         forged = lock.image.model_copy(update={"digest": other})
         file = images.promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml"
@@ -145,7 +139,7 @@ class TestImages:
     def test_nor_does_another_key_help_the_lock(self, images: PromotedImages) -> None:
         """The folder is here, and its key is another one."""
         self.forge(images)
-        lock = lock_of(images.promotion, "staging")
+        lock = images.promotion.lock("staging")
         assert lock.image is not None
         forged = lock.image.model_copy(update={"key": f"sha256:{'5' * 64}"})
         file = images.promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml"

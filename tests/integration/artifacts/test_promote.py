@@ -16,12 +16,10 @@ from fleet.artifacts.promote.lock import require_two
 from fleet.artifacts.upload.object import SMALLEST_PART
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.environment import LOCAL
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
 from fleet.spec.project import open_project
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.fleet_folder import SPEC
-from tests.support.promotion import ENDPOINT, Promotion
+from tests.support.promotion import Promotion
 
 MULTI = """\
 endpoint: sentences
@@ -33,10 +31,6 @@ models:
 """
 LIVE = MULTI.replace("triton:", "archive_set: live\ntriton:").replace("copies: 3", "version: 1")
 AS_FILES = SPEC.replace("../repository", "../repository, compression: none")
-
-
-def lock_of(promotion: Promotion, environment: str) -> Lock:
-    return load_lock(promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml")
 
 
 def findings_of(promotion: Promotion, **options: Any) -> list[str]:
@@ -64,7 +58,7 @@ def test_the_lock_says_what_was_tested_and_where(promotion: Promotion) -> None:
     promotion.test()
     done = promotion.promote()
     assert done.files == (promotion.folder.root / "locks/prod/sentences.lock.yaml",)
-    tested, promoted = lock_of(promotion, "staging"), lock_of(promotion, "prod")
+    tested, promoted = promotion.lock("staging"), promotion.lock("prod")
     assert promoted == tested.model_copy(update={"promoted_from": "staging"})
     assert promotion.folder.findings("prod") == []
 
@@ -143,7 +137,7 @@ def test_an_interruption_leaves_nothing_half_there_and_the_next_run_goes_on(prom
     assert "Uploads" not in s3.list_multipart_uploads(Bucket=bucket)
     assert not (promotion.folder.root / "locks/prod").exists()
     assert promotion.promote().copied == 1
-    assert lock_of(promotion, "prod").promoted_from == "staging"
+    assert promotion.lock("prod").promoted_from == "staging"
 
 
 @pytest.mark.parametrize("to", ["prod", pytest.param("qa", marks=pytest.mark.nightly)])

@@ -12,7 +12,6 @@ from fleet.artifacts.rollback import earlier_release, require_stored
 from fleet.aws.api.emulator import local_session
 from fleet.aws.api.errors import aws_errors_as_findings
 from fleet.findings import CannotRunError
-from fleet.spec.fleet_files import load_lock
 from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
 from tests.support.embedded_keys import KEYS
@@ -38,11 +37,10 @@ def proxies(promotion_urls: dict[str, str]) -> Iterator[dict[str, FaultyS3]]:
 
 
 @pytest.fixture
-def images(promotion: Promotion) -> PromotedImages:
+def images(images: PromotedImages) -> PromotedImages:
     """An endpoint with an image of its own, which were tested."""
-    images = PromotedImages(promotion)
     images.build()
-    promotion.test()
+    images.promotion.test()
     return images
 
 
@@ -54,10 +52,7 @@ def behind(promotion: Promotion, proxies: dict[str, FaultyS3]) -> Promotion:
 def assert_promoted(images: PromotedImages) -> None:
     """The target has the archive, the image and the lock."""
     promotion = images.promotion
-    tested, promoted = (
-        load_lock(promotion.folder.root / f"locks/{name}/{ENDPOINT}.lock.yaml")
-        for name in ("staging", "prod")
-    )
+    tested, promoted = (promotion.lock(name) for name in ("staging", "prod"))
     assert promoted.archives == tested.archives
     assert promoted.image == tested.image
     assert promoted.image is not None

@@ -12,7 +12,6 @@ from fleet.artifacts.images.inventory import held_images
 from fleet.artifacts.lock import write_locks
 from fleet.artifacts.promote.images import ImageCopies, ImageStore
 from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.fleet_files import load_lock
 from fleet.spec.image import LockedImage
 from fleet.spec.project import open_project
 from fleet.spec.values import hexadecimal
@@ -25,13 +24,8 @@ from tests.support.promotion_images import LAYERS, PromotedImages
 DIGEST = f"sha256:{'d' * 64}"
 
 
-@pytest.fixture
-def images(promotion: Promotion) -> PromotedImages:
-    return PromotedImages(promotion)
-
-
 def locked(promotion: Promotion, environment: str = "prod") -> LockedImage | None:
-    return load_lock(promotion.folder.root / f"locks/{environment}/{ENDPOINT}.lock.yaml").image
+    return promotion.lock(environment).image
 
 
 def findings_of(images: PromotedImages) -> list[str]:
@@ -91,7 +85,7 @@ def test_endpoints_with_one_image_share_its_copy(images: PromotedImages) -> None
     images.build()
     promotion = images.promotion
     promotion.test()
-    lock = load_lock(promotion.folder.root / f"locks/staging/{ENDPOINT}.lock.yaml")
+    lock = promotion.lock("staging")
     source, target = (
         ImageStore(
             s3=promotion.s3(name),

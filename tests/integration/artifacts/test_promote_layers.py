@@ -23,11 +23,6 @@ PART = 10 << 20
 """Bytes of a part that the embedded registry asks for."""
 
 
-@pytest.fixture
-def images(promotion: Promotion) -> PromotedImages:
-    return PromotedImages(promotion)
-
-
 class Requests(list[dict[str, Any]]):
     """The parameters of the calls of one operation that the client `ecr` makes."""
 

@@ -25,11 +25,10 @@ CLONES = 3
 
 
 @pytest.fixture
-def images(promotion: Promotion) -> PromotedImages:
+def images(images: PromotedImages) -> PromotedImages:
     """An endpoint with an image of its own, which were tested."""
-    images = PromotedImages(promotion)
     images.build()
-    promotion.test()
+    images.promotion.test()
     return images
 
 

@@ -22,7 +22,6 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import Answer, FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
-from tests.support.running_aws import running_aws
 
 ACCOUNT = "123456789012"
 PLACE = Deployment(
@@ -32,12 +31,6 @@ PLACE = Deployment(
     partition=partition_of("us-east-1"),
     tags={},
 )
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_aws() as aws:
-        yield aws
 
 
 @pytest.fixture

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, embedded_s3, refused
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Any]:
-    with embedded_s3() as s3:
-        yield s3
+from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, refused
 
 
 def body(s3: Any, key: str) -> bytes:

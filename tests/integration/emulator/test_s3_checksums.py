@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any
 
@@ -13,16 +12,10 @@ import pytest
 from botocore.config import Config
 
 from tests.support.embedded_keys import SESSION, signed
-from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, crc32, embedded_s3, refused
+from tests.support.embedded_s3 import BUCKET, FIRST, LAST, Upload, crc32, refused
 
 WHOLE = FIRST + LAST
 FULL = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Any]:
-    with embedded_s3() as s3:
-        yield s3
 
 
 def sha256(body: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -15,17 +15,10 @@ from endpoint_logs.retry import PAUSE_SECONDS
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.guarded_endpoint import StackIds
-from tests.support.running_aws import running_aws
 
 KEY, OTHER = (f"arn:aws:kms:us-east-1:123456789012:key/{name}" for name in ("one", "other"))
 TAGS = {"team": "search"}
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[EmbeddedAws]:
-    with running_aws() as aws:
-        yield aws
 
 
 @pytest.fixture(scope="module")
