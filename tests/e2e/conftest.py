@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from moto.cloudwatch.models import cloudwatch_backends
 
+from fleet.aws.access import Access, embedded_access
 from fleet.findings import CannotRunError
 from fleet.local.triton.runtime import TritonRuntime, find_runtime
 from fleet_emulator.server import EmbeddedAws
@@ -16,10 +17,10 @@ from tests.support.clinic import Clinic
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, embedded_aws
-from tests.support.embedded_keys import PROFILE_KEYS
+from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
-from tests.support.place import ACCOUNT
+from tests.support.place import ACCOUNT, PLACE
 from tests.support.triton_models import Starter
 
 
@@ -56,6 +57,11 @@ def host(running: tuple[EmbeddedAws, RecordingHost]) -> Iterator[RecordingHost]:
     running[1].failure = ""
     running[1].may_finish.set()
     running[1].may_scale.set()
+
+
+@pytest.fixture
+def access(aws: EmbeddedAws) -> Access:
+    return embedded_access(PLACE, aws.url, KEYS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.access import Access, embedded_access
+from fleet.aws.access import Access
 from fleet.aws.api.stack import LiveStack, find_stack
 from fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
 from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
@@ -19,13 +19,7 @@ from tests.e2e.test_deploy_states import refusing
 from tests.support import aws_cli_stand_in
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
-from tests.support.embedded_keys import KEYS
 from tests.support.place import PLACE
-
-
-@pytest.fixture
-def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url, KEYS)
 
 
 def found(access: Access, name: str) -> FailedRollback:

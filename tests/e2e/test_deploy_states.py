@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from moto.sagemaker.exceptions import ValidationError
 
-from fleet.aws.access import Access, embedded_access
+from fleet.aws.access import Access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.bootstrap import must_bootstrap
 from fleet.aws.deploy.destroy import destroy, plan_deletion
@@ -23,19 +23,12 @@ from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from fleet.findings import CannotRunError, FindingsError
 from fleet.spec.project import open_project
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
-from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
-from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.place import PLACE
 
 VERSION = "/cdk-bootstrap/test/version"
-
-
-@pytest.fixture
-def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url, KEYS)
 
 
 @pytest.fixture

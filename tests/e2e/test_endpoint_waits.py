@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from fleet.aws.access import Access, embedded_access
+from fleet.aws.access import Access
 from fleet.aws.deploy import endpoint_wait
 from fleet.aws.deploy.destroy import destroy, plan_deletion
 from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
@@ -16,10 +16,8 @@ from fleet.aws.deploy.failed_rollback import failed_rollback
 from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from fleet.aws.fleet_stacks import endpoint_stacks
 from fleet.findings import CannotRunError, FindingsError
-from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, endpoint
-from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_capacity import await_service
 from tests.support.place import PLACE
 
@@ -34,11 +32,6 @@ class Notices(list[str]):
     def __call__(self, text: str) -> None:
         self.append(text)
         self._host.may_scale.set()
-
-
-@pytest.fixture
-def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url, KEYS)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from moto.cloudformation.models import cloudformation_backends
 
-from fleet.aws.access import Access, embedded_access
+from fleet.aws.access import Access
 from fleet.aws.api.stack import find_stack
 from fleet.aws.deploy.cdk import Cdk
 from fleet.aws.deploy.stack_repair import ready_stack
@@ -21,11 +21,9 @@ from fleet.aws.preflight.stacks import stack_state_finding
 from fleet.catalog.data_file import data_file
 from fleet.findings import CannotRunError, Finding
 from fleet.spec.project import open_project
-from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
-from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import LOCK, ROOT, FleetFolder
-from tests.support.place import ACCOUNT, PLACE, REGION
+from tests.support.place import ACCOUNT, REGION
 
 pytestmark = pytest.mark.nightly
 
@@ -44,11 +42,6 @@ REMEDIES = {
 READY = [each for each in STATUSES if each not in (*UNDER_WAY, *REMEDIES, "DELETE_COMPLETE")]
 RARE = ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "IMPORT_COMPLETE", "IMPORT_ROLLBACK_COMPLETE"]
 """Those of them in which no other test has a stack that the CDK CLI deploys to."""
-
-
-@pytest.fixture
-def access(aws: EmbeddedAws) -> Access:
-    return embedded_access(PLACE, aws.url, KEYS)
 
 
 @pytest.fixture
