@@ -100,7 +100,7 @@ def test_the_dashboard_counts_each_instance_once(
     drawn = Dashboard(folder.resolve())
     assert drawn.lines("Instances running and desired") == {
         "running": running,
-        "answering calls": "invocations_Sum / invocations_per_instance_Sum",
+        "serving calls": "invocations_Sum / invocations_per_instance_Sum",
     }
     assert drawn.lines("Instances added or removed") == {"change": change}
     periods = {
