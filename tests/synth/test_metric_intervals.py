@@ -109,4 +109,4 @@ def test_the_dashboard_counts_each_instance_once(
         for metric in graph["metrics"]
     }
     assert {periods[name] for name in (*UTILIZATION, "change")} == {period}
-    assert {periods[name] for name in ("Invocations", "ModelLatency", "answering calls")} == {60}
+    assert {periods[name] for name in ("Invocations", "ModelLatency", "serving calls")} == {60}

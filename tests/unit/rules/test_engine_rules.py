@@ -109,7 +109,7 @@ class TestTargets:
         assert found("FL399", triton="23.06") == found("FL399", triton="25.04") == []
 
     def test_the_least_python_is_the_build_scripts_own(self) -> None:
-        least = runpy.run_path(str(SOURCES / "__main__.py"))["LEAST"]
+        least = runpy.run_path(str(SOURCES / "__main__.py"))["MIN_PYTHON"]
         assert ".".join(map(str, least)) == MIN_PYTHON
 
     def test_a_cpu_is_left_to_the_rule_that_wants_a_gpu(self) -> None:
