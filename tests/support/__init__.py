@@ -1,1 +1,0 @@
-"""What several tests use: fleets in folders, embedded AWS services, stand-ins, texts and samples."""
