@@ -26,7 +26,8 @@ from fleet.printers.lines import print_error
 from fleet.report.pending_promotion import PendingPromotion
 from fleet.report.promotion_lines import pending_texts
 from fleet.rules.names import name_of
-from fleet.scaffold.extras import LOCAL, require_extra
+from fleet.scaffold.distributions import LOCAL
+from fleet.scaffold.extras import require_extra
 from fleet.selection.selector import Selector
 from fleet.spec.project import Fleet
 from fleet.upgrade.template_digest import template_changes

@@ -24,7 +24,7 @@ from fleet.local.state import LocalState, Supervisor
 from fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status
 from fleet.printers.console import OutputConsole
 from fleet.printers.lines import print_json, print_line
-from fleet.scaffold.extras import LOCAL as EXTRA
+from fleet.scaffold.distributions import LOCAL as EXTRA
 from fleet.scaffold.extras import require_extra
 from fleet.spec.environment import LOCAL
 from fleet.spec.problems import did_you_mean

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 PACKAGE = "triton-fleet"
 VENDOR = "vendor"
 """The folder of a fleet with the wheels and what they need."""
-DEPLOY_EXTRA, LOCAL_EXTRA = "[deploy]", "[local]"
+DEPLOY, LOCAL = "deploy", "local"
+"""The extras of triton-fleet; the second brings what the first brings."""
+DEPLOY_EXTRA, LOCAL_EXTRA = f"[{DEPLOY}]", f"[{LOCAL}]"
+"""As a requirement names them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ _LINE = re.compile(
 
 def distributions(extras: str) -> Sequence[Distribution]:
     """The distributions that triton-fleet with some extras consists of."""
-    if LOCAL_EXTRA.strip("[]") in extras:
+    if LOCAL in extras:
         return DISTRIBUTIONS
     return _COMMAND if extras else _COMMAND[:1]
 
@@ -54,8 +57,10 @@ def product_lines(requirements: str) -> Sequence[re.Match[str]]:
 
 def product_line(requirements: str) -> re.Match[str] | None:
     """The line of a requirements.txt that pins triton-fleet, with its `extras`; None without one."""
-    return next((each for each in product_lines(requirements) if _name(each) == PACKAGE), None)
+    lines = product_lines(requirements)
+    return next((each for each in lines if normal_name(each["name"] or each["stem"]) == PACKAGE), None)
 
 
-def _name(line: re.Match[str]) -> str:
-    return re.sub("[-_.]+", "-", line["name"] or line["stem"]).lower()
+def normal_name(name: str) -> str:
+    """A name as PyPA's specification "Names and normalization" compares it."""
+    return re.sub("[-_.]+", "-", name).lower()

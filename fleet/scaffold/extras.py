@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, requires
 
 from fleet.findings import CannotRunError
+from fleet.scaffold.distributions import DEPLOY, LOCAL, PACKAGE, normal_name
 from fleet.scaffold.pin import install_command
 
-DEPLOY, LOCAL = "deploy", "local"
-"""The second brings what the first brings."""
-PRODUCT = "triton-fleet"
 Requirements = Callable[[str], Sequence[str] | None]
 """The requirements of a distribution by its name; None where it is not installed."""
 _REQUIREMENT = re.compile(
@@ -29,30 +27,30 @@ def installed_requirements(distribution: str) -> Sequence[str] | None:
 
 
 def missing_distributions(extra: str, requirements: Requirements = installed_requirements) -> Sequence[str]:
-    """What is not installed of all that triton-fleet needs with an extra, directly or by something else.
+    """The distributions that triton-fleet needs with an extra and that are not installed, indirect ones too.
 
-    What only some platforms or Pythons need is not among it.
+    Those that only some platforms or Pythons need are not among them.
 
     Args:
         extra: Its name; "" for what is needed without one.
         requirements: Of each distribution.
     """
-    missing, seen, rest = list[str](), set[tuple[str, str]](), [(PRODUCT, extra)]
+    missing, visits, rest = list[str](), set[tuple[str, str]](), [(PACKAGE, extra)]
     while rest:
-        name, wanted = pair = rest.pop(0)
-        if pair in seen:
+        name, own_extra = visit = rest.pop(0)
+        if visit in visits:
             continue
-        seen.add(pair)
+        visits.add(visit)
         if (lines := requirements(name)) is None:
             missing.append(name)
             continue
         for requirement in filter(None, map(_REQUIREMENT.match, lines)):
             marker = requirement["marker"] or ""
             of_extra = _EXTRA.fullmatch(marker)
-            if marker and (of_extra is None or of_extra["extra"] != wanted):
+            if marker and (of_extra is None or of_extra["extra"] != own_extra):
                 continue
             extras = (requirement["extras"] or "").split(",")
-            rest += [(_normal(requirement["name"]), each.strip()) for each in {"", *extras}]
+            rest += [(normal_name(requirement["name"]), each.strip()) for each in {"", *extras}]
     return list(dict.fromkeys(missing))
 
 
@@ -75,14 +73,14 @@ def missing_package(
     the smallest extra that is not complete is the one.
     """
     module = (error.name or "").partition(".")[0]
-    if module in {"", __name__.partition(".")[0]} or requirements(PRODUCT) is None:
+    if module in {"", __name__.partition(".")[0]} or requirements(PACKAGE) is None:
         return None
     incomplete = {
         extra: missing
         for extra in ("", DEPLOY, LOCAL)
         if (missing := missing_distributions(extra, requirements))
     }
-    end = f"-{_normal(module)}"
+    end = f"-{normal_name(module)}"
     by_name = [
         extra for extra, missing in incomplete.items() if any(f"-{each}".endswith(end) for each in missing)
     ]
@@ -97,8 +95,3 @@ def add_extra(extra: str) -> str:
 def _refusal(missing: str, extra: str) -> CannotRunError:
     verb = "are" if ", " in missing else "is"
     return CannotRunError(f"this command needs {missing}, which {verb} not installed", add_extra(extra))
-
-
-def _normal(name: str) -> str:
-    """A name as PyPA's specification "Names and normalization" compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -121,7 +121,7 @@ class Commit:
 
 
 Pin = Wheels | Commit
-"""What a fleet installs triton-fleet from."""
+"""The sources that a fleet installs triton-fleet from."""
 
 
 def own_origin(installed: Installed | None = None) -> Origin:
@@ -148,10 +148,10 @@ def install_command(extras: str, origin: Origin | None = None) -> str:
 
 
 def own_pin(folder: Path | None = None, origin: Origin | None = None) -> Pin:
-    """What the fleet is to be installed from: wheels, which it keeps, or a commit.
+    """The source that a fleet installs triton-fleet from: wheels, which it keeps, or a commit.
 
     Args:
-        folder: That of the wheels; what triton-fleet was installed from where none is given.
+        folder: That of the wheels; the one that triton-fleet was installed from where none is given.
         origin: Where it was installed from; asked of this Python environment where none is given.
 
     Raises:

@@ -17,7 +17,7 @@ DEPENDENCIES = f"{VENDOR}/dependencies.txt"
 LOCAL = f"{VENDOR}/local.txt"
 """With those of `fleet local` and Triton itself; taken in place of the other where Triton can run."""
 BUILD = f"{VENDOR}/build.txt"
-"""What builds a commit of the product."""
+"""The build backend of a commit of the product."""
 EXAMPLE = "examples/requirements.txt"
 _TEMPLATES = files("fleet.scaffold") / "templates"
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)

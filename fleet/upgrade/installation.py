@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fleet.findings import CannotRunError
-from fleet.scaffold.extras import DEPLOY, require_extra
+from fleet.scaffold.distributions import DEPLOY
+from fleet.scaffold.extras import require_extra
 
 _PROBE = """
 import importlib.metadata, importlib.util, json

@@ -15,8 +15,8 @@ from zipfile import BadZipFile, ZipFile
 from fleet.core.files import write_atomically
 from fleet.endpoint.resolved_endpoint import stack_of
 from fleet.findings import CannotRunError
-from fleet.scaffold.distributions import DEPLOY_EXTRA
-from fleet.scaffold.extras import DEPLOY, require_extra
+from fleet.scaffold.distributions import DEPLOY, DEPLOY_EXTRA
+from fleet.scaffold.extras import require_extra
 from fleet.scaffold.setup_files import REQUIREMENTS
 from fleet.scaffold.wheels import wheels_in
 from fleet.spec.project import Project

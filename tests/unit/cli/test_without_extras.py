@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet.exits import COULD_NOT_RUN
-from fleet.scaffold.extras import DEPLOY, LOCAL
+from fleet.scaffold.distributions import DEPLOY, LOCAL
 from tests.support.fleet_folder import FleetFolder
 
 MODULES = (

@@ -11,11 +11,12 @@ import pytest
 
 from fleet.findings import CannotRunError
 from fleet.scaffold import extras
+from fleet.scaffold.distributions import PACKAGE
 from fleet.upgrade.installation import installation
 
 
 def without_extras(distribution: str) -> Sequence[str]:
-    if distribution != extras.PRODUCT:
+    if distribution != PACKAGE:
         raise PackageNotFoundError(distribution)
     return ["boto3<2,>=1.44.5; extra == 'deploy'"]
 
