@@ -1,4 +1,4 @@
-"""What an application needs to call a Triton endpoint on Amazon SageMaker: numpy and boto3 alone."""
+"""All that an application needs to call a Triton endpoint on Amazon SageMaker: numpy and boto3 alone."""
 
 from __future__ import annotations
 

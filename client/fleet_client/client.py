@@ -138,7 +138,7 @@ class TritonEndpoint:
 
 
 def _attributes(model: str | None, version: int | str | None) -> str:
-    """What the router of a shared container reads of SageMaker's CustomAttributes; empty for its defaults."""
+    """The CustomAttributes that the router of a shared container reads; empty for its defaults."""
     if model is not None and not _ROUTE.fullmatch(model):
         rule = "up to 255 letters, digits, dots, underscores and hyphens"
         raise PayloadError(f"the model {model!r} must be {rule}")

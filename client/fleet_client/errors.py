@@ -1,4 +1,4 @@
-"""What can go wrong with a call, by whose fault it is."""
+"""Errors of a call, by whose fault they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FleetClientError(Exception):
 
 
 class PayloadError(FleetClientError):
-    """What was given cannot be sent; nothing was."""
+    """The arguments cannot be sent; nothing was."""
 
 
 class AnswerError(FleetClientError):

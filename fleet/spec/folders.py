@@ -12,4 +12,4 @@ LOCKS, LOCK_END, SPEC_END = "locks", ".lock.yaml", ".spec.yaml"
 OWN_FOLDERS = (SPECS, ENVIRONMENTS, PROFILES, POLICIES, LOCKS)
 """The folders of a fleet whose files the product reads."""
 FOLDER = "_folder.yaml"
-"""What holds for all specs of its folder and of the folders in that."""
+"""Keys of all specs of its folder and of the folders in that."""

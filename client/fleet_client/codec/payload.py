@@ -15,7 +15,7 @@ src/sagemaker_server.cc.
 
 @dataclass(frozen=True)
 class Payload:
-    """What an invocation sends, or gets back."""
+    """The body that an invocation sends, or gets back."""
 
     body: bytes
     content_type: str

@@ -41,7 +41,7 @@ class StoppedRollback(Protocol):
 
     @property
     def unlisted(self) -> list[DeployedResource]:
-        """What exists besides the stack's resources."""
+        """Resources that exist besides those of the stack."""
 
     def continued(self, skipped: Collection[str]) -> StoppedRollback:
         """The rollback from where it stopped, without the skipped resources."""

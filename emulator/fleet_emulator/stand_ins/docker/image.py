@@ -58,7 +58,7 @@ class Image:
         )
 
     def inspection(self) -> dict[str, Any]:
-        """What `docker image inspect` shows."""
+        """The document of `docker image inspect`."""
         shown = json.loads(self.config)
         return {
             "Id": self.id,

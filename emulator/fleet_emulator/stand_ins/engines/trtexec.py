@@ -27,7 +27,7 @@ from fleet_emulator.stand_ins.engines.onnx_model import OnnxError, require_impor
 
 NAME = "trtexec (stand-in)"
 REASONS = source_path("engine_build") / "compile_engine" / "reasons.json"
-"""What the build script knows trtexec to fail with."""
+"""Endings of trtexec that the build script knows."""
 
 
 class RefusedError(Exception):
