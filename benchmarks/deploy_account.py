@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING
 
 from locked_fleet import ENVIRONMENT, locked_fleet
 
-from fleet.aws.api.emulator import Keys, local_session, without_aws
 from fleet_emulator.hosting import DeployedEndpoint, EndpointId
+from triton_fleet.aws.api.emulator import Keys, local_session, without_aws
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

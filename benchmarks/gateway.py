@@ -26,15 +26,15 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from short import is_short
 from urllib3 import HTTPConnectionPool
 
-from fleet.aws.api.emulator import Keys, local_session
-from fleet.findings import CannotRunError
-from fleet.local.containers import SingleModel
-from fleet.local.gateway import Gateway
-from fleet.local.triton.network import PrivateNetwork, check_network
-from fleet.local.triton.process import ProcessGroup
 from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
 from fleet_emulator.signatures import Caller, Signatures
+from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.containers import SingleModel
+from triton_fleet.local.gateway import Gateway
+from triton_fleet.local.triton.network import PrivateNetwork, check_network
+from triton_fleet.local.triton.process import ProcessGroup
 
 CALLS = 20 if is_short() else 500
 MOST = 1.1

@@ -44,11 +44,11 @@ archives:
 ENVIRONMENT = "environment: dev\naccount: '123456789012'\nregion: us-east-1\n"
 SYNTH = """
 from pathlib import Path
-from fleet.upgrade.installation import installation
-from fleet.upgrade.synthesis import THIS, synthesise
+from triton_fleet.upgrade.installation import installation
+from triton_fleet.upgrade.synthesis import THIS, synthesise
 assert len(synthesise(installation(THIS), Path.cwd(), "dev", {"endpoints": "endpoint-0000"})) == 2
 """
-REPORT = "from fleet.cli.main import run; run()"
+REPORT = "from triton_fleet.cli.main import run; run()"
 
 
 def main() -> int:

@@ -49,8 +49,8 @@ def main() -> int:
     from google.protobuf import text_format
     from tritonclient.grpc import model_config_pb2
 
-    from fleet.repository.config.judge import config_findings
-    from fleet.repository.config.message import parsed_config
+    from triton_fleet.repository.config.judge import config_findings
+    from triton_fleet.repository.config.message import parsed_config
 
     imports = time.perf_counter() - began
     texts = list(_texts())

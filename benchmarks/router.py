@@ -33,12 +33,12 @@ from router_load import Load, Request, SampledMemory, missing_wrk, run_wrk
 from short import is_short
 from urllib3 import PoolManager
 
-from fleet.findings import CannotRunError
-from fleet.local.triton.network import PrivateNetwork
-from fleet.local.triton.runtime import find_runtime
 from shared_container.nginx_config import MAX_BODY_BYTES
 from shared_container.routes import SettingsError
 from shared_container.settings import Places
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.triton.network import PrivateNetwork
+from triton_fleet.local.triton.runtime import find_runtime
 
 ROUNDS, SECONDS = (1, 1) if is_short() else (9, 2)
 CONNECTIONS = 8

@@ -16,8 +16,8 @@ from router_bodies import CODE, CONFIG, MODEL
 from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
-from fleet.core.sources import source_path
-from fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.core.sources import source_path
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 PORT, REFERENCE_PORT, TRITON_PORT, GRPC_PORT = 8080, 8081, 23000, 23001
 SECONDS_TO_START = 60

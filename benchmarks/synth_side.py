@@ -26,7 +26,7 @@ from unittest import mock
 import psutil
 from short import is_short
 
-from fleet.spec.project import open_project
+from triton_fleet.spec.project import open_project
 
 if TYPE_CHECKING:
     from aws_cdk import App
@@ -99,9 +99,9 @@ def main() -> None:
 
 def own_way() -> Way:
     """What app.py does."""
-    from fleet.endpoint.resolve import resolve_foundation, resolve_project
-    from fleet.endpoint.resolved_endpoint import ResolvedFleet
     from fleet_stacks.fleet_app import add_fleet
+    from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
+    from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 
     def read(folder: Path, endpoints: bool) -> ResolvedFleet:
         return (resolve_project if endpoints else resolve_foundation)(open_project(folder, ENVIRONMENT))
@@ -124,9 +124,9 @@ def raw_way() -> Way:
     """The same app, its endpoints' resources as the templates of the ungated way have them."""
     from aws_cdk import CfnOutput, CfnParameter, CfnResource, Environment, Stack, Tags, Token
 
-    from fleet.endpoint.resolve import resolve_foundation
-    from fleet.spec.deployment import Deployment
     from fleet_stacks.stacks import FoundationStack
+    from triton_fleet.endpoint.resolve import resolve_foundation
+    from triton_fleet.spec.deployment import Deployment
 
     def read(folder: Path, endpoints: bool) -> tuple[Deployment, dict[str, Any]]:
         place = resolve_foundation(open_project(folder, ENVIRONMENT)).place

@@ -11,14 +11,14 @@ import boto3
 import pytest
 from hypothesis import settings
 
-from fleet.cli.commands import app
-from fleet.core.garbage import collect_rarely
-from fleet.exits import run_to_exit
 from tests.support.commands_run import CommandsRun, watched
 from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.run_elsewhere import run_elsewhere
 from tests.support.typed_command import Ended, Typed
+from triton_fleet.cli.commands import app
+from triton_fleet.core.garbage import collect_rarely
+from triton_fleet.exits import run_to_exit
 
 gc.disable()  # until all tests are collected
 EXAMPLES = 100 if "FLEET_SLOW" in os.environ else 25

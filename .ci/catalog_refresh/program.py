@@ -25,7 +25,7 @@ from catalog_refresh.proposal import Proposal, Remark, refresh
 from catalog_refresh.quotas import quota_remarks
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "fleet/catalog/data"
+DATA = ROOT / "triton_fleet/catalog/data"
 SDK = ROOT / ".venv-catalog/lib"
 """Where the SageMaker SDK is, apart from the product's packages."""
 

@@ -8,12 +8,12 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.spec.alarms import SEVERITIES, AlarmSeverity
-from fleet.spec.deployment import Deployment
-from fleet.spec.notifications import protocol
 from triton_endpoints.acknowledgements import acknowledge_plain_topic
 from triton_endpoints.builds.failures import SEVERITY
 from triton_endpoints.policy import document
+from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.notifications import protocol
 
 
 class AlarmTopics(Construct):

@@ -9,7 +9,6 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
 from triton_endpoints.access.roles import AccessRoles
 from triton_endpoints.alarm_topics import AlarmTopics
 from triton_endpoints.artifact_bucket import ArtifactBucket
@@ -19,6 +18,7 @@ from triton_endpoints.endpoint.logs import EndpointLogs
 from triton_endpoints.engines.build import EngineBuild
 from triton_endpoints.images.build import ImageBuild
 from triton_endpoints.scaling_guard import ScalingGuard
+from triton_fleet.spec.deployment import Deployment
 
 
 @dataclass(frozen=True, kw_only=True)

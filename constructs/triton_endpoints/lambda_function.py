@@ -12,10 +12,10 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.custom_resources import Provider
 from constructs import Construct
 
-from fleet.core.sources import source_path
-from fleet.spec.deployment import Deployment
 from triton_endpoints.acknowledgements import acknowledge_invocation, acknowledge_waiter
 from triton_endpoints.policy import Statement, policy_of
+from triton_fleet.core.sources import source_path
+from triton_fleet.spec.deployment import Deployment
 
 CODE = source_path("lambda")
 

@@ -13,11 +13,11 @@ from typing import Any
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
-from fleet.spec.environment import ENVIRONMENT_TAG
 from triton_endpoints.acknowledgements import acknowledge_wildcards
 from triton_endpoints.logical_ids import identify_by_content
 from triton_endpoints.wildcards import Wildcard
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.environment import ENVIRONMENT_TAG
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
 from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
 from triton_endpoints.policy import Statement, spares_others, use_key
+from triton_fleet.spec.deployment import Deployment
 
 NOUN = "scaling-guard"
 SECONDS = 120

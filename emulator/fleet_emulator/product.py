@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fleet.aws.api.emulator import Keys, local_session, local_variables
-from fleet.catalog.images import Image, image, regions_of, release, releases
-from fleet.catalog.instances import Instance, instance, instance_types
-from fleet.catalog.limits import all_instances_quota, instance_quota
-from fleet.catalog.properties import property_at
-from fleet.engines.endpoint_engines import expected_tensorrt
-from fleet.process_guard import start_guarded
-from fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
-from fleet.spec.schedule import time_zones
+from triton_fleet.aws.api.emulator import Keys, local_session, local_variables
+from triton_fleet.catalog.images import Image, image, regions_of, release, releases
+from triton_fleet.catalog.instances import Instance, instance, instance_types
+from triton_fleet.catalog.limits import all_instances_quota, instance_quota
+from triton_fleet.catalog.properties import property_at
+from triton_fleet.engines.endpoint_engines import expected_tensorrt
+from triton_fleet.process_guard import start_guarded
+from triton_fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
+from triton_fleet.spec.schedule import time_zones
 
 __all__ = [
     "Image",

@@ -9,9 +9,9 @@ import gc
 import os
 from pathlib import Path
 
-from fleet.aws.deploy.tools import check_node
-from fleet.exits import run_to_exit
-from fleet.findings import Finding, FindingsError
+from triton_fleet.aws.deploy.tools import check_node
+from triton_fleet.exits import run_to_exit
+from triton_fleet.findings import Finding, FindingsError
 
 
 def run(root: Path) -> None:
@@ -35,10 +35,10 @@ def _synth(root: Path) -> None:
     os.environ.pop("NODE_COMPILE_CACHE", None)
     from aws_cdk import App
 
-    from fleet.endpoint.resolve import resolve_foundation, resolve_project
-    from fleet.printers.human import show_findings
-    from fleet.spec.project import open_project
     from fleet_stacks.fleet_app import synthesise
+    from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
+    from triton_fleet.printers.human import show_findings
+    from triton_fleet.spec.project import open_project
 
     app = App()
     for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from fleet.spec.values import DYNAMIC
+from triton_fleet.spec.values import DYNAMIC
 
 UNSEARCHED = ("Conditions", "Rules")
 """What yields true or false."""

@@ -10,11 +10,11 @@ from aws_cdk import App, Tags, Validations
 from aws_cdk.cx_api import CloudAssembly
 from cdk_nag import AwsSolutionsChecks
 
-from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.findings import Finding, FindingsError
-from fleet.spec.values import DYNAMIC
 from fleet_stacks.dynamic_references import dynamic_references
 from fleet_stacks.stacks import EndpointStack, FoundationStack
+from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.values import DYNAMIC
 
 
 def add_fleet(app: App, fleet: ResolvedFleet) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from aws_cdk import CfnOutput, Environment, PermissionsBoundary, Stack
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.spec.deployment import Deployment
 from triton_endpoints import declare_endpoint, declare_foundation
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.deployment import Deployment
 
 
 class FoundationStack(Stack):

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from moto.cloudwatch.models import cloudwatch_backends
 
-from fleet.aws.access import Access, embedded_access
-from fleet.findings import CannotRunError
-from fleet.local.triton.runtime import TritonRuntime, find_runtime
 from fleet_emulator.server import EmbeddedAws
 from tests.support.clinic import Clinic
 from tests.support.embedded_app.clients import client
@@ -22,6 +19,9 @@ from tests.support.faulty_s3 import FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
 from tests.support.place import ACCOUNT, PLACE
 from tests.support.triton_models import Starter
+from triton_fleet.aws.access import Access, embedded_access
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.triton.runtime import TritonRuntime, find_runtime
 
 
 @pytest.fixture(scope="module")

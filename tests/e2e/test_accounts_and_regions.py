@@ -15,16 +15,16 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.emulator import local_session
-from fleet.local.metrics.ask import ask_to_publish
-from fleet.local.state import LocalState, Supervisor
-from fleet.local.status import ask_status
-from fleet.local.supervisor import start_local_fleet
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.project import open_project
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.zoo import ENVIRONMENT, IMAGE, packed, times
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.local.metrics.ask import ask_to_publish
+from triton_fleet.local.state import LocalState, Supervisor
+from triton_fleet.local.status import ask_status
+from triton_fleet.local.supervisor import start_local_fleet
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.spec.project import open_project
 
 pytestmark = pytest.mark.triton
 

@@ -10,14 +10,14 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.plan_header import HEADER
-from fleet.spec.environment import LocalLimits
-from fleet.spec.project import open_project
 from fleet_client import InferenceError
 from tests.support.deployed_example import Deployed, Example, deployed
 from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.spec.environment import LocalLimits
+from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.artifacts.sources.copy import CopySource
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.triton_models import DOUBLE, TENSORS
 from tests.support.zoo_triton import ZooTriton
+from triton_fleet.artifacts.sources.copy import CopySource
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet.local.metrics.scrape import TritonScraper, TritonSource
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.server import TritonServer
 from tests.support.embedded_cloudwatch import embedded_cloudwatch, values
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.triton_models import QUIET, Starter, call, python_model
+from triton_fleet.local.metrics.scrape import TritonScraper, TritonSource
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.server import TritonServer
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -9,8 +9,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from fleet.aws.deploy.bootstrap import needed_versions
-from fleet.catalog.bootstrap import needed_bootstrap
 from tests.support.deploy_interruptions import (
     COMPLETE,
     ENDPOINT,
@@ -21,6 +19,8 @@ from tests.support.deploy_interruptions import (
 )
 from tests.support.deploys import ACCOUNT, BUCKET, Deploys, action, empty_account
 from tests.support.fleet_folder import LOCK, SPEC
+from triton_fleet.aws.deploy.bootstrap import needed_versions
+from triton_fleet.catalog.bootstrap import needed_bootstrap
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -10,12 +10,12 @@ import psutil
 import pytest
 from moto.servicequotas.models import servicequotas_backends
 
-from fleet.artifacts.lock import write_locks
-from fleet.spec.project import open_project
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from tests.support.deploys import ACCOUNT, REGION, SECONDS, Deploys, action, empty_account
 from tests.support.faulty_s3 import Answer
 from tests.support.fleet_folder import SPEC
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.access import Access
-from fleet.aws.api.stack import LiveStack, find_stack
-from fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
-from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
-from fleet.aws.preflight.stacks import stack_state_finding
-from fleet.findings import CannotRunError, Finding, FindingsError
 from fleet_emulator.server import EmbeddedAws
 from tests.e2e.test_deploy_states import refusing
 from tests.support import aws_cli_stand_in
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.support.place import PLACE
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.api.stack import LiveStack, find_stack
+from triton_fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
+from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
+from triton_fleet.aws.preflight.stacks import stack_state_finding
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 
 def found(access: Access, name: str) -> FailedRollback:

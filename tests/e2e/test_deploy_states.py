@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 from moto.sagemaker.exceptions import ValidationError
 
-from fleet.aws.access import Access
-from fleet.aws.api.stack import find_stack
-from fleet.aws.deploy.bootstrap import must_bootstrap
-from fleet.aws.deploy.destroy import destroy, plan_deletion
-from fleet.aws.deploy.failures import deploy_failure, is_of_new_role
-from fleet.aws.deploy.stack_repair import ready_stack
-from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.aws.inventory import FileState, Runs, take_inventory
-from fleet.aws.running_configuration import require_own_configuration, require_own_content
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.project import open_project
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.support.fleet_folder import FleetFolder
 from tests.support.place import PLACE
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.api.stack import find_stack
+from triton_fleet.aws.deploy.bootstrap import must_bootstrap
+from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
+from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
+from triton_fleet.aws.deploy.stack_repair import ready_stack
+from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.aws.inventory import FileState, Runs, take_inventory
+from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.project import open_project
 
 VERSION = "/cdk-bootstrap/test/version"
 

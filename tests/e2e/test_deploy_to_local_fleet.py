@@ -6,14 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.aws.access import embedded_access
-from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
-from fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
-from fleet.aws.preflight.network import network
-from fleet.aws.preflight.subject import Subject
-from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from tests.support.deploys import ACCOUNT, REGION, Deploys, empty_account
 from tests.support.embedded_app.clients import client
@@ -23,6 +15,14 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.own_images import DIGEST
 from tests.support.place import PLACE
 from tests.support.running_aws import running_aws
+from triton_fleet.aws.access import embedded_access
+from triton_fleet.aws.api.emulator import LOCAL_FLEET_HEADER
+from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from triton_fleet.aws.preflight.network import network
+from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.project import open_project
 
 ROLLOUT = "rollout: {strategy: canary, canary: 25%, bake: 10m, rollback_on: []}\n"
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.doc_commands import Documented, Page, read_pages
 from tests.support.doc_shell import ELSEWHERE, is_as_shown
 from tests.support.doc_walk import WALK
 from tests.support.documented_fleet import FIRST, DocumentedFleet, documented_fleet
 from tests.support.fleet_commands import simple_commands
 from tests.support.run_elsewhere import run_elsewhere
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

@@ -8,10 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from fleet.aws.doctor import evidence
-from fleet.catalog.symptoms import symptoms
-from fleet.findings import CannotRunError, FindingsError
-from fleet.local.state import LocalState, Supervisor
 from tests.support.clinic import GROUP, NAME, STACK, Clinic, deny
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.functions import archive, custom, provider, upload
@@ -20,6 +16,10 @@ from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import FaultyS3
 from tests.support.fleet_folder import SPEC
 from tests.support.jumped_clock import JUMPS, jump
+from triton_fleet.aws.doctor import evidence
+from triton_fleet.catalog.symptoms import symptoms
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.local.state import LocalState, Supervisor
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fleet.catalog.metrics import endpoint_metric
-from fleet.findings import CannotRunError
 from tests.support.clinic import NAME, STACK, Clinic, deny
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import endpoint
 from tests.support.faulty_s3 import FaultyS3
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.findings import CannotRunError
 
 RAISED = (
     "E1126 22:15:09.812413 25329 pb_stub.cc:714] \"Failed to process the request(s) for model 'embed_0_0', message:"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.catalog.drift import detected_types
 from tests.support.deploys import action
 from tests.support.faulty_s3 import Answer, Request
 from tests.support.kills import KILLS, Tally, Victims, kill_after, kills, needs_kills, was_killed
@@ -37,6 +36,7 @@ from tests.support.manual_changes import (
 from tests.support.place import PLACE
 from tests.support.updated_account import SCALING, STACK, TARGET, Account, deployed_account
 from triton_endpoints.access.permissions import drift_statements
+from triton_fleet.catalog.drift import detected_types
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

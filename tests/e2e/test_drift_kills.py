@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.aws.access import embedded_access
-from fleet.aws.api.stack import find_stack
-from fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.embedded_keys import KEYS
 from tests.support.kills import ends_before_step, sent_to
 from tests.support.place import PLACE
+from triton_fleet.aws.access import embedded_access
+from triton_fleet.aws.api.stack import find_stack
+from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 
 ALARM = {
     "Namespace": "x",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.scaffold.distributions import DISTRIBUTIONS
-from fleet.scaffold.wheels import wheel_name
 from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build_wheels
+from triton_fleet.scaffold.distributions import DISTRIBUTIONS
+from triton_fleet.scaffold.wheels import wheel_name
 
 FLEET, ENDPOINTS, CLIENT, EMULATOR = (wheel_name(each, VERSION) for each in DISTRIBUTIONS)
 Alone = Callable[[str], Path]
@@ -53,7 +53,7 @@ print(payload.content_type)
 """
 SERVER = """
 import boto3
-from fleet.aws.api.emulator import Keys
+from triton_fleet.aws.api.emulator import Keys
 from fleet_emulator.api import EmbeddedAws
 keys = Keys.random()
 aws = EmbeddedAws(object(), keys=keys)

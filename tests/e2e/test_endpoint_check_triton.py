@@ -11,9 +11,9 @@ import pytest
 
 from endpoint_check.errors import CheckError
 from endpoint_check.handler import is_complete
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.sampled_endpoint import SECONDS, SampledEndpoint
 from tests.support.zoo import ENDPOINT, Zoo, times
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

@@ -8,18 +8,18 @@ from typing import Any, cast
 
 import pytest
 
-from fleet.aws.access import Access
-from fleet.aws.deploy import endpoint_wait
-from fleet.aws.deploy.destroy import destroy, plan_deletion
-from fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
-from fleet.aws.deploy.failed_rollback import failed_rollback
-from fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
-from fleet.aws.fleet_stacks import endpoint_stacks
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.endpoint_capacity import await_service
 from tests.support.place import PLACE
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.deploy import endpoint_wait
+from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
+from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
+from triton_fleet.aws.deploy.failed_rollback import failed_rollback
+from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
+from triton_fleet.aws.fleet_stacks import endpoint_stacks
+from triton_fleet.findings import CannotRunError, FindingsError
 
 
 class Notices(list[str]):

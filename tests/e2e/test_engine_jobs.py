@@ -18,11 +18,11 @@ from engine_job.job import run_job
 from engine_request.bucket import Bucket
 from engine_request.problems import BuildError, Cancellation
 from engine_request.request import EngineRequest as ScriptRequest
-from fleet.engines.object_keys import JOBS
-from fleet.engines.request import EngineRequest, JobKind
 from tests.support.embedded_keys import SESSION
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import JOB, EngineStore, engine_store
+from triton_fleet.engines.object_keys import JOBS
+from triton_fleet.engines.request import EngineRequest, JobKind
 
 INSTANCES: dict[JobKind, str] = {"processing": "ml.g5.xlarge", "training": "ml.g5.2xlarge"}
 

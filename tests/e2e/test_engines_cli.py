@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.cli.commands import app
 from tests.support.embedded_keys import VARIABLES
 from tests.support.engine_bucket import EngineBucket, engine_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.running_aws import running_aws
+from triton_fleet.cli.commands import app
 
 ACCOUNT = "123456789012"
 
@@ -35,8 +35,8 @@ def bucket(url: str, folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> En
     monkeypatch.setenv("AWS_ENDPOINT_URL", url)
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("fleet.cli.engines.builds.end_like_ctrl_c", lambda: None)
-    monkeypatch.setattr("fleet.cli.publish.end_like_ctrl_c", lambda: None)
+    monkeypatch.setattr("triton_fleet.cli.engines.builds.end_like_ctrl_c", lambda: None)
+    monkeypatch.setattr("triton_fleet.cli.publish.end_like_ctrl_c", lambda: None)
     return bucket
 
 

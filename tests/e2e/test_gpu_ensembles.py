@@ -13,12 +13,6 @@ import onnxruntime
 import pytest
 import tritonclient.http
 
-from fleet.engines.object_keys import MANIFEST, built_key
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.plan_header import HEADER
-from fleet.spec.environment import LocalLimits
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.deployed_example import Deployed, Example, deployed
@@ -26,6 +20,12 @@ from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
 from tests.support.real_dali import encoded, scene
+from triton_fleet.engines.object_keys import MANIFEST, built_key
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.repository.plan_header import HEADER
+from triton_fleet.spec.environment import LocalLimits
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -14,12 +14,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 from endpoint_check.handler import is_complete
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.shared_container import missing_program
 from fleet_client import CLIENT_CONFIG, PayloadError, TritonEndpoint
 from tests.support.embedded_keys import SESSION
 from tests.support.sampled_endpoint import SECONDS, SampledEndpoint
 from tests.support.zoo import BUCKET, ENDPOINT, IMAGE, PREFIX, Zoo
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.shared_container import missing_program
 
 pytestmark = pytest.mark.triton
 

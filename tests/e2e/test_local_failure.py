@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.clone import Clone
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

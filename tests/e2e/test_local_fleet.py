@@ -19,11 +19,11 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.emulator import LOCAL_FLEET_HEADER
-from fleet.local.state import LocalState
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.clone import Clone, interrupt, make_clone
 from tests.support.minilm_reference import embed
+from triton_fleet.aws.api.emulator import LOCAL_FLEET_HEADER
+from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk]
 
@@ -264,7 +264,7 @@ def test_a_model_that_answers_wrongly_is_rolled_back_by_its_sample_and_the_old_o
 @pytest.mark.nightly
 def test_a_killed_supervisor_takes_its_triton_along_and_the_next_up_starts_anew(deployed: Clone) -> None:
     served = deployed.processes("tritonserver")
-    (supervisor,) = deployed.processes("-m fleet.local ")
+    (supervisor,) = deployed.processes("-m triton_fleet.local ")
     supervisor.send_signal(signal.SIGKILL)
     _, alive = psutil.wait_procs([supervisor, *served], timeout=20)
     assert alive == []

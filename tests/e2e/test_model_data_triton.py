@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.zoo import IMAGE, Zoo, packed, times
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

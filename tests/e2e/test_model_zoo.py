@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.artifacts.sources.source import measure
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.loading.container import ServingContainer
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import embed
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_graphs import PIXELS, Array, run, seeded, shipped_answer, shipped_input
 from tests.support.zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
 from tests.support.zoo_triton import ZooTriton
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.artifacts.sources.source import measure
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

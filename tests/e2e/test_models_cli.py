@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from fleet_client import InferenceError, TritonEndpoint
 from tests.support.clone import Clone, make_clone
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.supervisor import State
-from fleet.spec.environment import LocalLimits
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.zoo import CONFIG, ENDPOINT, Zoo, all_at_once, times
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.supervisor import State
+from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

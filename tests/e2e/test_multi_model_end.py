@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.triton_models import all_gone, shared_memory
 from tests.support.zoo import Zoo, all_at_once, times
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.supervisor import State
-from fleet.spec.environment import LocalLimits
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.zoo import ENDPOINT, Zoo, times
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.supervisor import State
+from triton_fleet.spec.environment import LocalLimits
 
 pytestmark = pytest.mark.triton
 

@@ -17,19 +17,19 @@ from typing import Any
 
 import pytest
 
-from fleet.scaffold.distributions import DISTRIBUTIONS
 from tests.support.app_synth import synth
 from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build, build_wheels, copy_fleet, install
+from triton_fleet.scaffold.distributions import DISTRIBUTIONS
 
 PACKAGES = {
-    "triton-fleet": {"fleet"},
+    "triton-fleet": {"triton_fleet"},
     "triton-endpoints": {"triton_endpoints", "fleet_stacks"},
     "triton-fleet-client": {"fleet_client"},
     "triton-fleet-emulator": {"fleet_emulator"},
 }
 ROOTS = {
-    "fleet": "",
+    "triton_fleet": "",
     "fleet_client": "client",
     "fleet_emulator": "emulator",
     "fleet_stacks": "stacks",

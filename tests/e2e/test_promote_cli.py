@@ -17,12 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.lock import write_lock
-from fleet.artifacts.upload.object import SMALLEST_PART
-from fleet.cli.commands import app
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
 from tests.support.embedded_keys import PROFILE_KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
@@ -31,6 +25,12 @@ from tests.support.promotion import ENDPOINT, PLACES, Promotion
 from tests.support.promotion_images import PromotedImages
 from tests.support.running_aws import running_aws
 from tests.support.second_aws import ACCOUNT, second_aws
+from triton_fleet.artifacts.lock import write_lock
+from triton_fleet.artifacts.upload.object import SMALLEST_PART
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import Lock
 
 pytestmark = pytest.mark.nightly
 

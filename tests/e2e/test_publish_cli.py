@@ -17,12 +17,12 @@ from botocore.exceptions import ClientError
 from moto.ecr.models import ecr_backends
 from moto.s3.models import s3_backends
 
-from fleet.artifacts.progress import shown_size
 from tests.support.artifact_bucket import ArtifactBucket, empty_bucket
 from tests.support.container_images import ContainerRepository, layer
 from tests.support.embedded_keys import VARIABLES
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.running_aws import running_aws
+from triton_fleet.artifacts.progress import shown_size
 
 pytestmark = pytest.mark.nightly
 
@@ -241,7 +241,7 @@ def test_a_number_of_releases_that_makes_no_sense_is_refused(
 
 
 def test_the_documented_days_are_the_buckets_own() -> None:
-    from fleet.cli.publish import NONCURRENT_DAYS
+    from triton_fleet.cli.publish import NONCURRENT_DAYS
 
     source = (ROOT / "constructs/triton_endpoints/artifact_bucket.py").read_text()
     assert f"NONCURRENT_DAYS, UPLOAD_DAYS, LOG_DAYS = {NONCURRENT_DAYS}, " in source

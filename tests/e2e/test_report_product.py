@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from fleet.core.sources import PRODUCT
-from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from tests.support.fleet_folder import ROOT
 from tests.support.git_repository import GitRepository
 from tests.support.wheels import older_wheel
+from triton_fleet.core.sources import PRODUCT
+from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
 
 pytestmark = pytest.mark.nightly
 ENDPOINT = "resnet50"
-RUN = "from fleet.cli.main import run; run()"
+RUN = "from triton_fleet.cli.main import run; run()"
 
 
 class Clone:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.traffic import Phase, Traffic
-from fleet.report.page import POLICY, page
-from fleet.report.update_effect import UpdateEffect
 from tests.support.browser import find_browser
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.endpoint.context.traffic import Phase, Traffic
+from triton_fleet.report.page import POLICY, page
+from triton_fleet.report.update_effect import UpdateEffect
 
 pytestmark = pytest.mark.nightly
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.project import open_project
 from fleet_client import InferenceError, TritonEndpoint
 from fleet_emulator.triton_backends import PACKAGES
 from tests.support.clone import Clone, make_clone
 from tests.support.fleet_folder import ROOT
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.spec.project import open_project
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from moto.cloudwatch.models import cloudwatch_backends
 
-from fleet.local.metrics.publisher import Publisher
-from fleet.local.metrics.recorder import Recorder
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.zoo import ROLE, Zoo
+from triton_fleet.local.metrics.publisher import Publisher
+from triton_fleet.local.metrics.recorder import Recorder
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

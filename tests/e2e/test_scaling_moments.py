@@ -16,10 +16,6 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.access import embedded_access
-from fleet.aws.deploy.destroy import destroy, plan_deletion
-from fleet.aws.deploy.endpoint_wait import await_endpoint
-from fleet.aws.deploy.stack_repair import ready_stack
 from fleet_emulator.autoscaling.targets import ObjectNotFoundError
 from fleet_emulator.sagemaker.backend import EmbeddedSageMaker
 from fleet_emulator.stacks.stack import EmbeddedStack
@@ -32,6 +28,10 @@ from tests.support.kills import SEED
 from tests.support.place import PLACE, REGION
 from tests.support.updated_account import STACK, TARGET
 from tests.synth.shipped_specs import assembly
+from triton_fleet.aws.access import embedded_access
+from triton_fleet.aws.deploy.destroy import destroy, plan_deletion
+from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
+from triton_fleet.aws.deploy.stack_repair import ready_stack
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.shared_container import missing_program
 from tests.support.clone import Clone, make_clone
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.shared_container import missing_program
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.access import Access, embedded_access
-from fleet.aws.deploy.unchanged_stack import is_unchanged
 from fleet_emulator.server import EmbeddedAws
 from tests.support.deploys import action
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.embedded_keys import KEYS
 from tests.support.faulty_s3 import Answer, faulty_s3
 from tests.support.place import PLACE
+from triton_fleet.aws.access import Access, embedded_access
+from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
 
 BOOTSTRAP = {
     "Type": "AWS::SSM::Parameter::Value<String>",

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from moto.cloudformation.models import cloudformation_backends
 
-from fleet.aws.access import Access
-from fleet.aws.api.stack import find_stack
-from fleet.aws.deploy.cdk import Cdk
-from fleet.aws.deploy.stack_repair import ready_stack
-from fleet.aws.doctor.diagnosis import SpecCheck, diagnosis, is_well
-from fleet.aws.doctor.evidence import evidence
-from fleet.aws.inventory import take_inventory
-from fleet.aws.preflight.stacks import stack_state_finding
-from fleet.catalog.data_file import data_file
-from fleet.findings import CannotRunError, Finding
-from fleet.spec.project import open_project
 from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.fleet_folder import LOCK, ROOT, FleetFolder
 from tests.support.place import ACCOUNT, REGION
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.api.stack import find_stack
+from triton_fleet.aws.deploy.cdk import Cdk
+from triton_fleet.aws.deploy.stack_repair import ready_stack
+from triton_fleet.aws.doctor.diagnosis import SpecCheck, diagnosis, is_well
+from triton_fleet.aws.doctor.evidence import evidence
+from triton_fleet.aws.inventory import take_inventory
+from triton_fleet.aws.preflight.stacks import stack_state_finding
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.findings import CannotRunError, Finding
+from triton_fleet.spec.project import open_project
 
 pytestmark = pytest.mark.nightly
 

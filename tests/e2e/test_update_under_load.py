@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.zoo import ENDPOINT, Zoo, times
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

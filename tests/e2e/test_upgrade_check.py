@@ -111,7 +111,7 @@ def test_each_replacement_is_listed_and_fails_unless_it_is_expected(folder: Path
 
 
 def test_the_other_version_synthesises_with_its_own_settings(folder: Path, other: Path) -> None:
-    with patched(other, "fleet/sources/cdk.json", '"context": {', '"context": {"foundation": "only",'):
+    with patched(other, "triton_fleet/sources/cdk.json", '"context": {', '"context": {"foundation": "only",'):
         code, lines = check(folder, other, "--env", "dev")
     assert code == 1
     assert sum(line.startswith("  removed   AWS::SageMaker::Endpoint ") for line in lines) == 2, lines

@@ -21,16 +21,16 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from fleet.check.run import all_findings
-from fleet.endpoint.resolve import resolve_project
-from fleet.findings import Finding, FindingsError
-from fleet.printers.formats import as_json
-from fleet.printers.github import as_github
-from fleet.printers.human import show_findings
-from fleet.printers.sarif import as_sarif
-from fleet.rules.example import SPEC, examples
-from fleet.spec.folders import FOLDER
-from fleet.spec.project import open_project
+from triton_fleet.check.run import all_findings
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.printers.formats import as_json
+from triton_fleet.printers.github import as_github
+from triton_fleet.printers.human import show_findings
+from triton_fleet.printers.sarif import as_sarif
+from triton_fleet.rules.example import SPEC, examples
+from triton_fleet.spec.folders import FOLDER
+from triton_fleet.spec.project import open_project
 
 PROFILE = re.compile(rb"^profile: ([a-z0-9-]+)\n", re.MULTILINE)
 SEPARATOR = b"\n#####\n"

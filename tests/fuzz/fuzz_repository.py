@@ -10,17 +10,17 @@ import sys
 import time
 from pathlib import Path
 
-from fleet.findings import Finding, FindingsError
-from fleet.repository.config.judge import config_findings
-from fleet.repository.config.message import parsed_config
-from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import plan_load
-from fleet.repository.text_format.tree import strings
 from tests.fuzz.fuzz_check import HANG, fuzz
 from tests.support.config_texts import REFUSED, TAKEN
 from tests.support.corpus import CORPUS
 from tests.support.scheduling_texts import REFUSED_SCHEDULING
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.config.message import parsed_config
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.text_format.tree import strings
 
 FILE = Path("repository/resnet/config.pbtxt")
 PART = b'backend: "python" input { name: "i" data_type: TYPE_FP32 dims: 1 }'

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from fleet.cli.doctor import doctor
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks, endpoint
 from tests.support.faulty_s3 import Answer, FaultyS3, Request
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.cli.doctor import doctor
 
 STACK, NAME = "triton-fleet-dev-sentences", "sentences"
 GROUP = f"/aws/sagemaker/Endpoints/{NAME}"

@@ -14,9 +14,9 @@ from typing import Any
 import psutil
 from botocore.config import Config
 
-from fleet.aws.api.emulator import local_session
-from fleet.local.state import LocalState
 from tests.support.fleet_folder import ROOT
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.local.state import LocalState
 
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "cdk.out", "*.egg-info", "__pycache__", "benchmarks")
 

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import BaseModel
 
 import triton_endpoints
-from fleet.spec.alarms import Alarms
-from fleet.spec.capture import Capture
-from fleet.spec.instance import Instance
-from fleet.spec.rollout import Rollout
-from fleet.spec.scaling import Scaling
 from tests.support.fleet_folder import ROOT
+from triton_fleet.spec.alarms import Alarms
+from triton_fleet.spec.capture import Capture
+from triton_fleet.spec.instance import Instance
+from triton_fleet.spec.rollout import Rollout
+from triton_fleet.spec.scaling import Scaling
 
 SPEC_MODELS: Mapping[str, type[BaseModel]] = {
     "Alarms": Alarms,

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.images.reference import ImageReference, image_reference
-from fleet.aws.images.registry import read_image
-from fleet.findings import FindingsError
-from fleet.spec.image import ImageFacts
 from tests.support.hostile_tar import END, file, folder
+from triton_fleet.aws.images.reference import ImageReference, image_reference
+from triton_fleet.aws.images.registry import read_image
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.image import ImageFacts
 
 HOST = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 """The registry of the embedded AWS's account."""

@@ -16,13 +16,6 @@ from typing import TYPE_CHECKING, Any
 from aws_cdk import App, Stack
 from werkzeug.wrappers import Request, Response
 
-from fleet.aws.api.emulator import local_session
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.local.metrics.ask import METRICS
-from fleet.local.metrics.publisher import Publisher
-from fleet.local.metrics.recorder import Recorder
-from fleet.local.metrics.scrape import TritonSource
-from fleet.local.state import LocalState, Supervisor
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import Stacks
@@ -30,6 +23,13 @@ from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.local.metrics.ask import METRICS
+from triton_fleet.local.metrics.publisher import Publisher
+from triton_fleet.local.metrics.recorder import Recorder
+from triton_fleet.local.metrics.scrape import TritonSource
+from triton_fleet.local.state import LocalState, Supervisor
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fleet.dashboard.body import dashboard_body
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.dashboard.body import dashboard_body
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")
 

@@ -12,14 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from fleet.artifacts.publish.publish import PublishResult
-from fleet.local.endpoint_host import TritonHost
-from fleet.local.gateway import Gateway
-from fleet.local.metrics.publisher import Publisher
-from fleet.local.metrics.recorder import Recorder
-from fleet.local.state import LocalState
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.environment import LocalLimits
 from fleet_client import TritonEndpoint
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
@@ -28,6 +20,14 @@ from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
 from tests.support.engine_bucket import EngineBucket, engine_bucket
 from tests.support.fleet_folder import ROOT, FleetFolder
+from triton_fleet.artifacts.publish.publish import PublishResult
+from triton_fleet.local.endpoint_host import TritonHost
+from triton_fleet.local.gateway import Gateway
+from triton_fleet.local.metrics.publisher import Publisher
+from triton_fleet.local.metrics.recorder import Recorder
+from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.spec.environment import LocalLimits
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
 from tests.support.doc_commands import Documented
 from tests.support.fleet_commands import MADE, simple_commands
+from triton_fleet.cli.commands import app
+from triton_fleet.exits import run_to_exit
 
 FUNCTIONS = f"""\
 set -o pipefail

@@ -17,13 +17,6 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.api.emulator import local_session, local_variables
-from fleet.local.endpoint_host import TritonHost
-from fleet.local.gateway import Gateway
-from fleet.local.image_contents import fleet_contents
-from fleet.local.state import LocalState
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.environment import LocalLimits
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
 from tests.support import aws_cli_stand_in, doc_shell
@@ -35,6 +28,13 @@ from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT
 from tests.support.repository_archives import archive, folder_of
 from tests.support.zoo import times
+from triton_fleet.aws.api.emulator import local_session, local_variables
+from triton_fleet.local.endpoint_host import TritonHost
+from triton_fleet.local.gateway import Gateway
+from triton_fleet.local.image_contents import fleet_contents
+from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.spec.environment import LocalLimits
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
 """The embedded AWS's account, and the region of environments/prod.yaml."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from moto.cloudwatch.models import cloudwatch_backends
 
-from fleet.aws.api.emulator import local_session
 from tests.support.embedded_keys import KEYS
 from tests.support.running_aws import running_aws
+from triton_fleet.aws.api.emulator import local_session
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -9,15 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fleet.artifacts.builds.clients import BuildClients
-from fleet.artifacts.builds.work import Pace
-from fleet.artifacts.progress import PublishProgress, SilentProgress
-from fleet.artifacts.publish.publish import PublishResult, publish
-from fleet.aws.api.emulator import local_session
 from tests.support.artifact_bucket import REGION, ArtifactBucket, empty_bucket
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.onnx_graphs import FLOAT, graph_bytes
+from triton_fleet.artifacts.builds.clients import BuildClients
+from triton_fleet.artifacts.builds.work import Pace
+from triton_fleet.artifacts.progress import PublishProgress, SilentProgress
+from triton_fleet.artifacts.publish.publish import PublishResult, publish
+from triton_fleet.aws.api.emulator import local_session
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 PROJECT = "triton-fleet-dev-engines-job"

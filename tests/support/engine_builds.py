@@ -25,8 +25,15 @@ from engine_request.bucket import Bucket
 from engine_request.outcome import outcome
 from engine_request.problems import BuildError
 from engine_request.request import EngineRequest as ScriptRequest
-from fleet.artifacts.engine_script import SOURCES, build_script
-from fleet.engines.object_keys import (
+from fleet_emulator.stand_ins import ENGINE_TOOLS
+from fleet_emulator.stand_ins.engines.calls import CALLS
+from tests.support.embedded_app.clients import client
+from tests.support.embedded_keys import VARIABLES
+from tests.support.embedded_s3 import BUCKET
+from tests.support.onnx_graphs import FLOAT, add, graph_bytes
+from tests.support.running_aws import running_aws
+from triton_fleet.artifacts.engine_script import SOURCES, build_script
+from triton_fleet.engines.object_keys import (
     FAILURE,
     JOBS,
     MANIFEST,
@@ -36,14 +43,7 @@ from fleet.engines.object_keys import (
     onnx_key,
     script_key,
 )
-from fleet.engines.request import EngineJob, EngineRequest
-from fleet_emulator.stand_ins import ENGINE_TOOLS
-from fleet_emulator.stand_ins.engines.calls import CALLS
-from tests.support.embedded_app.clients import client
-from tests.support.embedded_keys import VARIABLES
-from tests.support.embedded_s3 import BUCKET
-from tests.support.onnx_graphs import FLOAT, add, graph_bytes
-from tests.support.running_aws import running_aws
+from triton_fleet.engines.request import EngineJob, EngineRequest
 
 TENSORRT = "10.9.0.34"
 ONNX = graph_bytes(

@@ -7,11 +7,11 @@ from typing import Any
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.spec.deployment import place_of
-from fleet.spec.environment import Environment
 from fleet_stacks.fleet_app import add_fleet
 from tests.synth.resources import BUCKET
+from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
+from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.environment import Environment
 
 ENGINES = f"arn:aws:s3:::{BUCKET}/engines"
 JOB = "triton-fleet-dev-engines-job"

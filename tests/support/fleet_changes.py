@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from fleet.endpoint.context.cost import Cost
-from fleet.report.endpoint_change import EndpointChange
-from fleet.report.environment_change import EnvironmentChange
-from fleet.report.fleet_change import FleetChange
-from fleet.report.money_change import CostChange
-from fleet.report.update_effect import UpdateEffect
-from fleet.spec.prices import PriceBook
+from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.report.endpoint_change import EndpointChange
+from triton_fleet.report.environment_change import EnvironmentChange
+from triton_fleet.report.fleet_change import FleetChange
+from triton_fleet.report.money_change import CostChange
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.spec.prices import PriceBook
 
 
 def cost(before: str | None, after: str) -> CostChange:

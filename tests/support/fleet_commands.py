@@ -14,8 +14,8 @@ from typing import Any
 
 import typer
 
-from fleet.cli.commands import app
 from tests.support.fleet_folder import ROOT
+from triton_fleet.cli.commands import app
 
 UNIMPORTANT = frozenset({"env", "profile", "yes", "from_profile", "to_profile"})
 """Options that say where, as whom, and what a terminal would ask: two commands that differ in them do the same."""

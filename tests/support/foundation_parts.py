@@ -7,9 +7,9 @@ from typing import Any
 
 from aws_cdk import App
 
-from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.spec.deployment import Deployment
 from fleet_stacks.fleet_app import add_fleet
+from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
+from triton_fleet.spec.deployment import Deployment
 
 
 def foundation_parts(place: Deployment, outdir: Path, *names: str) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.images.base import BaseImages
-from fleet.artifacts.images.source import ImageSource, WantedImage, image_sources, wanted_images
-from fleet.artifacts.lock import write_locks
-from fleet.images.object_keys import MANIFEST, built_image_key
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.image import LockedImage
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
+from triton_fleet.artifacts.images.base import BaseImages
+from triton_fleet.artifacts.images.source import ImageSource, WantedImage, image_sources, wanted_images
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.images.object_keys import MANIFEST, built_image_key
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.image import LockedImage
+from triton_fleet.spec.project import open_project
 
 BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 """What the release's tag names, and what it may name later."""

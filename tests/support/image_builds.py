@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fleet.findings import Finding
-from fleet.images.check import check_image
-from fleet.images.context import read_context
-from fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
-from fleet.images.inputs import ImageInputs
-from fleet.spec.endpoint import Mode
-from fleet.spec.environment import Environment
-from fleet.spec.source import Mark
+from triton_fleet.findings import Finding
+from triton_fleet.images.check import check_image
+from triton_fleet.images.context import read_context
+from triton_fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
+from triton_fleet.images.inputs import ImageInputs
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.source import Mark
 
 TRITON = "785573368785.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 DIGEST = f"sha256:{'0' * 64}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
+from triton_fleet.cli.commands import app
+from triton_fleet.exits import run_to_exit
 
 SENTENCE = 'INPUT0=[["a sentence"]]'
 

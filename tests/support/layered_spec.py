@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fleet.explain.effective_spec import effective_spec
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.project import LoadedSpec, open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.explain.effective_spec import effective_spec
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.project import LoadedSpec, open_project
 
 
 def loaded(folder: FleetFolder, environment: str = "dev") -> LoadedSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.findings import Finding, Severity
+from triton_fleet.findings import Finding, Severity
 
 
 def missing_lock(root: Path, name: str, *, severity: Severity = Severity.WARNING) -> Finding:

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from fleet.catalog.amis import amis
-from fleet.catalog.images import releases
-from fleet.catalog.instances import instance_types
-from fleet.catalog.variables import variables
-from fleet.rules.registry import rules
+from triton_fleet.catalog.amis import amis
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.instances import instance_types
+from triton_fleet.catalog.variables import variables
+from triton_fleet.rules.registry import rules
 
 Document: TypeAlias = dict[str, Any]
 Values: TypeAlias = st.SearchStrategy[Any]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 CGROUPS = Path("/sys/fs/cgroup")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.support.fleet_folder import ROOT
 
-PACKAGES = ("fleet", "constructs", "stacks", "emulator")
+PACKAGES = ("triton_fleet", "constructs", "stacks", "emulator")
 VALUE = "1"
 """Replaces a value that only a run knows: a name and a number."""
 INSTRUCTION = r"(\b(?:[Rr]un|then|next:|it:) |)"

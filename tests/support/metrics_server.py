@@ -10,8 +10,8 @@ from typing import Any
 
 from urllib3 import HTTPConnectionPool
 
-from fleet.local.metrics.scrape import TritonSource
 from tests.support.endpoint_ids import endpoint_id
+from triton_fleet.local.metrics.scrape import TritonSource
 
 NAMESPACE = "TritonFleet/sentences"
 

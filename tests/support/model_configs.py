@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from fleet.findings import Finding
-from fleet.repository.config.message import ParsedConfig, parsed_config
-from fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.findings import Finding
+from triton_fleet.repository.config.message import ParsedConfig, parsed_config
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
 
 
 def config_of(text: str, model: str = "m") -> ParsedConfig:

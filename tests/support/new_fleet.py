@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 from typer.testing import CliRunner, Result
 
-from fleet.cli.commands import app
 from tests.support.wheels import empty_wheels
+from triton_fleet.cli.commands import app
 
 
 def fleet_init(*arguments: str) -> Result:

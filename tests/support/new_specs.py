@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.check.run import all_findings
-from fleet.findings import Finding, Severity
-from fleet.proposal.spec import proposed_spec
-from fleet.proposal.writer import new_file, projects_with, write_spec
-from fleet.spec.endpoint import EndpointSpec, Mode
-from fleet.spec.fleet_files import environment_names
-from fleet.spec.project import Fleet, open_project
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.proposal.spec import proposed_spec
+from triton_fleet.proposal.writer import new_file, projects_with, write_spec
+from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.fleet_files import environment_names
+from triton_fleet.spec.project import Fleet, open_project
 
 NAME = "fresh"
 TENSORS = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.artifacts.lock import lock_text
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.image import ImageFacts, LockedImage
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.lock import lock_text
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.image import ImageFacts, LockedImage
 
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
 """Of an image's manifest, and of what an image is built from."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.catalog.images import partition_of
-from fleet.spec.deployment import Deployment
+from triton_fleet.catalog.images import partition_of
+from triton_fleet.spec.deployment import Deployment
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 PLACE = Deployment(environment="dev", account=ACCOUNT, region=REGION, partition=partition_of(REGION), tags={})

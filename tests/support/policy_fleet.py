@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date
 from textwrap import indent
 
-from fleet.findings import Finding
-from fleet.policies.check import policy_findings
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.findings import Finding
+from triton_fleet.policies.check import policy_findings
+from triton_fleet.spec.project import open_project
 
 TODAY = date(2026, 11, 23)
 HEAD = """\

@@ -17,11 +17,6 @@ from moto.awslambda.models import lambda_backends
 from moto.core.base_backend import BackendDict
 from moto.servicequotas.models import servicequotas_backends
 
-from fleet.aws.access import Access, embedded_access
-from fleet.cli import preflight as command
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
-from fleet.spec.deployment import Deployment
 from fleet_emulator.functions.backend import EmbeddedLambda
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
@@ -34,6 +29,11 @@ from tests.support.faulty_s3 import Answer, FaultyS3, Request, Wanted, faulty_s3
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.place import ACCOUNT, PLACE, REGION
 from tests.support.running_aws import running_aws
+from triton_fleet.aws.access import Access, embedded_access
+from triton_fleet.cli import preflight as command
+from triton_fleet.cli.commands import app
+from triton_fleet.exits import run_to_exit
+from triton_fleet.spec.deployment import Deployment
 
 BUCKET = f"triton-fleet-dev-{ACCOUNT}-{REGION}"
 OF_TYPE, OF_ALL = "ml.g5.xlarge for endpoint usage", "Number of instances across active endpoints"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.artifacts.promote.adoption import adopted_specs
-from fleet.spec.project import Project, open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.promote.adoption import adopted_specs
+from triton_fleet.spec.project import Project, open_project
 
 SIMPLE = """\
 endpoint: simple

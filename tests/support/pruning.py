@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from fleet.artifacts.prune.plan import Plan
-from fleet.artifacts.prune.prune import Prune
 from tests.support.artifact_bucket import ArtifactBucket
+from triton_fleet.artifacts.prune.plan import Plan
+from triton_fleet.artifacts.prune.prune import Prune
 
 ROLE = "arn:aws:iam::123456789012:role/test"
 HEX = "b" * 64

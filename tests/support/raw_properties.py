@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.rules.example import REGION, Case
-from fleet.rules.registry import rules
+from triton_fleet.rules.example import REGION, Case
+from triton_fleet.rules.registry import rules
 
 CODES = ("FL223", "FL230", "FL231", "FL263", "FL264", "FL268", "FL269", "FL298", "FL299")
 

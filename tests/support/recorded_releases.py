@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fleet.artifacts.release_history import HistoryEntry, history
-from fleet.artifacts.releases import Release, ReleasedArchive, ReleaseSource
-from fleet.aws.actor import Actor
-from fleet.spec.endpoint import Compression
-from fleet.spec.project import LoadedSpec, open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.release_history import HistoryEntry, history
+from triton_fleet.artifacts.releases import Release, ReleasedArchive, ReleaseSource
+from triton_fleet.aws.actor import Actor
+from triton_fleet.spec.endpoint import Compression
+from triton_fleet.spec.project import LoadedSpec, open_project
 
 ANNA = Actor(arn="arn:aws:sts::111122223333:assumed-role/Deploy/anna")
 BEGINNING = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from fleet.findings import Finding, Severity
-from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
 
 PLACE = Path("repository")
 CODE = "class TritonPythonModel:\n    pass\n"

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from fleet.artifacts.archive import DigestWriter
-from fleet.artifacts.lock import write_locks
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.aws.api.emulator import local_session
-from fleet.findings import Finding, FindingsError
-from fleet.spec.project import open_project
 from tests.support.artifact_bucket import REGION
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.artifacts.archive import DigestWriter
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.project import open_project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

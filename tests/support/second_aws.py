@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fleet.aws.api.emulator import without_aws
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT
+from triton_fleet.aws.api.emulator import without_aws
 
 ACCOUNT = "210987654321"
 

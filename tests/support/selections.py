@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.findings import Finding, FindingsError
-from fleet.selection import selector
-from fleet.selection.inputs import FleetInputs
-from fleet.selection.paths import Selection
-from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet, Project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.selection import selector
+from triton_fleet.selection.inputs import FleetInputs
+from triton_fleet.selection.paths import Selection
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet, Project
 
 
 def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:

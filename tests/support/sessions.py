@@ -6,8 +6,8 @@ from functools import cache
 
 import boto3
 
-from fleet.aws.api.emulator import local_session
 from tests.support.embedded_keys import KEYS
+from triton_fleet.aws.api.emulator import local_session
 
 
 @cache

@@ -20,11 +20,11 @@ from typing import Any
 import psutil
 import pytest
 
-from fleet.local.triton.network import PrivateNetwork
-from fleet.local.triton.runtime import TritonRuntime
 from shared_container.routes import SettingsError
 from shared_container.settings import Places
 from tests.support.fleet_folder import ROOT
+from triton_fleet.local.triton.network import PrivateNetwork
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 SOURCE = ROOT / "containers/shared"
 PORT, TRITON_PORT, METRICS_PORT = 8080, 23000, 23500

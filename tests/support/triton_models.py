@@ -15,10 +15,10 @@ import onnx
 import psutil
 from onnx import TensorProto, helper
 
-from fleet.local.triton.process import SHARED_MEMORY, ProcessGroup
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.server import TritonServer
-from fleet.local.triton.staging import stage
+from triton_fleet.local.triton.process import SHARED_MEMORY, ProcessGroup
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.server import TritonServer
+from triton_fleet.local.triton.staging import stage
 
 QUIET = {"SAGEMAKER_TRITON_LOG_VERBOSE": "false"}
 TENSORS = """

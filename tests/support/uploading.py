@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from botocore.config import Config
 
-from fleet.artifacts.archive import Checksums, DigestWriter, Entry, write_tar
-from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.core.tar_writer import Sink
 from tests.support.faulty_s3 import FaultyS3, Request, faulty_s3
 from tests.support.sessions import shared_session
+from triton_fleet.artifacts.archive import Checksums, DigestWriter, Entry, write_tar
+from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from triton_fleet.core.tar_writer import Sink
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

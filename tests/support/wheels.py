@@ -13,9 +13,9 @@ from pathlib import Path
 
 from hatchling.builders.wheel import WheelBuilder
 
-from fleet.scaffold.distributions import DISTRIBUTIONS, EMULATOR, Distribution
-from fleet.scaffold.wheels import wheel_name
 from tests.support.fleet_folder import ROOT
+from triton_fleet.scaffold.distributions import DISTRIBUTIONS, EMULATOR, Distribution
+from triton_fleet.scaffold.wheels import wheel_name
 
 FLEET, ENDPOINTS, *_ = DISTRIBUTIONS
 VERSION = version("triton-fleet")
@@ -25,11 +25,11 @@ _FLEET = ("app.py", "cdk.json", "environments", "locks", "model_specs", "package
 
 _OLDER: Mapping[Distribution, Mapping[str, str]] = {
     FLEET: {
-        "fleet/__init__.py": "",
-        "fleet/core/__init__.py": "",
-        "fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
-        "fleet/sources/requirements.txt": "",
-        "fleet/sources/cdk.json": "{}",
+        "triton_fleet/__init__.py": "",
+        "triton_fleet/core/__init__.py": "",
+        "triton_fleet/core/sources.py": f"from pathlib import Path\n\n\ndef source_path(name):\n    return Path({str(ROOT)!r}, name)\n",
+        "triton_fleet/sources/requirements.txt": "",
+        "triton_fleet/sources/cdk.json": "{}",
     },
     ENDPOINTS: {
         "triton_endpoints/__init__.py": "",

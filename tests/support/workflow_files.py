@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from fleet.ci.github import workflows
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.ci.github import workflows
 
 PROVIDER = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
 TRUSTED = "access:\n  github: {repository: example@1/fleet@23, promotes_to: [prod]}\n  gitlab: {project: example/fleet}\n"

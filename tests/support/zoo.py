@@ -13,15 +13,15 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from fleet.local.endpoint_host import TritonHost
-from fleet.local.gateway import Gateway
-from fleet.local.state import LocalState
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.spec.environment import LocalLimits
 from fleet_emulator.permissions import may_put_metrics
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_keys import KEYS, SESSION
 from tests.support.endpoint_ids import endpoint_id
+from triton_fleet.local.endpoint_host import TritonHost
+from triton_fleet.local.gateway import Gateway
+from triton_fleet.local.state import LocalState
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.spec.environment import LocalLimits
 
 BUCKET, PREFIX, ENDPOINT = "zoo-bucket", "endpoints/zoo/live/", "zoo"
 ROLE = "arn:aws:iam::123456789012:role/zoo"

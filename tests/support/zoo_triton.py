@@ -11,10 +11,10 @@ import numpy as np
 import tritonclient.http
 import tritonclient.utils
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.server import TritonServer
-from fleet.local.triton.staging import stage
 from tests.support.triton_models import post
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.server import TritonServer
+from triton_fleet.local.triton.staging import stage
 
 ENVIRONMENT = {
     "SAGEMAKER_MULTI_MODEL": "true",

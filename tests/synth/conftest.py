@@ -8,10 +8,10 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.resolve import resolve_project
-from fleet.spec.project import open_project
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.spec.project import open_project
 
 Synth = Callable[..., Template]
 

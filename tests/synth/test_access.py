@@ -8,17 +8,17 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.catalog.drift import detected_types
-from fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
-from fleet.endpoint.resolve import resolve_project
-from fleet.engines.object_keys import ENGINES
-from fleet.images.object_keys import IMAGES
-from fleet.spec.project import open_project
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import only
 from triton_endpoints.access.permissions import PUBLISHED
+from triton_fleet.catalog.drift import detected_types
+from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEASES
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.engines.object_keys import ENGINES
+from triton_fleet.images.object_keys import IMAGES
+from triton_fleet.spec.project import open_project
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"

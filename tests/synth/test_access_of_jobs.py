@@ -6,11 +6,11 @@ from typing import Any
 
 from aws_cdk import App
 
-from fleet.endpoint.resolve import resolve_foundation
-from fleet.spec.project import open_project
 from fleet_stacks.stacks import FoundationStack
 from tests.support.fleet_folder import FleetFolder
 from tests.support.workflow_files import steps, used, write_environments
+from triton_fleet.endpoint.resolve import resolve_foundation
+from triton_fleet.spec.project import open_project
 
 SUBJECT = "token.actions.githubusercontent.com:sub"
 

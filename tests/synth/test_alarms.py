@@ -9,12 +9,12 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from fleet.endpoint.context.alarm_records import RECORDS
-from fleet.spec.values import DYNAMIC
 from fleet_emulator.stacks.template import references
 from fleet_stacks.stacks import EndpointStack
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.resources import KINDS, STACK, notified_topics
+from triton_fleet.endpoint.context.alarm_records import RECORDS
+from triton_fleet.spec.values import DYNAMIC
 
 BOTH_SEVERITIES = ", ".join(
     f"{key}: {{warning: {warning}, critical: {critical}}}"

@@ -11,14 +11,14 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
-from fleet.catalog.instances import Processor, instance, instance_types
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
-from fleet.rules.example import REGION, Case
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
 from triton_endpoints.endpoint.scaling import EndpointScaling
+from triton_fleet.catalog.instances import Processor, instance, instance_types
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
+from triton_fleet.rules.example import REGION, Case
 
 ARN = "arn:aws:iam::111122223333:role/our-own"
 IMAGE = "444455556666.dkr.ecr.us-east-1.amazonaws.com/team/triton:25.04"

@@ -7,10 +7,10 @@ import json
 import pytest
 from aws_cdk.assertions import Match, Template
 
-from fleet.endpoint.context.machines import OWN_MODEL
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, SCALED, only, statements
+from triton_fleet.endpoint.context.machines import OWN_MODEL
 
 
 class TestArtifactBucket:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.images import partition_of
-from fleet.spec.deployment import Deployment
 from triton_endpoints.access.permissions import drift_statements
+from triton_fleet.catalog.images import partition_of
+from triton_fleet.spec.deployment import Deployment
 
 
 @pytest.mark.parametrize("environment", ["dev", "productionemea16"])

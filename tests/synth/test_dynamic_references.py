@@ -11,18 +11,18 @@ from aws_cdk import App
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.endpoint.context.raw import path_names
-from fleet.endpoint.resolve import resolve_project
-from fleet.findings import FindingsError
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
-from fleet.spec.project import open_project
-from fleet.spec.reader import parse_source
-from fleet.spec.values import DYNAMIC
 from fleet_stacks.dynamic_references import dynamic_references
 from fleet_stacks.fleet_app import synthesise
 from tests.support.cloudformation_text import NO_VALUE, Deployment, texts
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.endpoint.context.raw import path_names
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.findings import FindingsError
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.reader import parse_source
+from triton_fleet.spec.values import DYNAMIC
 
 REFERENCE = "{{resolve:ssm:/secret}}"
 PIECES = (

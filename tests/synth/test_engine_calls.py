@@ -12,11 +12,11 @@ import pytest
 from aws_cdk.assertions import Template
 
 from engine_request.problems import BuildError
-from fleet.engines.object_keys import JOBS
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, engine_store
 from tests.support.engine_jobs import ScriptedSageMaker
 from tests.support.engine_templates import JOB, foundation, granted, granted_to_jobs
+from triton_fleet.engines.object_keys import JOBS
 
 ACTIONS = {
     "AbortMultipartUpload": "s3:AbortMultipartUpload",

@@ -15,14 +15,14 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from fleet.artifacts.lock import lock_text
-from fleet.findings import Severity
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import LOCAL, Environment
-from fleet.spec.lock import Lock
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
+from triton_fleet.artifacts.lock import lock_text
+from triton_fleet.findings import Severity
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import LOCAL, Environment
+from triton_fleet.spec.lock import Lock
 
 TRUSTING: dict[str, Document] = {
     "github": {"access": {"github": {"repository": "example@1/fleet@23"}}},

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from aws_cdk.assertions import Template
 
-from fleet.findings import Severity
 from tests.support.engine_templates import IMAGES, JOB, failure_rule, foundation, granted, projects
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
 from tests.synth.conftest import templates
 from tests.synth.resources import BUCKET, STACK, only, statements
 from triton_endpoints.acknowledgements import CHECKOV
+from triton_fleet.findings import Severity
 
 KMS = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 BUCKET_ARN = f"arn:aws:s3:::{BUCKET}"

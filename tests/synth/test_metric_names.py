@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import pytest
 from aws_cdk.assertions import Template
 
-from fleet.catalog.data_file import data_file
-from fleet.catalog.metrics import endpoint_metric, triton_metric
-from fleet.catalog.variables import variables_of
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.conftest import templates
 from tests.synth.resources import KINDS, STACK, dimensions_of, only, or_endpoint
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
+from triton_fleet.catalog.variables import variables_of
 
 OF = {"EndpointName": "ENDPOINT", "VariantName": "AllTraffic"}
 """The values that dimensions have; any reference stands for the endpoint."""

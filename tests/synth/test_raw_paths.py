@@ -9,8 +9,8 @@ from aws_cdk.assertions import Template
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.endpoint.context.raw import raw_properties
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.endpoint.context.raw import raw_properties
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 SPELLINGS = [
     "KmsKeyId",

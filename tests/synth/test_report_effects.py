@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from fleet.report.update_effect import UpdateEffect, replaces_model, update_effect
-from fleet.upgrade.comparison import Template, compare
 from fleet_emulator.stacks.template import in_dependency_order
 from fleet_emulator.types.catalog import recreates
 from fleet_emulator.types.resource import Declaration
 from tests.synth.flips import IN_THE_TEMPLATE
 from tests.synth.flips_elsewhere import template
 from tests.synth.test_every_key import both
+from triton_fleet.report.update_effect import UpdateEffect, replaces_model, update_effect
+from triton_fleet.upgrade.comparison import Template, compare
 
 pytestmark = pytest.mark.nightly
 

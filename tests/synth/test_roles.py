@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.endpoint.object_keys import OWNERS
 from tests.support.cfn_linting import cfn_lint
 from tests.support.fleet_folder import ROOT
 from tests.synth.roles import Granted, Role, roles
@@ -21,6 +20,7 @@ from tests.synth.shipped_specs import ENVIRONMENTS, shipped
 from tests.synth.stack_kinds import BOUNDARY, BOUNDED, stack_kinds
 from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
 from triton_endpoints.wildcards import WILDCARDS
+from triton_fleet.endpoint.object_keys import OWNERS
 
 DOCUMENT = ROOT / "docs" / "roles.md"
 HEAD = """\

@@ -15,10 +15,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from fleet.spec.spec_files import spec_files
 from tests.support.fleet_folder import ROOT
 from tests.synth.resources import joined
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
+from triton_fleet.spec.spec_files import spec_files
 
 STACKS = [
     pytest.param(environment, stack, id=stack)

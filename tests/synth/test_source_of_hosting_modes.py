@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.variables import variables
-from fleet.local.triton.model_config import parse
-from fleet.repository.backends import backend_of
-from fleet.spec.container import Container
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import ROOT
 from tests.support.sources import ENVIRONMENTS, properties
+from triton_fleet.catalog.variables import variables
+from triton_fleet.local.triton.model_config import parse
+from triton_fleet.repository.backends import backend_of
+from triton_fleet.spec.container import Container
+from triton_fleet.spec.project import open_project
 
 MODES = {
     "a single model": "resnet50",

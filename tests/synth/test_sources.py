@@ -6,11 +6,11 @@ from types import ModuleType
 
 import pytest
 
-from fleet.catalog.backends import backend_facts
-from fleet.repository.config.parameter_values import wrong_value
 from tests.support.fleet_folder import ROOT
 from tests.support.sources import ENVIRONMENTS, row
 from tests.synth import source_of_bert_trt, source_of_gpu_ensembles, source_of_resnet_pt
+from triton_fleet.catalog.backends import backend_facts
+from triton_fleet.repository.config.parameter_values import wrong_value
 
 SYSTEMS = {
     "bert_trt": source_of_bert_trt,

@@ -9,11 +9,11 @@ from aws_cdk import DefaultStackSynthesizer
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
-from fleet.spec.trusts import AccessRole, Trust, session_seconds
 from triton_endpoints.access.permissions import deploy_statements, drift_statements, promotion_statements
 from triton_endpoints.access.wildcards import ACCESS_WILDCARDS
 from triton_endpoints.policy import Statement, document, policy_of
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.trusts import AccessRole, Trust, session_seconds
 
 _QUALIFIER = "@aws-cdk/core:bootstrapQualifier"
 """The context key of another bootstrap. Source: CDK developer guide, bootstrapping-customizing.html."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from aws_cdk import aws_events as events
 from constructs import Construct
 
-from fleet.spec.alarms import AlarmSeverity
-from fleet.spec.deployment import BuildKind, Deployment
+from triton_fleet.spec.alarms import AlarmSeverity
+from triton_fleet.spec.deployment import BuildKind, Deployment
 
 SEVERITY: AlarmSeverity = "warning"
 FAILED = ("FAILED", "FAULT", "TIMED_OUT")

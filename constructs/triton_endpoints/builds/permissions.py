@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
-from fleet.engines.object_keys import ENGINES
-from fleet.spec.deployment import Deployment
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.policy import Statement
+from triton_fleet.catalog.images import TRITON_REPOSITORY, registry_accounts
+from triton_fleet.engines.object_keys import ENGINES
+from triton_fleet.spec.deployment import Deployment
 
 BUCKET_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """For objects of the artifact bucket that are read and written."""

@@ -11,9 +11,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from fleet.core.sources import source_path
-from fleet.spec.deployment import BuildKind, Deployment
 from triton_endpoints.acknowledgements import acknowledge_docker
+from triton_fleet.core.sources import source_path
+from triton_fleet.spec.deployment import BuildKind, Deployment
 
 BUILDSPECS = source_path("engine_build")
 RETENTION_DAYS = 30

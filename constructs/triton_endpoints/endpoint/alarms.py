@@ -9,12 +9,12 @@ from aws_cdk import CfnParameter
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.alarms import Alarm, Rings
-from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
-from fleet.spec.alarms import AlarmSeverity
-from fleet.spec.deployment import Deployment
 from triton_endpoints.logical_ids import identify_by_content
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.endpoint.context.alarms import Alarm, Rings
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
+from triton_fleet.spec.alarms import AlarmSeverity
+from triton_fleet.spec.deployment import Deployment
 
 Query = cloudwatch.CfnAlarm.MetricDataQueryProperty
 

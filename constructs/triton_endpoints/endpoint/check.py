@@ -8,10 +8,10 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.spec.deployment import Deployment
 from triton_endpoints.lambda_function import Step, see_stacks, service_token, waiting_provider
 from triton_endpoints.policy import Statement, spares_others
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.deployment import Deployment
 
 NOUN = "endpoint-check"
 SECONDS_TO_BEGIN = 60

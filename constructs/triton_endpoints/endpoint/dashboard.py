@@ -7,8 +7,8 @@ import json
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from fleet.dashboard.body import dashboard_body
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.dashboard.body import dashboard_body
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 
 class EndpointDashboard(Construct):

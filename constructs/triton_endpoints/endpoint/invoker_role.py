@@ -5,8 +5,8 @@ from __future__ import annotations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_endpoints.policy import Statement, document, lasting_policy
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 INVOKE = "sagemaker:InvokeEndpoint"
 STREAM = "sagemaker:InvokeEndpointWithResponseStream"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.endpoint.context.triton_metrics import container_log_group
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.spec.deployment import Deployment
 from triton_endpoints.lambda_function import provider_of, see_stacks, service_token
 from triton_endpoints.policy import Statement, spares_others
+from triton_fleet.endpoint.context.triton_metrics import container_log_group
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.deployment import Deployment
 
 NOUN = "endpoint-logs"
 SECONDS = 300

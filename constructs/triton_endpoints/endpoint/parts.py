@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from aws_cdk import CfnResource
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint.alarms import AlarmTargets, EndpointAlarms, FoundationTopics
 from triton_endpoints.endpoint.check import CheckedEndpoint
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
@@ -19,6 +18,7 @@ from triton_endpoints.endpoint.role import EndpointRole
 from triton_endpoints.endpoint.sagemaker_endpoint import SageMakerEndpoint
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_endpoints.scaling_guard import GuardedUpdate
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
 
 @dataclass(frozen=True, kw_only=True)

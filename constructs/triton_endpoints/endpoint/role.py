@@ -6,11 +6,11 @@ from aws_cdk import Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.catalog.metrics import granted_namespace
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.spec.endpoint import Mode
 from triton_endpoints.policy import Statement, document, lasting_policy, use_key, use_key_of
 from triton_endpoints.wildcards import GIVEN_DATA
+from triton_fleet.catalog.metrics import granted_namespace
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.spec.endpoint import Mode
 
 PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 SEE_NETWORK = [

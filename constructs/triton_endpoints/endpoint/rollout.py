@@ -8,11 +8,11 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.context.periods import PERIOD
-from fleet.endpoint.context.rollout import PERIODS, RINGING, RollbackAlarm
-from fleet.endpoint.rollout import ResolvedRollout
-from fleet.spec.rollout import Strategy
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.endpoint.context.periods import PERIOD
+from triton_fleet.endpoint.context.rollout import PERIODS, RINGING, RollbackAlarm
+from triton_fleet.endpoint.rollout import ResolvedRollout
+from triton_fleet.spec.rollout import Strategy
 
 _TYPES = {Strategy.ALL_AT_ONCE: "ALL_AT_ONCE", Strategy.CANARY: "CANARY", Strategy.LINEAR: "LINEAR"}
 

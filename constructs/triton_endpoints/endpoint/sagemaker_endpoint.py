@@ -8,11 +8,11 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_endpoints.endpoint.model import EndpointModel
 from triton_endpoints.endpoint.rollout import EndpointRollout
 from triton_endpoints.logical_ids import identify_by_content
 from triton_endpoints.raw_properties import lay_over
+from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 
 _NOT_DIGESTED = ("EndpointConfigName", "Tags")
 """Left out of the digest: the configuration's name, which would be circular, and tags, which are not part of

@@ -6,10 +6,10 @@ from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_applicationautoscaling as autoscaling
 from constructs import Construct
 
-from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
-from fleet.spec.scaling import Schedule
 from triton_endpoints.logical_ids import content_digest
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
+from triton_fleet.spec.scaling import Schedule
 
 
 class EndpointScaling(Construct):

@@ -8,11 +8,11 @@ from __future__ import annotations
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
 from triton_endpoints.builds.failures import BuildFailures
 from triton_endpoints.builds.project import STARTS_A_JOB, BuildProject, build_log
 from triton_endpoints.engines.permissions import job_statements, starter_statements
 from triton_endpoints.policy import service_role
+from triton_fleet.spec.deployment import Deployment
 
 
 class EngineBuild(Construct):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from constructs import Construct
 
-from fleet.images.object_keys import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
-from fleet.spec.deployment import Deployment
 from triton_endpoints.builds.failures import BuildFailures
 from triton_endpoints.builds.permissions import BUCKET_KEY, pull_statements, source_statements, write_log
 from triton_endpoints.builds.project import BUILDS_IMAGES, BuildProject, build_log
 from triton_endpoints.endpoint.role import PULL
 from triton_endpoints.images.repository import ImageRepository
 from triton_endpoints.policy import Statement, service_role, use_key
+from triton_fleet.images.object_keys import BUILT, CONTEXTS, DRAFT, FAILURE, MANIFEST
+from triton_fleet.spec.deployment import Deployment
 
 _PUSH = [
     "ecr:BatchCheckLayerAvailability",

@@ -8,7 +8,7 @@ from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ecr as ecr
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
+from triton_fleet.spec.deployment import Deployment
 
 UNTAGGED_DAYS = 14
 _LIFECYCLE = {

@@ -9,7 +9,7 @@ from aws_cdk import Names
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from fleet.spec.alarms import SEVERITIES, AlarmSeverity
+from triton_fleet.spec.alarms import SEVERITIES, AlarmSeverity
 
 Actions: TypeAlias = Sequence[cloudwatch.IAlarmAction]
 AlarmActions: TypeAlias = Actions | Mapping[Literal["warning", "critical"], Actions]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import VARIANT
-from fleet.findings import FindingsError
 from triton_endpoints.endpoint.alarms import EndpointAlarms
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
 from triton_endpoints.endpoint.scaling import EndpointScaling
@@ -17,6 +15,8 @@ from triton_endpoints.library.imported_endpoint import ImportedEndpoint, declara
 from triton_endpoints.library.props import Alarms
 from triton_endpoints.library.scaling import Scaling
 from triton_endpoints.library.shared_parts import claim
+from triton_fleet.endpoint.resolved_endpoint import VARIANT
+from triton_fleet.findings import FindingsError
 
 
 class TritonAlarms(Construct):

@@ -9,17 +9,6 @@ import jsii
 from aws_cdk import CfnResource, IStableAnyProducer, Lazy, TagManager
 from constructs import Construct
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.resolve import resolve_endpoint
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.deployment import Deployment
-from fleet.spec.environment import Environment
-from fleet.spec.fleet_files import FleetFiles
-from fleet.spec.layers import Layering
-from fleet.spec.project import load_spec
-from fleet.spec.source import Source
-from fleet.spec.spec_files import root_of
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts, declare_endpoint
 from triton_endpoints.library.alarm_actions import AlarmActions, OwnActions
@@ -30,6 +19,17 @@ from triton_endpoints.library.network import VpcPlacement, VpcProps
 from triton_endpoints.library.shared_parts import SharedParts, claim
 from triton_endpoints.library.spec import FileSpec, PropsSpec
 from triton_endpoints.library.support import EndpointSupport, shared_by
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.resolve import resolve_endpoint
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.spec.layers import Layering
+from triton_fleet.spec.project import load_spec
+from triton_fleet.spec.source import Source
+from triton_fleet.spec.spec_files import root_of
 
 
 @dataclass(frozen=True, kw_only=True)

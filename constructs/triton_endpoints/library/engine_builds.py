@@ -7,12 +7,12 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from fleet.findings import FindingsError
 from triton_endpoints.engines.build import EngineBuild
 from triton_endpoints.library.environment import EnvironmentProp, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.library.governance import bound_roles, tag
 from triton_endpoints.library.shared_parts import claim_builds, with_bucket
+from triton_fleet.findings import FindingsError
 
 
 class EngineBuilds(Construct):

@@ -11,15 +11,15 @@ from typing import Literal, TypeAlias
 from aws_cdk import Stack, Token
 from constructs import Construct
 
-from fleet.endpoint.environment import own_findings
-from fleet.findings import Finding, FindingsError
-from fleet.spec.deployment import Deployment, place_of
-from fleet.spec.environment import Environment
-from fleet.spec.problems import validate
-from fleet.spec.reader import read_source
-from fleet.spec.source import Source
 from triton_endpoints.library.props import Keys, written
 from triton_endpoints.library.sources import source_of_props
+from triton_fleet.endpoint.environment import own_findings
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.deployment import Deployment, place_of
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.reader import read_source
+from triton_fleet.spec.source import Source
 
 SUFFIX = ".yaml"
 REMEDY = 'give the stack both: `env=Environment(account="111122223333", region="us-east-1")`'

@@ -8,7 +8,7 @@ import jsii
 from aws_cdk import Annotations
 from constructs import Construct, IValidation
 
-from fleet.findings import Finding, Severity
+from triton_fleet.findings import Finding, Severity
 
 
 @jsii.implements(IValidation)

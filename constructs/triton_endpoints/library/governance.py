@@ -8,7 +8,7 @@ from aws_cdk import Tags
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.spec.deployment import Deployment
+from triton_fleet.spec.deployment import Deployment
 
 OWN_PREFIX = "triton-fleet:"
 OWN_PRIORITY = 1000

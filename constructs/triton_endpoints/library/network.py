@@ -9,8 +9,8 @@ from pathlib import Path
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import Finding
 
 
 @dataclass(frozen=True, kw_only=True)

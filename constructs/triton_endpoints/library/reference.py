@@ -9,8 +9,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from fleet.catalog.metrics import endpoint_metric
-from fleet.endpoint.resolved_endpoint import VARIANT
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.endpoint.resolved_endpoint import VARIANT
 
 INVOKE = "sagemaker:InvokeEndpoint"
 

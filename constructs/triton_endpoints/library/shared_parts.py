@@ -12,9 +12,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.deployment import Deployment, GivenBucket
 from triton_endpoints.endpoint.alarms import AlarmTargets, FoundationTopics
 from triton_endpoints.endpoint.parts import EndpointParts
 from triton_endpoints.foundation import FoundationParts
@@ -22,6 +19,9 @@ from triton_endpoints.library.alarm_actions import SupportTopics
 from triton_endpoints.library.environment import EnvironmentProp, EnvironmentSource, read_environment
 from triton_endpoints.library.findings import report
 from triton_endpoints.policy import document
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.spec.deployment import Deployment, GivenBucket
 
 _owners: dict[tuple[str, str, str, str], str] = {}
 """The paths of constructs, by app, account, region and what they declare there."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fleet.spec.problems import dotted_path
-from fleet.spec.source import KeyPath, Mark, Source
+from triton_fleet.spec.problems import dotted_path
+from triton_fleet.spec.source import KeyPath, Mark, Source
 
 
 def source_of_props(data: dict[str, object], names: Mapping[KeyPath, str], root: str) -> Source:

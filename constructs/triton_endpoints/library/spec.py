@@ -9,18 +9,18 @@ from pathlib import Path
 
 from aws_cdk import aws_kms as kms
 
-from fleet.endpoint.locks import read_lock_file
-from fleet.endpoint.resolved_endpoint import GivenData
-from fleet.findings import Finding, FindingsError
-from fleet.spec.endpoint import Compression, EndpointSpec, Mode
-from fleet.spec.lock import Lock
-from fleet.spec.reader import read_source
-from fleet.spec.source import KeyPath, Source
-from fleet.spec.spec_files import root_of
 from triton_endpoints.library.model import TritonModel, given_data, model_keys, url_findings
 from triton_endpoints.library.props import Alarms, Capture, Instance, Rollout, spec_keys, written
 from triton_endpoints.library.scaling import Scaling, scaling_keys
 from triton_endpoints.library.sources import prop_name, source_of_props
+from triton_fleet.endpoint.locks import read_lock_file
+from triton_fleet.endpoint.resolved_endpoint import GivenData
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.endpoint import Compression, EndpointSpec, Mode
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.reader import read_source
+from triton_fleet.spec.source import KeyPath, Source
+from triton_fleet.spec.spec_files import root_of
 
 NAMES: Mapping[KeyPath, str] = {
     ("endpoint",): "endpoint_name",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from fleet.repository.loading.entry_model import ENSEMBLE
 from tests.e2e.agreement.server import Verdict
 from tests.support.broken_repositories import Case
+from triton_fleet.repository.loading.entry_model import ENSEMBLE
 
 BEFORE = re.compile(
     r"^(?:Triton did not start: |creating server: [A-Z][a-z ]+ - |load failed for model '[^']*': "

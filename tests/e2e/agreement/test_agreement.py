@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import plan_load
-from fleet.repository.reading.path import read
 from tests.e2e.agreement.all_cases import all_cases
 from tests.e2e.agreement.sentences import is_tritons, sentence
 from tests.e2e.agreement.server import Court, Verdict
 from tests.support.broken_repositories import SCALE, WRAPPER, Case, Files, changed, moved, python_model
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.reading.path import read
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

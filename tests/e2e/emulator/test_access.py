@@ -8,13 +8,13 @@ import pytest
 from aws_cdk import App
 from botocore.exceptions import ClientError
 
-from fleet.endpoint.resolve import resolve_foundation
-from fleet.spec.project import open_project
 from fleet_emulator.server import EmbeddedAws
 from fleet_stacks.stacks import FoundationStack
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.endpoint.resolve import resolve_foundation
+from triton_fleet.spec.project import open_project
 
 ACCOUNT = "123456789012"
 ISSUER = "token.actions.githubusercontent.com"

@@ -9,10 +9,10 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.catalog.images import release
-from fleet.engines.endpoint_engines import expected_tensorrt
 from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
 from tests.support.running_aws import running_aws
+from triton_fleet.catalog.images import release
+from triton_fleet.engines.endpoint_engines import expected_tensorrt
 
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"
 

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from fleet.local.state import LocalState, Supervisor
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import ask, running_gateway
 from tests.support.embedded_keys import KEYS, signed
 from tests.support.other_user import run_as_other_user
+from triton_fleet.local.state import LocalState, Supervisor
 
 
 @pytest.fixture(scope="module")

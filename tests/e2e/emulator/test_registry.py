@@ -9,10 +9,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.servicequotas.models import servicequotas_backends
 
-from fleet.catalog.images import image
 from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
+from triton_fleet.catalog.images import image
 
 TRITON = image("25.04", "us-east-1")
 

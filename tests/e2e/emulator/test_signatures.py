@@ -17,12 +17,12 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.emulator import Keys, local_session
 from fleet_emulator import signatures
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import ask, running_gateway
 from tests.support.embedded_keys import KEYS, signed
 from tests.support.jumped_clock import JUMPS, client_clock, jump, later
+from triton_fleet.aws.api.emulator import Keys, local_session
 
 BUILD: dict[str, Any] = {
     "projectName": "any",

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.running_configuration import live_endpoint
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import DATA, ROLE, Stacks, embedded_aws, endpoint
+from triton_fleet.aws.running_configuration import live_endpoint
 
 G6 = {"InstanceType": "ml.g6.xlarge", "Priority": 2}
 G5 = {"InstanceType": "ml.g5.xlarge", "Priority": 1}

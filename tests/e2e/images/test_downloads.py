@@ -12,10 +12,6 @@ from typing import Any
 import pytest
 from moto.s3.models import s3_backends
 
-from fleet.aws.api.emulator import local_session
-from fleet.aws.images import registry
-from fleet.findings import CannotRunError
-from fleet.repository.reading import gunzip
 from fleet_emulator.registry.layers import OWNER
 from fleet_emulator.server import EmbeddedAws
 from tests.support.container_images import (
@@ -32,6 +28,10 @@ from tests.support.container_images import (
 )
 from tests.support.embedded_keys import KEYS
 from tests.support.hostile_tar import END, file, header
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.aws.images import registry
+from triton_fleet.findings import CannotRunError
+from triton_fleet.repository.reading import gunzip
 
 BUCKET = "prod-us-east-1-starport-layer-bucket"
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from fleet.check.run import checked_fleet
-from fleet.spec.project import open_project
 from fleet_emulator.registry import backend
 from tests.support.container_images import FILES, ContainerRepository, layer
 from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import SPEC
 from tests.support.image_fleet import ACCOUNT, DOCKERFILE, PLACE, ImageFleet
+from triton_fleet.check.run import checked_fleet
+from triton_fleet.spec.project import open_project
 
 pytestmark = pytest.mark.nightly
 

@@ -9,12 +9,12 @@ from itertools import count
 import boto3
 import pytest
 
-from fleet.cli.commands import app
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.container_images import FILES, HOST, OCI, ContainerRepository, layer
 from tests.support.embedded_keys import SESSION, VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from tests.support.running_aws import running_aws
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import CannotRunError, FindingsError
 
 NUMBERS = count()
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.api.emulator import local_session
-from fleet.aws.images.pinned_release import pinned_release_findings
-from fleet.findings import Finding, Severity
-from fleet.spec.project import open_project
 from tests.support.container_images import TRITON, ContainerRepository, layer
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.running_aws import running_aws
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.aws.images.pinned_release import pinned_release_findings
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.spec.project import open_project
 
 TAG = "25.04-py3"
 

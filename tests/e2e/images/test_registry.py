@@ -8,11 +8,6 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from fleet.aws.images import registry
-from fleet.aws.images.reference import image_reference
-from fleet.catalog.images import image
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.image import ImageFacts
 from tests.support.container_images import (
     FILES,
     HOST,
@@ -25,6 +20,11 @@ from tests.support.container_images import (
     refusal,
 )
 from tests.support.hostile_tar import END
+from triton_fleet.aws.images import registry
+from triton_fleet.aws.images.reference import image_reference
+from triton_fleet.catalog.images import image
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.image import ImageFacts
 
 ARM = {**TRITON, "architecture": "arm64"}
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from fleet.findings import Severity
 from tests.support.embedded_app.stacks import TOPIC, absent_model
 from tests.support.prepared_account import DIGEST, IMAGE, OF_ALL, OF_TYPE, PreparedAccount
+from triton_fleet.findings import Severity
 
 
 def test_an_account_that_is_ready_exits_with_0_and_a_line_for_each_thing(account: PreparedAccount) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from tests.support.shared_containers import (
     TEXT_CONFIG,
     TEXT_MODEL,
@@ -15,6 +14,7 @@ from tests.support.shared_containers import (
     nginx_version,
     write_model,
 )
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 ROUTES = {
     "default": "resnet",

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from shared_container.nginx_config import ERRORS
 from tests.support.shared_containers import (
     ATTRIBUTES,
@@ -21,6 +20,7 @@ from tests.support.shared_containers import (
     tensor,
     write_model,
 )
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

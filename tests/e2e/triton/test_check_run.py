@@ -12,12 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.target import RepositoryTarget
-from fleet.cli.try_load import run_findings
-from fleet.findings import Severity
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import TryLoadResult, findings, load_in_triton
-from fleet.spec.endpoint import Mode
 from tests.support.broken_repositories import (
     DOUBLE,
     ENSEMBLE,
@@ -30,6 +24,12 @@ from tests.support.broken_repositories import (
     graph,
     moved,
 )
+from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.cli.try_load import run_findings
+from triton_fleet.findings import Severity
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from triton_fleet.spec.endpoint import Mode
 
 pytestmark = [pytest.mark.triton, pytest.mark.usefixtures("runtime")]
 

@@ -14,13 +14,13 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.stand_ins.triton.dali.graph import Graph
 from fleet_emulator.stand_ins.triton.dali.pipeline_file import read_pipeline
 from tests.support.fleet_folder import ROOT
 from tests.support.real_dali import REAL, encoded, scene
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 pytestmark = pytest.mark.triton
 

@@ -14,16 +14,16 @@ import pytest
 from botocore.exceptions import ClientError
 from werkzeug.test import Client
 
-from fleet.local.containers import Container, SingleModel
-from fleet.local.gateway import Gateway
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.staging import stage
-from fleet.local.triton.supervisor import State, SupervisedTriton
 from fleet_emulator.hosting import EndpointId, HostingError
 from tests.support.endpoint_ids import SignedFor
 from tests.support.memory_group import end_first, memory_group, ooms, runtime_in
 from tests.support.triton_models import QUIET, Starter, all_gone, python_model, shared_memory
 from tests.support.zoo import Zoo, times
+from triton_fleet.local.containers import Container, SingleModel
+from triton_fleet.local.gateway import Gateway
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.staging import stage
+from triton_fleet.local.triton.supervisor import State, SupervisedTriton
 
 pytestmark = pytest.mark.triton
 

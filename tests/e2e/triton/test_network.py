@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.local.triton.network import check_network
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import running_gateway
 from tests.support.other_user import run_as_other_user
 from tests.support.triton_models import Starter, call, python_model
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.triton.network import check_network
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +153,8 @@ def test_a_machine_that_gives_no_namespace_is_refused_with_the_reason_and_the_re
         (tmp_path / name).write_text(text)
     setting = {"file": str(tmp_path / "userns"), "forbids": 0, "remedy": "allow it"}
     facts = {"settings": [setting], "otherwise": "in a container"}
-    monkeypatch.setattr("fleet.local.triton.network._SCRIPT", str(refuses))
-    monkeypatch.setattr("fleet.local.triton.network.data_file", lambda _name: facts)
+    monkeypatch.setattr("triton_fleet.local.triton.network._SCRIPT", str(refuses))
+    monkeypatch.setattr("triton_fleet.local.triton.network.data_file", lambda _name: facts)
     with pytest.raises(
         CannotRunError, match="no network namespace.*: unshare: Operation not permitted"
     ) as raised:

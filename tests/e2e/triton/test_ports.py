@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.server import TritonServer
 from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import Starter, python_model
+from triton_fleet.local.triton.server import TritonServer
 
 pytestmark = pytest.mark.triton
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.model_python import CONFIGURATION, INTERPRETER
-from fleet.local.triton.runtime import RELEASE, TritonRuntime
-from fleet.local.try_load import findings, load_in_triton
-from fleet.spec.endpoint import Mode
 from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import DOUBLE, TENSORS, Starter, call, onnx_model, python_model
+from triton_fleet.local.triton.model_python import CONFIGURATION, INTERPRETER
+from triton_fleet.local.triton.runtime import RELEASE, TritonRuntime
+from triton_fleet.local.try_load import findings, load_in_triton
+from triton_fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 ACTIVATE = 'export PATH="$(dirname "${BASH_SOURCE[0]}"):$PATH"\n'
@@ -24,7 +24,7 @@ import triton_python_backend_utils as pb_utils
 
 class TritonPythonModel:
     def initialize(self, args):
-        names = ("fleet", "fleet_emulator", "moto", "onnxruntime", "typer", "shared_container", "PIL")
+        names = ("triton_fleet", "fleet_emulator", "moto", "onnxruntime", "typer", "shared_container", "PIL")
         found = [name for name in names if importlib.util.find_spec(name)]
         assert not found, found
 
@@ -34,7 +34,7 @@ class TritonPythonModel:
 """
 
 
-@pytest.mark.parametrize("module", ["moto", "typer", "aws_cdk", "PIL", "fleet"])
+@pytest.mark.parametrize("module", ["moto", "typer", "aws_cdk", "PIL", "triton_fleet"])
 def test_a_package_that_only_the_product_has_is_missing_at_the_line_that_imports_it(
     module: str, starter: Starter, tmp_path: Path
 ) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.triton_backends import PACKAGES
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"

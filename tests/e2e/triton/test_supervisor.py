@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.triton.staging import stage
-from fleet.local.triton.supervisor import State, SupervisedTriton
 from fleet_emulator.hosting import HostingError
 from tests.support.triton_models import (
     DOUBLE,
@@ -22,6 +19,9 @@ from tests.support.triton_models import (
     python_model,
     shared_memory,
 )
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.triton.staging import stage
+from triton_fleet.local.triton.supervisor import State, SupervisedTriton
 
 pytestmark = pytest.mark.triton
 
@@ -60,7 +60,7 @@ def test_a_killed_server_is_started_again_and_answers(runtime: TritonRuntime, tm
 def test_a_server_that_answers_no_ping_is_killed_and_started_again(
     runtime: TritonRuntime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fleet.local.triton.supervisor.SILENT_PINGS", 2)
+    monkeypatch.setattr("triton_fleet.local.triton.supervisor.SILENT_PINGS", 2)
     stage(python_model(tmp_path), tmp_path / "staged")
     log = tmp_path / "triton.log"
     triton = SupervisedTriton(runtime, tmp_path / "staged", QUIET, log=log, ping_interval=0.1)

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.repository.plan_header import HEADER
 from fleet_emulator.stand_ins.engines.trtexec import Trtexec
 from tests.support.onnx_graphs import INT64, add, graph_bytes
 from tests.support.triton_models import RefusedError
 from tests.support.zoo_triton import ZooTriton
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.repository.plan_header import HEADER
 
 pytestmark = pytest.mark.triton
 

@@ -8,10 +8,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.findings import Severity
-from fleet.local.triton.runtime import TritonRuntime
-from fleet.local.try_load import TryLoadResult, findings, load_in_triton
-from fleet.spec.endpoint import Mode
 from tests.support.broken_repositories import (
     CODE,
     CONFIG,
@@ -25,6 +21,10 @@ from tests.support.broken_repositories import (
     moved,
     without,
 )
+from triton_fleet.findings import Severity
+from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.local.try_load import TryLoadResult, findings, load_in_triton
+from triton_fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.triton
 

@@ -11,15 +11,15 @@ import pytest
 from onnx import helper
 
 from engine_request.problems import PROBLEMS
-from fleet.artifacts.engines.failure import CODES
-from fleet.artifacts.images.task import CODES as IMAGE_CODES
-from fleet.artifacts.progress import BarProgress, LineProgress
-from fleet.findings import Finding, FindingsError
-from fleet.printers.console import OutputConsole
-from fleet.rules.names import display_name
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import ROOT, FleetFolder
+from triton_fleet.artifacts.engines.failure import CODES
+from triton_fleet.artifacts.images.task import CODES as IMAGE_CODES
+from triton_fleet.artifacts.progress import BarProgress, LineProgress
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.rules.names import display_name
 
 UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
 

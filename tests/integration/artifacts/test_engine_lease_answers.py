@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.builds.clients import BuildClients
-from fleet.artifacts.builds.codebuild import Build, BuildLog
-from fleet.artifacts.builds.lease import Lease, Terms
-from fleet.engines.object_keys import MANIFEST, built_key, lease_key
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.builds.clients import BuildClients
+from triton_fleet.artifacts.builds.codebuild import Build, BuildLog
+from triton_fleet.artifacts.builds.lease import Lease, Terms
+from triton_fleet.engines.object_keys import MANIFEST, built_key, lease_key
+from triton_fleet.findings import CannotRunError, FindingsError
 
 OTHERS = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'
 

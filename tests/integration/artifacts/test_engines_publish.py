@@ -13,20 +13,20 @@ from random import randbytes
 
 import pytest
 
-from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.publish import copies as publish_copies
-from fleet.artifacts.publish.publish import PublishResult
-from fleet.artifacts.store import contents_key, copy_object
-from fleet.check.repositories import named_findings
-from fleet.check.target import RepositoryTarget
-from fleet.engines.object_keys import MANIFEST, REQUEST, built_key
-from fleet.engines.object_keys import PLAN as PLAN_FILE
-from fleet.findings import CannotRunError, FindingsError
-from fleet.repository.plan_header import plan_version
 from tests.support.artifact_bucket import BUCKET, digest_of_bytes
 from tests.support.codebuild_stand_in import PLAN_BYTES, StandInCodeBuild
 from tests.support.engine_bucket import PROJECT, ROLE, EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.progress import SilentProgress
+from triton_fleet.artifacts.publish import copies as publish_copies
+from triton_fleet.artifacts.publish.publish import PublishResult
+from triton_fleet.artifacts.store import contents_key, copy_object
+from triton_fleet.check.repositories import named_findings
+from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.engines.object_keys import MANIFEST, REQUEST, built_key
+from triton_fleet.engines.object_keys import PLAN as PLAN_FILE
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.repository.plan_header import plan_version
 
 PLAN = "bert/1/model.plan"
 

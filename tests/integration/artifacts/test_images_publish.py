@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.builds.clients import BuildClients
-from fleet.artifacts.builds.work import Pace
-from fleet.artifacts.images.inventory import endpoints_by_image
-from fleet.artifacts.lock import write_locks
-from fleet.artifacts.ownership import owner_key
-from fleet.artifacts.progress import SilentProgress
-from fleet.artifacts.prune.references import needed_by_locks
-from fleet.artifacts.publish.publish import PublishResult, publish
-from fleet.artifacts.releases import last_releases, record_release
-from fleet.aws.running_configuration import require_own_content
-from fleet.check.run import checked_fleet
-from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.report.lock_changes import content_changes
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
-from fleet.spec.project import Project, open_project
-from fleet.spec.values import hexadecimal
 from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import BASE, DOCKERFILE, LAYERS, PromotedImages
+from triton_fleet.artifacts.builds.clients import BuildClients
+from triton_fleet.artifacts.builds.work import Pace
+from triton_fleet.artifacts.images.inventory import endpoints_by_image
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.artifacts.ownership import owner_key
+from triton_fleet.artifacts.progress import SilentProgress
+from triton_fleet.artifacts.prune.references import needed_by_locks
+from triton_fleet.artifacts.publish.publish import PublishResult, publish
+from triton_fleet.artifacts.releases import last_releases, record_release
+from triton_fleet.aws.running_configuration import require_own_content
+from triton_fleet.check.run import checked_fleet
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.report.lock_changes import content_changes
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.project import Project, open_project
+from triton_fleet.spec.values import hexadecimal
 
 PACE = Pace(look=0.01, most=0.01, lease=0)
 

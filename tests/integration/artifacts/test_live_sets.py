@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet.artifacts.live.addition import Addition, add_archive
-from fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
-from fleet.artifacts.live.source import repository_source, told_of_arguments
-from fleet.artifacts.live.targets import digests_of, targets_of
-from fleet.artifacts.lock import write_locks
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.artifacts.sources.source import measure
-from fleet.aws.api.emulator import local_session
-from fleet.findings import FindingsError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
 from tests.support.artifact_bucket import BUCKET
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.live_sets import LIVE, Live
 from tests.support.running_aws import running_aws
 from tests.support.zoo import all_at_once
+from triton_fleet.artifacts.live.addition import Addition, add_archive
+from triton_fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
+from triton_fleet.artifacts.live.source import repository_source, told_of_arguments
+from triton_fleet.artifacts.live.targets import digests_of, targets_of
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.artifacts.sources.source import measure
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from moto.s3.models import s3_backends
 
-from fleet.artifacts.progress import Advance, SilentProgress
-from fleet.findings import FindingsError
-from fleet.spec.values import hexadecimal
 from fleet_emulator.registry.layers import OWNER
 from tests.support.container_images import digest_of
 from tests.support.promotion import Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
+from triton_fleet.artifacts.progress import Advance, SilentProgress
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.values import hexadecimal
 
 pytestmark = pytest.mark.nightly
 

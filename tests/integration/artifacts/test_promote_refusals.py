@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.cli.commands import app
-from fleet.findings import FindingsError
 from tests.support.embedded_keys import PROFILE_KEYS
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import FindingsError
 
 POLICY = """\
 policy: platform

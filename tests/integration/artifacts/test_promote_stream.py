@@ -10,10 +10,10 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
 
-from fleet.artifacts.upload.object import ObjectPlace
-from fleet.artifacts.upload.stream import Streams, source_object
-from fleet.findings import CannotRunError
 from tests.support.promotion import Promotion
+from triton_fleet.artifacts.upload.object import ObjectPlace
+from triton_fleet.artifacts.upload.stream import Streams, source_object
+from triton_fleet.findings import CannotRunError
 
 pytestmark = pytest.mark.nightly
 

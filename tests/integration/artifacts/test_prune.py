@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.ownership import owner_key
-from fleet.artifacts.releases import record_release
-from fleet.artifacts.store import store_key
-from fleet.findings import FindingsError
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import DIGEST, HEX, model, prune, work
+from triton_fleet.artifacts.ownership import owner_key
+from triton_fleet.artifacts.releases import record_release
+from triton_fleet.artifacts.store import store_key
+from triton_fleet.findings import FindingsError
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.prune import images as image_prune
-from fleet.artifacts.releases import record_release
-from fleet.findings import CannotRunError
 from tests.support.artifact_bucket import ArtifactBucket, empty_bucket
 from tests.support.container_images import ContainerRepository, layer
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import later, model, prune, work
+from triton_fleet.artifacts.prune import images as image_prune
+from triton_fleet.artifacts.releases import record_release
+from triton_fleet.findings import CannotRunError
 
 pytestmark = pytest.mark.nightly
 

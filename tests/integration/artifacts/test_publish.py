@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.publish.publish import PublishResult
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, empty_bucket
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.publish.publish import PublishResult
+from triton_fleet.findings import CannotRunError, FindingsError
 
 SIZE = 10240
 """Of the tar stream of one small archive."""

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from fleet.artifacts.publish.publish import PublishResult
 from tests.support.artifact_bucket import empty_bucket
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.publish.publish import PublishResult
 
 ARCHIVES, PAGE = 21, 20
 

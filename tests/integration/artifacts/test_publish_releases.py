@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fleet.artifacts.release_history import lost_archives
-from fleet.artifacts.releases import (
+from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
+from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.release_history import lost_archives
+from triton_fleet.artifacts.releases import (
     TIME,
     ReleaseSource,
     last_releases,
@@ -16,13 +18,11 @@ from fleet.artifacts.releases import (
     release_source,
     releases_prefix,
 )
-from fleet.aws.actor import Actor
-from fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from fleet.findings import FindingsError
-from fleet.selection.checkout import Checkout
-from fleet.spec.lock import Lock
-from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
-from tests.support.fleet_folder import FleetFolder
+from triton_fleet.aws.actor import Actor
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import FindingsError
+from triton_fleet.selection.checkout import Checkout
+from triton_fleet.spec.lock import Lock
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.lock import write_locks
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.core.tar_writer import Sink
-from fleet.findings import FindingsError
-from fleet.repository.model_config import MAX_BYTES
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import Repositories, digest, on_disk, packed
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.findings import FindingsError
+from triton_fleet.repository.model_config import MAX_BYTES
+from triton_fleet.spec.project import open_project
 
 PYTHON = b'backend: "python"\n'
 REFUSED = {

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.artifacts.sources.s3_object import S3Location
-from fleet.artifacts.sources.s3_prefix import S3PrefixSource
-from fleet.check.lock_drift import stale_findings
-from fleet.findings import CannotRunError
-from fleet.repository.entry_path import belongs
-from fleet.repository.lfs import BEGIN
-from fleet.repository.loading.container import ServingContainer
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
-from fleet.spec.source import Mark
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.hostile_tar import END, file
 from tests.support.hostile_tar import folder as tar_folder
 from tests.support.s3_repositories import BUCKET, FILES, Repositories, digest, on_disk, packed
+from triton_fleet.artifacts.sources.s3_object import S3Location
+from triton_fleet.artifacts.sources.s3_prefix import S3PrefixSource
+from triton_fleet.check.lock_drift import stale_findings
+from triton_fleet.findings import CannotRunError
+from triton_fleet.repository.entry_path import belongs
+from triton_fleet.repository.lfs import BEGIN
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.source import Mark
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -10,9 +10,9 @@ import botocore.session
 import pytest
 from botocore.exceptions import ResponseStreamingError
 
-from fleet.findings import CannotRunError
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import BUCKET, FILES, Repositories, digest, packed
+from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

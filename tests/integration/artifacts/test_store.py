@@ -10,10 +10,17 @@ from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 from urllib3 import HTTPResponse
 
-from fleet.artifacts.copy_parts import copy_by_parts
-from fleet.artifacts.store import copy_object, digest_of, files_marker, files_prefix, list_objects, store_key
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.copy_parts import copy_by_parts
+from triton_fleet.artifacts.store import (
+    copy_object,
+    digest_of,
+    files_marker,
+    files_prefix,
+    list_objects,
+    store_key,
+)
 
 DIGEST = "sha256:" + "a" * 64
 LARGE = bytes(range(256)) * (6 << 12)  # 6 MiB: two parts of which the first has the least size

@@ -11,13 +11,13 @@ from threading import Barrier
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
-from fleet.spec.values import hexadecimal
 from tests.support.fleet_folder import FleetFolder
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import PromotedImages
+from triton_fleet.findings import CannotRunError
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.values import hexadecimal
 
 pytestmark = pytest.mark.nightly
 

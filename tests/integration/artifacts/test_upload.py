@@ -9,9 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.artifacts.upload.archives import ContentChangedError, Uploads
-from fleet.core.tar_writer import Sink
-from fleet.findings import CannotRunError, Finding, FindingsError
 from tests.support.uploading import (
     BUCKET,
     LARGE,
@@ -24,6 +21,9 @@ from tests.support.uploading import (
     is_complete,
     is_put,
 )
+from triton_fleet.artifacts.upload.archives import ContentChangedError, Uploads
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 
 @pytest.mark.parametrize("size", [0, SMALL, LARGE])

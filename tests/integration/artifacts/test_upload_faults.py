@@ -9,9 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.artifacts.upload.archives import Uploads
-from fleet.core.tar_writer import Sink
-from fleet.findings import CannotRunError, Finding, FindingsError
 from tests.support.faulty_s3 import Answer, Request
 from tests.support.uploading import (
     BUCKET,
@@ -26,6 +23,9 @@ from tests.support.uploading import (
     is_part_2,
     is_put,
 )
+from triton_fleet.artifacts.upload.archives import Uploads
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 pytestmark = pytest.mark.nightly
 

@@ -8,19 +8,19 @@ import sys
 
 import pytest
 
-from fleet.artifacts.upload.archives import Uploads
-from fleet.artifacts.upload.memory import CancelledError
-from fleet.core.tar_writer import Sink
 from tests.support.uploading import LARGE, PLACE, Stream, UploadBucket
+from triton_fleet.artifacts.upload.archives import Uploads
+from triton_fleet.artifacts.upload.memory import CancelledError
+from triton_fleet.core.tar_writer import Sink
 
 pytestmark = pytest.mark.nightly
 
 PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from fleet.aws.api.emulator import Keys, local_session
-from fleet.cli.interruption import end_like_ctrl_c
+from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.cli.interruption import end_like_ctrl_c
 
 url, way = sys.argv[1:]
 noise, interrupted = random.Random(0).randbytes(1 << 20), threading.Event()

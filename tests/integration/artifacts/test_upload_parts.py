@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.artifacts.upload.memory import CancelledError, MemoryBudget
-from fleet.artifacts.upload.object import PARTS, SMALLEST_PART, ObjectWriter, part_size
 from tests.support.uploading import MIB, NOISE, PLACE, UploadBucket, is_abort
+from triton_fleet.artifacts.upload.memory import CancelledError, MemoryBudget
+from triton_fleet.artifacts.upload.object import PARTS, SMALLEST_PART, ObjectWriter, part_size
 
 PART = 5 * MIB
 CONTENT = NOISE * 11

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.access import account_access, embedded_access
-from fleet.aws.api.errors import aws_errors_as_findings
-from fleet.catalog.images import partition_of
-from fleet.cli.aws_access import connect
-from fleet.cli.output import ask_consent
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.deployment import Deployment
-from fleet.spec.project import Project, open_project
 from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import Answer, FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.aws.access import account_access, embedded_access
+from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.catalog.images import partition_of
+from triton_fleet.cli.aws_access import connect
+from triton_fleet.cli.output import ask_consent
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.project import Project, open_project
 
 ACCOUNT = "123456789012"
 PLACE = Deployment(

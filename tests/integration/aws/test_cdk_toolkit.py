@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
-from fleet.aws.deploy.cdk_processes import CdkEndedError
-from fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED
-from fleet.findings import CannotRunError
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk, CdkRun
+from triton_fleet.aws.deploy.cdk_processes import CdkEndedError
+from triton_fleet.aws.deploy.cdk_toolkit import PROCESS_ENDED
+from triton_fleet.findings import CannotRunError
 
 CHANGE_SET = "fleet-1"
 LATE = ("late", "waits")
@@ -102,7 +102,7 @@ exports.Toolkit = class {
 CALLER = """\
 import sys
 from pathlib import Path
-from fleet.aws.deploy.cdk import Cdk
+from triton_fleet.aws.deploy.cdk import Cdk
 root = Path(sys.argv[1])
 Cdk(root, {}, log=root / "cdk.log", where_logs="").deploy(root / "cdk.out", "endless", "fleet-1")
 """

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
-from fleet.aws.dashboard.lines import Line, fetch_lines
-from fleet.findings import CannotRunError
 from tests.support.embedded_cloudwatch import NOW, forget
+from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget, read_body
+from triton_fleet.aws.dashboard.lines import Line, fetch_lines
+from triton_fleet.findings import CannotRunError
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from fleet.local.state import LocalState, Supervisor
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.runtime_stand_in import RuntimeStandIn, runtime_stand_in
+from triton_fleet.local.state import LocalState, Supervisor
 
 
 @pytest.fixture

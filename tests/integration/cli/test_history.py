@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from fleet.artifacts.releases import record_release, release_source
-from fleet.aws.actor import Actor
-from fleet.aws.api.emulator import local_session, local_variables
-from fleet.endpoint.resolve import resolve_project
-from fleet.selection.checkout import Checkout
-from fleet.spec.project import open_project
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.support.typed_command import Typed
+from triton_fleet.artifacts.releases import record_release, release_source
+from triton_fleet.aws.actor import Actor
+from triton_fleet.aws.api.emulator import local_session, local_variables
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.selection.checkout import Checkout
+from triton_fleet.spec.project import open_project
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
 LARGER = "instance: {type: ml.g5.xlarge, count: 2}"

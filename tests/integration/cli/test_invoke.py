@@ -155,6 +155,6 @@ def test_an_endpoint_of_an_account_is_called_with_the_users_own_settings(
 
 
 def test_other_commands_do_not_load_numpy() -> None:
-    look = "import sys, fleet.cli.commands; print([n for n in ('numpy', 'fleet_client') if n in sys.modules])"
+    look = "import sys, triton_fleet.cli.commands; print([n for n in ('numpy', 'fleet_client') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.state import LocalState, Supervisor
 from tests.support.embedded_keys import KEYS, VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from tests.support.invoke_commands import SENTENCE, invoke
 from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, served
+from triton_fleet.local.state import LocalState, Supervisor
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from fleet.local.containers import SingleModel
-from fleet.local.gateway import Gateway
 from fleet_client import CLIENT_CONFIG, AnswerError, InferenceError, Payload, PayloadError, TritonEndpoint
 from fleet_client.client import MAX_BODY_BYTES
 from tests.support.endpoint_ids import SignedFor
 from tests.support.runtime_stand_in import RuntimeStandIn, answering, refusal, runtime_stand_in, served
+from triton_fleet.local.containers import SingleModel
+from triton_fleet.local.gateway import Gateway
 
 X = np.array([[1.5, 2.5]], dtype=np.float32)
 NOT_READY = refusal(429, "ModelNotReadyException")

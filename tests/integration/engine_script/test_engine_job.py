@@ -8,10 +8,10 @@ from botocore.exceptions import ClientError
 from engine_job.job import START_SECONDS, job_name
 from engine_job.sagemaker import GRACE_SECONDS
 from engine_request.problems import BuildError, Cancellation
-from fleet.engines.request import JobKind
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore
 from tests.support.engine_jobs import ScriptedSageMaker
+from triton_fleet.engines.request import JobKind
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,9 @@ import psutil
 import pytest
 
 from engine_request.files import RECORD
-from fleet.artifacts.engine_script import SOURCES, build_script
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore, buildspec_command, start, unpacked_script
+from triton_fleet.artifacts.engine_script import SOURCES, build_script
 
 
 @pytest.fixture

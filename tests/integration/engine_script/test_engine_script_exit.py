@@ -14,8 +14,8 @@ from engine_request.bucket import Bucket
 from engine_request.problems import WRONG_GPU, BuildError
 from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import Client, Work, run_request
-from fleet.engines.request import EngineRequest
 from tests.support.engine_builds import EngineStore
+from triton_fleet.engines.request import EngineRequest
 
 
 def fails(error: Exception) -> Work[ScriptRequest]:

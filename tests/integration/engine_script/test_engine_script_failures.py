@@ -14,11 +14,11 @@ from engine_job.job import run_job
 from engine_request.files import RECORD
 from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import run_request
-from fleet.engines.object_keys import JOBS
 from fleet_emulator.stand_ins import ENGINE_TOOLS
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import ARGUMENTS, ONNX, EngineStore
 from tests.support.onnx_graphs import FLOAT, graph_bytes
+from triton_fleet.engines.object_keys import JOBS
 
 
 def require_told(store: EngineStore, exit_code: int, *said: str) -> None:

@@ -25,11 +25,11 @@ from engine_request.host import job_folder
 from engine_request.problems import BuildError
 from engine_request.process import MAX_LINE_CHARACTERS, ProcessResult, run
 from engine_request.request import EngineRequest as ScriptRequest
-from fleet.artifacts.engine_script import build_script
-from fleet.engines.request import EngineRequest
-from fleet.images.request import ImageRequest
 from tests.support.engine_builds import ARGUMENTS, JOB, EngineStore
 from tests.support.fleet_folder import ROOT
+from triton_fleet.artifacts.engine_script import build_script
+from triton_fleet.engines.request import EngineRequest
+from triton_fleet.images.request import ImageRequest
 
 REASONS = json.loads(files("compile_engine").joinpath("reasons.json").read_text(encoding="utf-8"))["reasons"]
 

@@ -11,10 +11,10 @@ import pytest
 from engine_job.record import MAX_FIGURES, MAX_RECORD_BYTES
 from engine_request.files import PLAN, RECORD
 from engine_request.problems import BuildError
-from fleet.artifacts.engine_script import build_script
-from fleet.engines.request import EngineRequest
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import ARGUMENTS, ONNX, EngineStore
+from triton_fleet.artifacts.engine_script import build_script
+from triton_fleet.engines.request import EngineRequest
 
 
 def change_record(store: EngineStore, **changes: Any) -> None:

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.api.emulator import local_session, local_variables
-from fleet.aws.deploy.failures import deploy_failure
-from fleet.catalog.images import partition_of
-from fleet.findings import CannotRunError
-from fleet.local.state import LocalState, Supervisor
-from fleet.local.status import ask_status
-from fleet.spec.deployment import Deployment
 from tests.support.embedded_keys import KEYS
+from triton_fleet.aws.api.emulator import local_session, local_variables
+from triton_fleet.aws.deploy.failures import deploy_failure
+from triton_fleet.catalog.images import partition_of
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.state import LocalState, Supervisor
+from triton_fleet.local.status import ask_status
+from triton_fleet.spec.deployment import Deployment
 
 PLACE = Deployment(
     environment="local",

@@ -16,10 +16,10 @@ from urllib3 import HTTPConnectionPool
 from werkzeug.serving import make_server
 
 from endpoint_check.call import CALLER
-from fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
-from fleet.local.gateway import MAX_BODY_BYTES, Gateway
 from tests.support.embedded_keys import SESSION
 from tests.support.endpoint_ids import SignedFor
+from triton_fleet.local.containers import RESTARTING, SECONDS_TO_ANSWER, ModelRefusal, Refusal, Route
+from triton_fleet.local.gateway import MAX_BODY_BYTES, Gateway
 
 
 class Way:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleet.local.metrics import publisher as module
-from fleet.local.metrics.publisher import Gauge, Publisher
-from fleet.local.metrics.recorder import Recorder
-from fleet.local.metrics.scrape import TritonSource
 from tests.support.embedded_cloudwatch import NOW, values
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.metrics_server import NAMESPACE, counter, metrics_server
+from triton_fleet.local.metrics import publisher as module
+from triton_fleet.local.metrics.publisher import Gauge, Publisher
+from triton_fleet.local.metrics.recorder import Recorder
+from triton_fleet.local.metrics.scrape import TritonSource
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -11,12 +11,12 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import EndpointConnectionError
 
-from fleet.aws.api.emulator import local_session
-from fleet.local.metrics import recorder as module
-from fleet.local.metrics.recorder import Recorder
 from tests.support.embedded_cloudwatch import NOW, REGION, values
 from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
+from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.local.metrics import recorder as module
+from triton_fleet.local.metrics.recorder import Recorder
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from urllib3 import HTTPConnectionPool
 
-from fleet.local.containers import ModelRefusal
-from fleet.local.multi_model import models_api
-from fleet.local.multi_model.models_api import ModelsApi, TritonReply
+from triton_fleet.local.containers import ModelRefusal
+from triton_fleet.local.multi_model import models_api
+from triton_fleet.local.multi_model.models_api import ModelsApi, TritonReply
 
 
 class StandIn:

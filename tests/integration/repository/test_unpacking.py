@@ -13,24 +13,24 @@ from zipfile import ZipFile, ZipInfo
 
 import pytest
 
-from fleet.findings import FindingsError
-from fleet.local.containers import LackOfMemory, Refusal
-from fleet.local.model_data import fetch_model_data
-from fleet.local.model_files import fetch_model_files
-from fleet.local.multi_model.disk import ModelDisk
-from fleet.local.try_load import load_in_triton
-from fleet.repository.reading.archive import strict_members
-from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.path import read
-from fleet.repository.stream import ChunkStream, UnreadableError
-from fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
-from fleet.spec.endpoint import Mode
 from fleet_emulator.codebuild.source import SourceError, unpack_source
 from fleet_emulator.deployed_code import DeployedCode
 from fleet_emulator.hosting import HostingError
 from tests.support.embedded_s3 import BUCKET, embedded_s3
 from tests.support.hostile_tar import END, escape_by_links, extended, file, folder, header, record
 from tests.support.repository_archives import zipped
+from triton_fleet.findings import FindingsError
+from triton_fleet.local.containers import LackOfMemory, Refusal
+from triton_fleet.local.model_data import fetch_model_data
+from triton_fleet.local.model_files import fetch_model_files
+from triton_fleet.local.multi_model.disk import ModelDisk
+from triton_fleet.local.try_load import load_in_triton
+from triton_fleet.repository.reading.archive import strict_members
+from triton_fleet.repository.reading.collector import Collector
+from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.stream import ChunkStream, UnreadableError
+from triton_fleet.repository.unpacking import Budget, TooLargeError, UnpackingError, unpack_tar, unpack_zip
+from triton_fleet.spec.endpoint import Mode
 
 MODEL = file("m/config.pbtxt", b'backend: "python"') + file("m/1/model.py", b"")
 ESCAPED = "escaped.txt"
@@ -172,7 +172,7 @@ def test_paths_that_only_this_machines_folders_make_too_long_are_refused_and_nam
 def test_a_single_models_download_has_a_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: Any
 ) -> None:
-    monkeypatch.setattr("fleet.repository.unpacking.free", lambda folder_: 2000)
+    monkeypatch.setattr("triton_fleet.repository.unpacking.free", lambda folder_: 2000)
     s3.put_object(Bucket=BUCKET, Key="large.tar.gz", Body=zipped(file("zeros", bytes(5000)) + END))
     for key, work in (("large.tar.gz", tmp_path / "a"), ("packed.tar.gz", tmp_path / "b")):
         s3.put_object(Bucket=BUCKET, Key="packed.tar.gz", Body=bytes(5000))

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from fleet.local.metrics.scrape import TritonScraper, TritonSource
 from shared_container.log import Log
 from shared_container.metrics import Deltas, Publisher, Subject, metric_lines, read_metrics
 from tests.support.endpoint_ids import endpoint_id
+from triton_fleet.local.metrics.scrape import TritonScraper, TritonSource
 
 SCRAPE = """
 # HELP nv_inference_request_success Number of successful inference requests, all batch sizes

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fleet.report.spec_changes import recorded_spec
 from tests.support.fleet_folder import FleetFolder
 from tests.support.image_bases import ImageFleet
 from tests.support.recorded_releases import loaded
+from triton_fleet.report.spec_changes import recorded_spec
 
 
 @pytest.fixture

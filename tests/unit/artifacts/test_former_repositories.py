@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.images.inventory import former_repositories
-from fleet.cli.images.builds import former_lines
-from fleet.spec.deployment import Deployment
-from fleet.spec.project import open_project
 from tests.support.image_bases import ImageFleet
+from triton_fleet.artifacts.images.inventory import former_repositories
+from triton_fleet.cli.images.builds import former_lines
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.project import open_project
 
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 

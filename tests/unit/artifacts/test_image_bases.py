@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet.check.lock_drift import stale_findings
-from fleet.cli.commands import app
-from fleet.exits import run_to_exit
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC
 from tests.support.image_bases import BASE, BUILT, MOVED, ImageFleet
 from tests.support.image_builds import DIGEST, START
+from triton_fleet.check.lock_drift import stale_findings
+from triton_fleet.cli.commands import app
+from triton_fleet.exits import run_to_exit
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.project import open_project
 
 ASKED = "763104351884/sagemaker-tritonserver:25.04-py3"
 NAME = "sagemaker-tritonserver:25.04-py3"

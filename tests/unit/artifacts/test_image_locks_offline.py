@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.artifacts.images.source import wanted_images
-from fleet.artifacts.lock import write_locks
-from fleet.check.lock_drift import stale_findings
-from fleet.findings import Finding, FindingsError
-from fleet.spec.image import ImageFacts
-from fleet.spec.project import open_project
 from tests.support.image_bases import MOVED, ImageFleet
 from tests.support.image_builds import DIGEST, START
+from triton_fleet.artifacts.images.source import wanted_images
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.check.lock_drift import stale_findings
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.image import ImageFacts
+from triton_fleet.spec.project import open_project
 
 
 def test_a_lock_of_an_image_that_is_not_built_has_its_key_and_what_is_expected_of_it(

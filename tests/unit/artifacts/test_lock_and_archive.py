@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.archive import DigestWriter
-from fleet.artifacts.lock import write_locks
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.findings import FindingsError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.archive import DigestWriter
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
 
 
 @pytest.fixture

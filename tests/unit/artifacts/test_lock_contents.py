@@ -11,23 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.archive import DigestWriter, write_tar
-from fleet.artifacts.lock import lock_text, write_locks
-from fleet.artifacts.lock_measurement import fold_checksums, measured_lock
-from fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
-from fleet.artifacts.sources.spec_sources import SpecRepositories
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import LockedRepository
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.archive import DigestWriter, write_tar
+from triton_fleet.artifacts.lock import lock_text, write_locks
+from triton_fleet.artifacts.lock_measurement import fold_checksums, measured_lock
+from triton_fleet.artifacts.sources.folder import FolderSource, file_entry, read_chunks
+from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import LockedRepository
+from triton_fleet.spec.project import open_project
 
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from fleet.artifacts.lock import write_locks
-from fleet.findings import CannotRunError
-from fleet.spec.project import open_project
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.findings import CannotRunError
+from triton_fleet.spec.project import open_project
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 try:
@@ -107,8 +107,8 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
 @pytest.mark.nightly
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from fleet.artifacts.lock import lock_text; from fleet.artifacts.lock_measurement import measured_lock; from fleet.artifacts.sources.spec_sources import SpecRepositories;"
-        "from fleet.spec.project import open_project;"
+        "import sys; from pathlib import Path; from triton_fleet.artifacts.lock import lock_text; from triton_fleet.artifacts.lock_measurement import measured_lock; from triton_fleet.artifacts.sources.spec_sources import SpecRepositories;"
+        "from triton_fleet.spec.project import open_project;"
         "project = open_project(Path(sys.argv[1]), 'dev');"
         "print(lock_text(measured_lock(SpecRepositories(project.load('sentences')), project.environment)))"
     )

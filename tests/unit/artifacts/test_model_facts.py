@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from fleet.artifacts.model_facts import model_facts
-from fleet.repository.model_config import MAX_BYTES, MAX_LINE
-from fleet.repository.reading.file_store import MAX_TEXTS
-from fleet.repository.reading.folder import read_folder
-from fleet.spec.lock import InstanceGroup, LockedModel
 from tests.support.s3_repositories import on_disk
+from triton_fleet.artifacts.model_facts import model_facts
+from triton_fleet.repository.model_config import MAX_BYTES, MAX_LINE
+from triton_fleet.repository.reading.file_store import MAX_TEXTS
+from triton_fleet.repository.reading.folder import read_folder
+from triton_fleet.spec.lock import InstanceGroup, LockedModel
 
 PLAN = b"ftrt" + bytes(20) + bytes([10, 9, 0, 34])
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet.artifacts.pack import AT_ONCE, pack
-from fleet.core.tar_writer import Sink
-from fleet.findings import Finding, FindingsError
+from triton_fleet.artifacts.pack import AT_ONCE, pack
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.findings import Finding, FindingsError
 
 MIB = 1 << 20
 NOISE = random.Random(0).randbytes(MIB)

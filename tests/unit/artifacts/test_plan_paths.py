@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.archive import DigestWriter
-from fleet.artifacts.sources.copy import CopySource
-from fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
-from fleet.artifacts.sources.folder import FolderSource
-from fleet.artifacts.upload.errors import ContentChangedError
-from fleet.findings import FindingsError
-from fleet.repository.contents import Contents
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.plan_path import plan_place
-from fleet.repository.reading.folder import read_folder
 from tests.support.s3_repositories import on_disk
+from triton_fleet.artifacts.archive import DigestWriter
+from triton_fleet.artifacts.sources.copy import CopySource
+from triton_fleet.artifacts.sources.engine_folder import BuiltPlan, BuiltSource
+from triton_fleet.artifacts.sources.folder import FolderSource
+from triton_fleet.artifacts.upload.errors import ContentChangedError
+from triton_fleet.findings import FindingsError
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.plan_path import plan_place
+from triton_fleet.repository.reading.folder import read_folder
 
 BUILT = ServingContainer(built=frozenset(["bert"]))
 PLAN = b"a plan" * 1000

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from fleet.cli.commands import app
-from fleet.findings import FindingsError
 from tests.support.fleet_folder import ALLOWED, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.selections import environments_read
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import FindingsError
 
 WAITS = "waits for promotion: prod would change"
 SIZE = 3 << 20

@@ -9,8 +9,8 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from fleet.artifacts.progress import LineProgress, PublishProgress, progress_on, shown_size
-from fleet.printers.console import OutputConsole
+from triton_fleet.artifacts.progress import LineProgress, PublishProgress, progress_on, shown_size
+from triton_fleet.printers.console import OutputConsole
 
 
 class Written(io.StringIO):

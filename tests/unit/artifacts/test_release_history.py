@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.release_history import short_id
-from fleet.aws.actor import actor
-from fleet.cli.history import entry_lines, entry_record
-from fleet.report.spec_changes import recorded_spec
 from tests.support.fleet_folder import FleetFolder
 from tests.support.recorded_releases import ANNA, BEGINNING, listed, loaded, release, with_count
+from triton_fleet.artifacts.release_history import short_id
+from triton_fleet.aws.actor import actor
+from triton_fleet.cli.history import entry_lines, entry_record
+from triton_fleet.report.spec_changes import recorded_spec
 
 
 class TestChanges:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.release_reference import commit_of, release_of, require_lock_of
-from fleet.artifacts.rollback import EarlierRelease
-from fleet.findings import FindingsError
-from fleet.selection.history import Commit
-from fleet.spec.lock import Lock
 from tests.support.fleet_folder import FleetFolder
 from tests.support.recorded_releases import LOCK_FILE, archive, digest, loaded, release
+from triton_fleet.artifacts.release_reference import commit_of, release_of, require_lock_of
+from triton_fleet.artifacts.rollback import EarlierRelease
+from triton_fleet.findings import FindingsError
+from triton_fleet.selection.history import Commit
+from triton_fleet.spec.lock import Lock
 
 
 class TestReference:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.rollback import EarlierRelease, earlier_release, write_release
-from fleet.findings import FindingsError
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.kills import ends_before_step
+from triton_fleet.artifacts.rollback import EarlierRelease, earlier_release, write_release
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.project import open_project
 
 pytestmark = pytest.mark.nightly
 

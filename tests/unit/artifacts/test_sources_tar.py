@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.repository.contents import Entry, EntryKind
-from fleet.repository.reading.archive import strict_members
-from fleet.repository.reading.collector import Collector
-from fleet.repository.reading.gunzip import MAX_SIZE, Bounds, gunzip
-from fleet.repository.reading.paths import Paths
-from fleet.repository.stream import ChunkStream, UnreadableError
 from tests.support.hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
+from triton_fleet.repository.contents import Entry, EntryKind
+from triton_fleet.repository.reading.archive import strict_members
+from triton_fleet.repository.reading.collector import Collector
+from triton_fleet.repository.reading.gunzip import MAX_SIZE, Bounds, gunzip
+from triton_fleet.repository.reading.paths import Paths
+from triton_fleet.repository.stream import ChunkStream, UnreadableError
 
 
 def chunks(content: bytes, size: int = 700) -> Iterator[bytes]:
@@ -147,7 +147,7 @@ def test_any_bytes_are_read_or_refused(noise: bytes, at: int) -> None:
 
 
 def test_entries_and_sizes_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.paths.MAX_ENTRIES", 3)
+    monkeypatch.setattr("triton_fleet.repository.reading.paths.MAX_ENTRIES", 3)
     with pytest.raises(UnreadableError, match="more than 3 entries"):
         read(file("a/b/c/d") + END)
     with pytest.raises(UnreadableError, match="more than 1 TiB"):
@@ -194,7 +194,7 @@ def test_what_is_not_whole_is_refused(packed: bytes, problem: str) -> None:
 
 
 def test_a_bomb_is_stopped_while_it_inflates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.gunzip.MAX_SIZE", 5 << 20)
+    monkeypatch.setattr("triton_fleet.repository.reading.gunzip.MAX_SIZE", 5 << 20)
     read_bytes = 0
     with pytest.raises(UnreadableError, match="unpacks to more than"):
         for piece in inflated(iter([zipped(bytes(20 << 20))])):

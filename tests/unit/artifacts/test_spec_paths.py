@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.images.source import image_sources
-from fleet.check.run import all_findings
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
+from triton_fleet.artifacts.images.source import image_sources
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.spec.project import open_project
 
 ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'
 

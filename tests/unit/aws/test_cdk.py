@@ -13,15 +13,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.aws.deploy.cdk import SETTINGS, Cdk
-from fleet.aws.deploy.cdk_processes import CdkEndedError
-from fleet.findings import CannotRunError
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.aws.deploy.cdk import SETTINGS, Cdk
+from triton_fleet.aws.deploy.cdk_processes import CdkEndedError
+from triton_fleet.findings import CannotRunError
 
 CALLER = """\
 import sys
 from pathlib import Path
-from fleet.aws.deploy.cdk import Cdk
+from triton_fleet.aws.deploy.cdk import Cdk
 root = Path(sys.argv[1])
 Cdk(root, {}, log=root / "cdk.log", where_logs="").run("deploy")
 """

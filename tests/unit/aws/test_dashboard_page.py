@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
-from fleet.aws.dashboard.lines import Line
-from fleet.aws.dashboard.page import Page, draw_page
 from tests.support.fleet_folder import ROOT
+from triton_fleet.aws.dashboard.body import Annotation, Box, Graph, LogTable, Text, Widget
+from triton_fleet.aws.dashboard.lines import Line
+from triton_fleet.aws.dashboard.page import Page, draw_page
 
 PLOTLY = ROOT / "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js"
 END = datetime(2026, 8, 21, 12, 0, 30, tzinfo=UTC)

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from fleet.aws.deploy.failures import deploy_failure, failed_resources
-from fleet.catalog.symptoms import symptoms
-from fleet.exits import run_to_exit
-from fleet.findings import CannotRunError, Finding, FindingsError, one_failure
+from triton_fleet.aws.deploy.failures import deploy_failure, failed_resources
+from triton_fleet.catalog.symptoms import symptoms
+from triton_fleet.exits import run_to_exit
+from triton_fleet.findings import CannotRunError, Finding, FindingsError, one_failure
 
 FORMATTER = (
     Path(__file__).resolve().parents[3]

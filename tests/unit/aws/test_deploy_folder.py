@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from fleet.aws.deploy.deploy_folder import DeployFolder
+from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 
 
 def token(root: Path) -> str:

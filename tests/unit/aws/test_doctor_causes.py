@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.doctor.causes import LONGEST, MAX_CAUSES, NOT_NOW, causes
-from fleet.aws.doctor.lines import symptom_texts
-from fleet.aws.doctor.observation import Passage
-from fleet.catalog.symptoms import Symptom, Where, symptoms
-from fleet.findings import Finding, Severity
-from fleet.rules.registry import rules
-from fleet.spec.project import LoadedSpec, open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.aws.doctor.causes import LONGEST, MAX_CAUSES, NOT_NOW, causes
+from triton_fleet.aws.doctor.lines import symptom_texts
+from triton_fleet.aws.doctor.observation import Passage
+from triton_fleet.catalog.symptoms import Symptom, Where, symptoms
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.project import LoadedSpec, open_project
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.aws.doctor.lines import MOST_CHARACTERS, MOST_LINES, bare, is_error, symptom_texts, unfold_tables
+from triton_fleet.aws.doctor.lines import (
+    MOST_CHARACTERS,
+    MOST_LINES,
+    bare,
+    is_error,
+    symptom_texts,
+    unfold_tables,
+)
 
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc:642]"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.drift.declaration import UNKNOWN, AnyCase
-from fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
+from triton_fleet.aws.drift.declaration import UNKNOWN, AnyCase
+from triton_fleet.aws.drift.difference import ABSENT, DELETED, Whole, differences
 
 
 def said(declared: Any, actual: Any) -> list[str]:

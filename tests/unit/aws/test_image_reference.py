@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.aws.images.reference import ImageReference, image_reference
-from fleet.findings import FindingsError
+from triton_fleet.aws.images.reference import ImageReference, image_reference
+from triton_fleet.findings import FindingsError
 
 REGISTRY = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 DIGEST = f"sha256:{'0' * 64}"

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 from botocore.exceptions import ClientError
 
-from fleet.aws.preflight import instances
-from fleet.aws.preflight.instances import RunningInstances, running_instances
+from triton_fleet.aws.preflight import instances
+from triton_fleet.aws.preflight.instances import RunningInstances, running_instances
 
 G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_guarded
 
 # In place of the start of the guard, the process is ended: the moment at which nothing watches the command.
 KILLED_BEFORE_THE_GUARD = """\
 import os, signal, subprocess, sys
-from fleet.process_guard import start_guarded
+from triton_fleet.process_guard import start_guarded
 start = subprocess.Popen
 def popen(command, **options):
     if "guard" in command:

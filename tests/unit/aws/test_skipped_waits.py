@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.aws.deploy.skipped_waits import rollout_waits
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.aws.deploy.skipped_waits import rollout_waits
 
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")
 

@@ -7,12 +7,12 @@ from datetime import date
 
 import pytest
 
-from fleet.catalog.data_file import data_file
-from fleet.catalog.symptoms import AFTERMATH, Symptom, Where, symptoms
-from fleet.rules.other_codes import other_codes
-from fleet.rules.registry import rules
-from fleet.rules.themes import themes
-from fleet.spec.endpoint import EndpointSpec
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.symptoms import AFTERMATH, Symptom, Where, symptoms
+from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.themes import themes
+from triton_fleet.spec.endpoint import EndpointSpec
 
 EACH = pytest.mark.parametrize("symptom", symptoms(), ids=lambda symptom: symptom.name)
 KEYS = {"where", "pattern", "codes", "cause", "remedy", "key", "rank", "source", "date", "example"}

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from fleet.aws.deploy.admission import Admission, Headroom
-from fleet.aws.deploy.worker_pool import WorkerPool
-from fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.aws.deploy.admission import Admission, Headroom
+from triton_fleet.aws.deploy.worker_pool import WorkerPool
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 NAMES = ["a", "b", "c", "d"]
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 import botocore.session
 import pytest
 
-from fleet.catalog.amis import ami, amis, default_driver, families_with_driver, inference_ami, releases_on
-from fleet.catalog.instances import instance, instance_types
+from triton_fleet.catalog.amis import (
+    ami,
+    amis,
+    default_driver,
+    families_with_driver,
+    inference_ami,
+    releases_on,
+)
+from triton_fleet.catalog.instances import instance, instance_types
 
 CUDA_12 = "al2-ami-sagemaker-inference-gpu-3-1"
 CUDA_13 = "al2023-ami-sagemaker-inference-gpu-4-1"

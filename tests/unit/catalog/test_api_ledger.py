@@ -8,7 +8,7 @@ import pytest
 from botocore.model import ListShape, ServiceModel, Shape, StringShape, StructureShape
 from botocore.session import Session
 
-from fleet.catalog.api_ledger import (
+from triton_fleet.catalog.api_ledger import (
     FILE,
     Decision,
     Member,
@@ -16,11 +16,11 @@ from fleet.catalog.api_ledger import (
     ledger_resources,
     values_of_the_api,
 )
-from fleet.catalog.properties import property_at
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.raw import RESOURCES
-from fleet.rules.registry import rules
-from fleet.spec.endpoint import EndpointSpec
+from triton_fleet.catalog.properties import property_at
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.raw import RESOURCES
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.endpoint import EndpointSpec
 
 ENTRY = "{decision: key | raw | refused | ours, why: …}"
 

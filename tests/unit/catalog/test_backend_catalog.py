@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.backends import Parameter, backend_facts, backends
-from fleet.catalog.images import releases
-from fleet.repository.backends import FILES, FORMATS, PLATFORMS
+from triton_fleet.catalog.backends import Parameter, backend_facts, backends
+from triton_fleet.catalog.images import releases
+from triton_fleet.repository.backends import FILES, FORMATS, PLATFORMS
 
 ALL = [
     (f"{backend.name}.{parameter.name}", parameter)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.drift import hosting, monitoring, roles, scaling
-from fleet.aws.running_configuration import CONFIGURATION
-from fleet.catalog.limits import limit
-from fleet.endpoint.context import rollout
 from tests.support.fleet_folder import ROOT
+from triton_fleet.aws.drift import hosting, monitoring, roles, scaling
+from triton_fleet.aws.running_configuration import CONFIGURATION
+from triton_fleet.catalog.limits import limit
+from triton_fleet.endpoint.context import rollout
 
 SCHEMAS = "cfnlint/data/schemas"
 COMPARED = (

@@ -11,14 +11,14 @@ import botocore.session
 import pytest
 from botocore.model import ServiceModel
 
-import fleet.catalog
-from fleet.catalog.data_file import data_file
-from fleet.catalog.instances import Processor, hosted_in, instance
-from fleet.catalog.limits import limit, limits
-from fleet.catalog.metrics import endpoint_metric, triton_metric, triton_series
-from fleet.catalog.prices import computed_price, hosting_price
+import triton_fleet.catalog
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.instances import Processor, hosted_in, instance
+from triton_fleet.catalog.limits import limit, limits
+from triton_fleet.catalog.metrics import endpoint_metric, triton_metric, triton_series
+from triton_fleet.catalog.prices import computed_price, hosting_price
 
-FILES = sorted(path.name for path in (Path(fleet.catalog.__path__[0]) / "data").iterdir())
+FILES = sorted(path.name for path in (Path(triton_fleet.catalog.__path__[0]) / "data").iterdir())
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -144,7 +144,7 @@ def test_tritons_own_metrics_have_its_prefix() -> None:
 
 def test_the_metrics_that_the_local_endpoint_can_publish_are_those_that_its_code_names() -> None:
     code = "".join(
-        path.read_text() for path in (Path(fleet.catalog.__file__).parents[1] / "local").rglob("*.py")
+        path.read_text() for path in (Path(triton_fleet.catalog.__file__).parents[1] / "local").rglob("*.py")
     )
     measures = data_file("metrics.yaml")["metrics"]
     assert {each for each in measures if endpoint_metric(each).local} == {

@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 
 import pytest
 
-from fleet.catalog.amis import families_with_driver
-from fleet.catalog.data_file import data_file
-from fleet.catalog.images import (
+from triton_fleet.catalog.amis import families_with_driver
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.images import (
     Release,
     image,
     image_regions,

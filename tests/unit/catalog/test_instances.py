@@ -10,8 +10,8 @@ import botocore.session
 import pytest
 from botocore.model import ServiceModel
 
-from fleet.catalog.builds import build_support
-from fleet.catalog.instances import (
+from triton_fleet.catalog.builds import build_support
+from triton_fleet.catalog.instances import (
     Processor,
     Support,
     hosted_in,

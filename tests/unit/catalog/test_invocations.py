@@ -9,11 +9,11 @@ import pytest
 
 from endpoint_check.check import MAX_CALL_SECONDS
 from endpoint_check.transient_errors import CONFIG
-from fleet.catalog.data_file import data_file
-from fleet.catalog.invocations import guide_body_limit, model_body_limit, seconds_to_answer
-from fleet.local.containers import SECONDS_TO_ANSWER
 from fleet_client import CLIENT_CONFIG, STREAM_CONFIG, client
 from shared_container import nginx_config, settings
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.invocations import guide_body_limit, model_body_limit, seconds_to_answer
+from triton_fleet.local.containers import SECONDS_TO_ANSWER
 
 
 def test_the_lower_limit_is_that_of_botocores_model_for_requests_and_answers() -> None:

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from fleet.catalog.data_file import data_file
-from fleet.catalog.properties import Property, properties_date, property_at
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.properties import Property, properties_date, property_at
 
 VARIANT = ("ProductionVariants", "0")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.data_file import data_file
-from fleet.catalog.images import releases
-from fleet.catalog.python_packages import release_modules, release_packages
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.python_packages import release_modules, release_packages
 
 
 @pytest.mark.parametrize(

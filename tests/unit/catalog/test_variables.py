@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.images import releases
-from fleet.catalog.variables import Variable, variables
-from fleet.spec.container import Container
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.variables import Variable, variables
+from triton_fleet.spec.container import Container
 
 PREFIX = "SAGEMAKER_TRITON_"
 ALL = list(variables().values())

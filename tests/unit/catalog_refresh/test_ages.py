@@ -12,7 +12,7 @@ from catalog_refresh.ages import ages, stale_facts
 from tests.support.catalog_samples import CatalogSamples
 from tests.support.fleet_folder import ROOT
 
-DATA = ROOT / "fleet/catalog/data"
+DATA = ROOT / "triton_fleet/catalog/data"
 
 
 @pytest.mark.parametrize(("today", "warned"), [("2027-02-17", []), ("2027-02-18", ["limits.yaml"])])

@@ -17,7 +17,7 @@ from catalog_refresh.package import Package, find_package
 from catalog_refresh.proposal import Proposal, refresh
 from tests.support.fleet_folder import ROOT
 
-DATA = ROOT / "fleet/catalog/data"
+DATA = ROOT / "triton_fleet/catalog/data"
 PATH = [Path(folder) for folder in sys.path if folder]
 BOTOCORE, CFN_LINT = find_package("botocore", PATH), find_package("cfn-lint", PATH)
 

@@ -14,19 +14,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import FindingsError
-from fleet.rules.example import SPEC, examples
-from fleet.rules.registry import rules
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import Environment
-from fleet.spec.lock import Lock
-from fleet.spec.problems import validate
-from fleet.spec.project import LoadedSpec
-from fleet.spec.source import Source
 from tests.fuzz.fuzz_check import HANG, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
 from tests.support.fleet_folder import ROOT
 from tests.support.many_specs import Document, environments, locks, specs
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import FindingsError
+from triton_fleet.rules.example import SPEC, examples
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.project import LoadedSpec
+from triton_fleet.spec.source import Source
 
 MANY = settings(
     deadline=None,
@@ -144,9 +144,9 @@ def test_an_environment_of_the_container_that_is_too_large_is_told() -> None:
 
 def test_findings_do_not_depend_on_the_order_of_sets() -> None:
     text = (
-        "from fleet.rules.example import examples\n"
-        "from fleet.rules.registry import rules\n"
-        "from fleet.rules.apply import rule_findings\n"
+        "from triton_fleet.rules.example import examples\n"
+        "from triton_fleet.rules.registry import rules\n"
+        "from triton_fleet.rules.apply import rule_findings\n"
         "for code, each in examples().items():\n"
         "    for case in (each.wrong, each.right):\n"
         "        print(*rule_findings(case.context()), sep='\\n')\n"

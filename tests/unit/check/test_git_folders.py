@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.findings import Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import Marks, marks, write_bare
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import Severity
+from triton_fleet.spec.project import open_project
 
 MODELS = (
     "models:\n  - {archive: one, repository: ../models/one}\n  - {archive: two, repository: ../models/two}\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.findings import Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import Severity
+from triton_fleet.spec.project import open_project
 
 TOPICS = "notifications:\n  owners:\n    search: {critical: [search@example.com]}\n"
 

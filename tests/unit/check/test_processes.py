@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from fleet.check import processes
-from fleet.check.processes import all_in_processes
-from fleet.check.run import all_findings
-from fleet.findings import Finding, FindingsError
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.check import processes
+from triton_fleet.check.processes import all_in_processes
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.project import open_project
 
 
 @pytest.fixture

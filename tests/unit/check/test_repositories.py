@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.repositories import is_repository, named_findings
-from fleet.check.target import RepositoryTarget
-from fleet.findings import Finding, Severity
-from fleet.spec.endpoint import Mode
 from tests.support.repository_contents import ensemble, model
 from tests.support.typed_command import fleet
+from triton_fleet.check.repositories import is_repository, named_findings
+from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.spec.endpoint import Mode
 
 ASKED = RepositoryTarget(release="25.04")
 MULTI_MODEL = replace(ASKED, mode=Mode.MULTI_MODEL)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.ci.codeowners import codeowners
-from fleet.findings import FindingsError
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.check.run import all_findings
+from triton_fleet.ci.codeowners import codeowners
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.project import open_project
 
 
 def owner(team: str, *others: str) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.check.run import all_findings
+from triton_fleet.spec.project import open_project
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 CONFIG = """\

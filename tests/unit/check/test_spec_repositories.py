@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.lock import write_locks
-from fleet.check.run import all_findings, checked_fleet
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.check.run import all_findings, checked_fleet
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.spec.project import open_project
 
 CONFIG = "repository/embed/config.pbtxt"
 BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'

@@ -10,10 +10,6 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fleet.ci.gitlab import pipeline
-from fleet.cli.commands import app
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.trusts import session_seconds
 from tests.support.fleet_commands import form, recipe, simple_commands
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.workflow_files import (
@@ -25,6 +21,10 @@ from tests.support.workflow_files import (
     step_named,
     steps,
 )
+from triton_fleet.ci.gitlab import pipeline
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.trusts import session_seconds
 
 TEMP = "${{ runner.temp }}"
 MAKEFILE = """\
@@ -48,7 +48,9 @@ class TestCommands:
                 if program == "make":
                     called.add(f"make {words[0]}")
                     assert recipe(*words) is not None
-                    assert f"\n{words[0]}: " in (ROOT / "fleet/scaffold/templates/Makefile").read_text()
+                    assert (
+                        f"\n{words[0]}: " in (ROOT / "triton_fleet/scaffold/templates/Makefile").read_text()
+                    )
                 elif program.endswith(".venv/bin/fleet"):
                     called.add(words[0])
                     form(["fleet", *words], complete=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleet.ci.codeowners import codeowners
-from fleet.ci.marked_block import markers, missing_fleet, with_block
-from fleet.cli.commands import app
-from fleet.findings import FindingsError
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.ci.codeowners import codeowners
+from triton_fleet.ci.marked_block import markers, missing_fleet, with_block
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import FindingsError
 
 
 def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:

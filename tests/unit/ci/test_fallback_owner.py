@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleet.cli.commands import app
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.cli.commands import app
 
 PLATFORM = 'policy: platform\nowner: {team: platform, contact: "@example/platform"}\n'
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet.ci import github
 from tests.support.fleet_folder import ROOT
 from tests.support.git_repository import GitRepository
+from triton_fleet.ci import github
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))

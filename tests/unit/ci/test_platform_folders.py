@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.ci.codeowners import codeowners
-from fleet.findings import Finding, FindingsError
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.ci.codeowners import codeowners
+from triton_fleet.findings import Finding, FindingsError
 
 EVIL = 'owner: {team: evil, contact: "@attacker"}\nenvironments: []\n'
 
@@ -100,7 +100,7 @@ class TestARepositoryIsRefused:
     def test_in_the_product_where_the_fleet_is_its_clone(self, folder: FleetFolder) -> None:
         spec(folder, "../stacks")
         assert "/stacks/ @attacker" in lines(folder)
-        folder.write("fleet/core/sources.py", "")
+        folder.write("triton_fleet/core/sources.py", "")
         assert "which is stacks/" in refusal(folder).message
 
     def test_in_which_a_path_cannot_be(self, folder: FleetFolder) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cli.main import run
-from fleet.local.state import LocalState
 from tests.support.fleet_folder import FleetFolder
 from tests.support.typed_command import Typed, fleet
+from triton_fleet.cli.main import run
+from triton_fleet.local.state import LocalState
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def working_fleet(folder: FleetFolder, monkeypatch: pytest.MonkeyPatch) -> Fleet
 
 
 def test_the_commands_load_neither_the_emulator_nor_moto() -> None:
-    look = "import sys, fleet.cli.commands; print([n for n in ('moto', 'fleet_emulator.server') if n in sys.modules])"
+    look = "import sys, triton_fleet.cli.commands; print([n for n in ('moto', 'fleet_emulator.server') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -168,7 +168,7 @@ def test_an_interruption_exits_with_130_and_says_that_the_command_may_be_run_aga
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fleet.cli.schema.project_root", interrupted)
+    monkeypatch.setattr("triton_fleet.cli.schema.project_root", interrupted)
     monkeypatch.setattr(sys, "argv", ["fleet", "schema", "--check"])
     with pytest.raises(SystemExit) as end:
         run()

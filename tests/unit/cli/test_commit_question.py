@@ -8,13 +8,13 @@ import sys
 import pytest
 import typer
 
-from fleet.cli.commit_question import committed_checkout
-from fleet.findings import CannotRunError, FindingsError
-from fleet.selection.checkout import Checkout
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.typed_command import Typed
+from triton_fleet.cli.commit_question import committed_checkout
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.selection.checkout import Checkout
+from triton_fleet.spec.project import open_project
 
 
 class Terminal(io.StringIO):

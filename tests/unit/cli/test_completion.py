@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cli.commands import COMMANDS
+from triton_fleet.cli.commands import COMMANDS
 
-FLEET = "import sys; from fleet.cli.main import run; sys.argv[0] = 'fleet'; run()"
+FLEET = "import sys; from triton_fleet.cli.main import run; sys.argv[0] = 'fleet'; run()"
 ASK = """\
 fleet() {{ {python} -c "{fleet}" "$@"; }}
 {script}

@@ -10,10 +10,10 @@ import pytest
 from rich.text import Text
 from typer.testing import CliRunner
 
-from fleet.catalog.prices import price_list
-from fleet.cli.commands import app
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.catalog.prices import price_list
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import CannotRunError, FindingsError
 
 UNPRICED = "ml.p6-b200.48xlarge"
 ENSEMBLES = """\

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.deploy.destroy import Deletion
-from fleet.aws.running_configuration import LiveEndpoint
-from fleet.cli import destroy as destroy_command
 from tests.support.fleet_folder import FleetFolder
 from tests.support.typed_command import Typed
+from triton_fleet.aws.deploy.destroy import Deletion
+from triton_fleet.aws.running_configuration import LiveEndpoint
+from triton_fleet.cli import destroy as destroy_command
 
 TYPES = [
     "AWS::IAM::Role",

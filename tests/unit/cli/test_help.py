@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 from typer.testing import CliRunner
 
-from fleet.cli.commands import COMMANDS, app
+from triton_fleet.cli.commands import COMMANDS, app
 
 COLUMNS = {"COLUMNS": "80"}
 COMMAND_LINE = re.compile(r"│ (\S+) +(.*?) *│")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleet.cli.commands import app
-from fleet.endpoint.resolve import resolve_foundation
-from fleet.findings import CannotRunError, FindingsError
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import ROOT
 from tests.support.new_fleet import files, fleet_init, init
 from tests.support.wheels import VERSION
+from triton_fleet.cli.commands import app
+from triton_fleet.endpoint.resolve import resolve_foundation
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.spec.project import open_project
 
 GENERATED = {
     ".gitattributes",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.cli.invoke.inputs import read_inputs
-from fleet.findings import Finding, FindingsError
+from triton_fleet.cli.invoke.inputs import read_inputs
+from triton_fleet.findings import Finding, FindingsError
 
 
 def read(written: str) -> tuple[str, str, tuple[int, ...], list[Any]]:

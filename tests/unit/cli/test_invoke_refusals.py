@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cli.invoke.refusals import instead, routes_of
-from fleet.spec.project import Project, open_project
 from tests.support.fleet_folder import ROOT, FleetFolder
+from triton_fleet.cli.invoke.refusals import instead, routes_of
+from triton_fleet.spec.project import Project, open_project
 
 DOWNLOAD = "Failed to download model data(bucket: b, key: k). Please ensure that there is an object"
 

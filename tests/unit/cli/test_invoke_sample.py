@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fleet.cli.invoke.destination import Destination
-from fleet.cli.invoke.sample import read_sample
-from fleet.findings import FindingsError
-from fleet.spec.project import open_project
 from fleet_client.codec.datatypes import Array
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.cli.invoke.destination import Destination
+from triton_fleet.cli.invoke.sample import read_sample
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.project import open_project
 
 LIVE = SPEC.replace("../repository}", "../repository, version: 2}").replace(
     "models:", "mode: multi-model\narchive_set: live\nmodels:"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.deploy.deploy_folder import DeployFolder
-from fleet.findings import CannotRunError
-from fleet.local.state import LocalState
 from tests.support.fleet_folder import FleetFolder
 from tests.support.typed_command import Typed
 from tests.support.wheels import empty_wheels
+from triton_fleet.aws.deploy.deploy_folder import DeployFolder
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.state import LocalState
 
 SECRET = "aws_secret_access_key = wJalrXUtnFEMI"
 FILES = [

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fleet.cli.commands import app
-from fleet.exits import INPUT_IS_WRONG
-from fleet.findings import CannotRunError, FindingsError
 from tests.support.fleet_folder import ALLOWED, FleetFolder
 from tests.support.new_specs import NAME, NewSpecs
+from triton_fleet.cli.commands import app
+from triton_fleet.exits import INPUT_IS_WRONG
+from triton_fleet.findings import CannotRunError, FindingsError
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_a_fleet_without_environments_cannot_check_it(run: CliRunner, folder: Fl
 
 
 def test_findings_end_it_with_1(run: CliRunner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from fleet.cli.main import run as command
+    from triton_fleet.cli.main import run as command
 
     monkeypatch.setattr("sys.argv", ["fleet", "new", NAME, "--from-repository", str(tmp_path / "nowhere")])
     with pytest.raises(SystemExit) as ended:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import fleet.cli.destroy as destroy_command
-from fleet.aws.deploy.destroy import Deletion
-from fleet.findings import Finding, FindingsError
+import triton_fleet.cli.destroy as destroy_command
 from tests.support.fleet_folder import FleetFolder
 from tests.support.selections import environments_read
 from tests.support.typed_command import Typed
+from triton_fleet.aws.deploy.destroy import Deletion
+from triton_fleet.findings import Finding, FindingsError
 
 
 class TestOtherCommands:

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from rich.text import Text
 from typer.testing import CliRunner
 
-from fleet.cli.show.command import show
-from fleet.cli.show.spec import spec_lines
-from fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
-from fleet.findings import FindingsError
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import LOCAL
-from fleet.spec.fleet_files import environment_names
-from fleet.spec.project import open_project
-from fleet.spec.reader import RESERVED, read_source
-from fleet.spec.spec_files import spec_files
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
+from triton_fleet.cli.show.command import show
+from triton_fleet.cli.show.spec import spec_lines
+from triton_fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.fleet_files import environment_names
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.reader import RESERVED, read_source
+from triton_fleet.spec.spec_files import spec_files
 
 APP = typer.Typer()
 APP.command()(show)

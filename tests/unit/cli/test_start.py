@@ -8,11 +8,11 @@ import sys
 import pytest
 from typer.main import get_group
 
-from fleet.cli.commands import COMMANDS, app
+from triton_fleet.cli.commands import COMMANDS, app
 
 PROGRAM = """\
 import sys
-from fleet.cli.main import run
+from triton_fleet.cli.main import run
 sys.argv = ["fleet", *sys.argv[1:]]
 try:
     run()
@@ -51,7 +51,7 @@ def test_each_name_leads_to_a_command_of_that_name(name: str) -> None:
 
 def test_a_configuration_is_read_without_grpc() -> None:
     program = (
-        "import sys; from fleet.repository.model_config import parse_config;"
+        "import sys; from triton_fleet.repository.model_config import parse_config;"
         """ print(parse_config(b'name: "bert"').name, "grpc" in sys.modules)"""
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fleet.exits import COULD_NOT_RUN
-from fleet.scaffold.distributions import DEPLOY, LOCAL
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.exits import COULD_NOT_RUN
+from triton_fleet.scaffold.distributions import DEPLOY, LOCAL
 
 MODULES = (
     "aws_cdk boto3 botocore cdk_nag constructs fleet_client fleet_emulator fleet_stacks geventhttpclient grpc jsii"
@@ -46,7 +46,7 @@ def installed(name):
 
 sys.meta_path.insert(0, NotInstalled())
 importlib.metadata.requires = installed
-from fleet.cli.main import run
+from triton_fleet.cli.main import run
 
 ended = []
 for words in commands:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.core.files import write_atomically
+from triton_fleet.core.files import write_atomically
 
 WRITER = """\
 import os, signal, sys
 from pathlib import Path
-from fleet.core.files import write_atomically
+from triton_fleet.core.files import write_atomically
 left = int(sys.argv[2])
 def kill(event, _):
     global left

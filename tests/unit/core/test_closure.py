@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.core.closure import closure
+from triton_fleet.core.closure import closure
 
 STEPS = {"a": ["c", "b"], "b": ["d", "a"], "c": ["d", "elsewhere"]}
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fleet.dashboard.log_queries import (
+from triton_fleet.dashboard.log_queries import (
     ERRORS,
     MESSAGE,
     STARTS,
@@ -15,7 +15,7 @@ from fleet.dashboard.log_queries import (
     saved_name,
     saved_queries,
 )
-from fleet.spec.endpoint import Mode
+from triton_fleet.spec.endpoint import Mode
 
 QUERIES = [each for mode in Mode for each in (*saved_queries(mode), last_errors(mode))]
 HEAD = "1121 19:01:50.623994 1457 model_lifecycle.cc"

@@ -16,7 +16,7 @@ PAGES = [
     "docs/architecture.md",
     *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "add").glob("*.md")),
 ]
-FOLDERS = ("constructs", "containers", "docs", "emulator", "fleet", "lambda", "stacks", "tests")
+FOLDERS = ("constructs", "containers", "docs", "emulator", "triton_fleet", "lambda", "stacks", "tests")
 FILE = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+\.\w+)`")
 STEP = re.compile(r"^\| .+ \| `([\w./]+\.py)` \| `(\w+)` \|$", re.MULTILINE)
 MADE = re.compile(r"NAME|SECTION|SUBJECT|tests/e2e/emulator/test_quotas.py")

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from fleet.aws.preflight.checks import CHECKS
+from triton_fleet.aws.preflight.checks import CHECKS
 
 READS = ("BatchGet", "Describe", "Get", "List")
 

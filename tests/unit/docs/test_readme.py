@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleet.cli.commands import app
-from fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from tests.support.fleet_folder import ROOT
+from triton_fleet.cli.commands import app
+from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
 
 TEXT = (ROOT / "README.md").read_text()
 

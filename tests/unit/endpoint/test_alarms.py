@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fleet.catalog.data_file import data_file
-from fleet.catalog.metrics import endpoint_metric, triton_metric
-from fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord
-from fleet.endpoint.resolve import resolve_project
-from fleet.findings import Finding, Severity
-from fleet.spec.alarms import Alarms
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import ROOT, SPEC, FleetFolder
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
+from triton_fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.spec.alarms import Alarms
+from triton_fleet.spec.project import open_project
 
 MULTI = SPEC.replace('triton: "25.04"', 'mode: multi-model\ntriton: "25.04"')
 SCALED = "scaling: {min: 1, max: 4, gpu_utilization: 60}\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.artifacts.lock import write_locks
-from fleet.check.run import all_findings
-from fleet.findings import FindingsError, Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.spec.project import open_project
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"
 OTHER = "triton-fleet-prod-777788889999-us-west-2"

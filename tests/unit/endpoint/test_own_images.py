@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from fleet.catalog.images import image as release_image
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.context.registries import pulled_repositories
-from fleet.endpoint.resolve import resolve_project
-from fleet.engines.endpoint_engines import planned_engines
-from fleet.findings import Severity
-from fleet.rules.apply import rule_findings
-from fleet.spec.engine import Engine
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from triton_fleet.catalog.images import image as release_image
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.registries import pulled_repositories
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.engines.endpoint_engines import planned_engines
+from triton_fleet.findings import Severity
+from triton_fleet.rules.apply import rule_findings
+from triton_fleet.spec.engine import Engine
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver"
 RELEASE_TENSORRT = "10.9.0.34"

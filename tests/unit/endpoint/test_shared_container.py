@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.lock import lock_text
-from fleet.artifacts.lock_measurement import measured_lock
-from fleet.artifacts.sources.spec_sources import SpecRepositories
-from fleet.endpoint.context.context import EndpointContext
-from fleet.spec.lock import Lock
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.lock import lock_text
+from triton_fleet.artifacts.lock_measurement import measured_lock
+from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.project import open_project
 
 DIGEST = f"sha256:{1:064}"
 KEY = f"sha256:{2:064}"

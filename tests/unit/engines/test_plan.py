@@ -9,21 +9,21 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fleet.artifacts.lock import write_locks
-from fleet.check.run import all_findings
-from fleet.cli.commands import app
-from fleet.endpoint.context.context import EndpointContext
-from fleet.endpoint.engines import resolved_engines
-from fleet.endpoint.locks import locked_context
-from fleet.explain.decisions import decisions
-from fleet.findings import FindingsError, Severity
-from fleet.spec.deployment import place_of
-from fleet.spec.fleet_files import load_lock
-from fleet.spec.lock import Lock
-from fleet.spec.prices import PriceBook
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.check.run import all_findings
+from triton_fleet.cli.commands import app
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.engines import resolved_engines
+from triton_fleet.endpoint.locks import locked_context
+from triton_fleet.explain.decisions import decisions
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.prices import PriceBook
+from triton_fleet.spec.project import open_project
 
 CONFIG = """\
 platform: "tensorrt_plan"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from fleet.engines.model_fit import Misfit, graph_misfits, profile_misfits
-from fleet.repository.config.message import ParsedConfig, parsed_config
-from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx_header import OnnxHeader
-from fleet.repository.stream import Stream
-from fleet.spec.engine import Engine
 from tests.support.onnx_graphs import FLOAT, INT32, INT64, Tensors, graph_bytes
+from triton_fleet.engines.model_fit import Misfit, graph_misfits, profile_misfits
+from triton_fleet.repository.config.message import ParsedConfig, parsed_config
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.stream import Stream
+from triton_fleet.spec.engine import Engine
 
 BATCHED = """
 max_batch_size: 16

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.prices import dashboard_price
-from fleet.endpoint.context.context import EndpointContext
-from fleet.explain.decision import Decision
-from fleet.explain.decisions import decisions
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.catalog.prices import dashboard_price
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.explain.decision import Decision
+from triton_fleet.explain.decisions import decisions
+from triton_fleet.spec.project import open_project
 
 DIMENSIONS = "dimensions of Triton's metrics"
 

@@ -9,16 +9,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from fleet.catalog.data_file import data_file
-from fleet.cli.show.command import show
-from fleet.endpoint.resolve import resolve_project
-from fleet.spec.endpoint import Mode
-from fleet.spec.environment import LOCAL
-from fleet.spec.fleet_files import environment_names
-from fleet.spec.project import open_project
-from fleet.spec.spec_files import spec_files
 from tests.support.fleet_folder import LOCK, ROOT, SPEC, FleetFolder
 from tests.support.spec_decisions import decided, made
+from triton_fleet.catalog.data_file import data_file
+from triton_fleet.cli.show.command import show
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.fleet_files import environment_names
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.spec_files import spec_files
 
 APP = typer.Typer()
 APP.command()(show)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fleet.explain.decision import Decision
-from fleet.explain.host_image import OWN_CHOICE, host_image
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.explain.decision import Decision
+from triton_fleet.explain.host_image import OWN_CHOICE, host_image
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 KEY = "ProductionVariants.0.InferenceAmiVersion"
 OTHER = "al2-ami-sagemaker-inference-gpu-2"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fleet.endpoint.locks import locked_context
-from fleet.explain.decision import Decision
-from fleet.explain.decisions import decisions
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.endpoint.locks import locked_context
+from triton_fleet.explain.decision import Decision
+from triton_fleet.explain.decisions import decisions
+from triton_fleet.spec.project import open_project
 
 
 def made(folder: FleetFolder, keys: str, base: str = SPEC) -> list[Decision]:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.explain.decision import Decision
-from fleet.explain.decisions import decisions
-from fleet.spec.metrics import Metrics
-from fleet.spec.project import open_project
-from fleet.spec.values import Seconds
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.explain.decision import Decision
+from triton_fleet.explain.decisions import decisions
+from triton_fleet.spec.metrics import Metrics
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.values import Seconds
 
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fleet.explain.decision import Decision
-from fleet.explain.decisions import decisions
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.spec.deployment import place_of
-from fleet.spec.prices import PriceBook
+from triton_fleet.explain.decision import Decision
+from triton_fleet.explain.decisions import decisions
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.spec.deployment import place_of
+from triton_fleet.spec.prices import PriceBook
 
 
 def shown(**spec: object) -> Decision:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from endpoint_check import endpoint
-from fleet.aws.api import describe
 from scaling_guard import variant
+from triton_fleet.aws.api import describe
 
 
 def test_the_guard_waits_while_sagemaker_refuses_changes() -> None:

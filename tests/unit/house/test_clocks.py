@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
-from fleet.findings import CannotRunError
-from fleet.local.metrics.publisher import Publisher
-from fleet.local.metrics.recorder import Recorder
 from tests.support.embedded_cloudwatch import NOW
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import ROOT
 from tests.support.jumped_clock import JUMPS, jump
+from triton_fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.metrics.publisher import Publisher
+from triton_fleet.local.metrics.recorder import Recorder
 
 YEAR = timedelta(days=365)
 
@@ -66,12 +66,12 @@ WALL = {
     "emulator/fleet_emulator/signatures.py": "ends a signature, which is dated by wall clock, and notes its jumps by a steady one",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
-    "fleet/aws/api/clock.py": "is compared with AWS's, to say that they differ",
-    "fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
-    "fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
-    "fleet/aws/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
-    "fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
-    "fleet/local/metrics/recorder.py": "dates values",
+    "triton_fleet/aws/api/clock.py": "is compared with AWS's, to say that they differ",
+    "triton_fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
+    "triton_fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
+    "triton_fleet/aws/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
+    "triton_fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",
+    "triton_fleet/local/metrics/recorder.py": "dates values",
     "lambda/endpoint_check/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/handler.py": "is all that two invocations of a function have in common",
     "lambda/scaling_guard/restore.py": "is compared with when a schedule is to begin, a time of the wall clock",
@@ -87,9 +87,9 @@ def readers() -> Iterator[str]:
         "containers",
         "emulator",
         "engine_build",
-        "fleet",
         "lambda",
         "stacks",
+        "triton_fleet",
     ):
         for file in sorted((ROOT / folder).rglob("*.py")):
             if any(_is_wall_clock(node) for node in ast.walk(ast.parse(file.read_text()))):

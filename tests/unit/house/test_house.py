@@ -12,7 +12,7 @@ from pathlib import Path
 import constructs
 import pytest
 
-from fleet.cli.schema import generated_files
+from triton_fleet.cli.schema import generated_files
 
 MAX_LINES = 400
 """Of a Python file that tells one thought; 110 to 200 are usual."""

@@ -23,7 +23,7 @@ def licence_of(package: str) -> str:
 
 
 def test_notice_names_files_and_packages() -> None:
-    assert "fleet/catalog/data/images.json" in PATHS
+    assert "triton_fleet/catalog/data/images.json" in PATHS
     assert "onnx" in PACKAGES
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("fleet", "client", "stacks", "constructs")
+PACKAGES = ("triton_fleet", "client", "stacks", "constructs")
 """The product. The emulator, the scripts of builds, functions and containers import nothing of it."""
 READERS = {
-    "tar": "fleet/repository/reading/tar.py",
-    "gzip": "fleet/repository/reading/gunzip.py",
+    "tar": "triton_fleet/repository/reading/tar.py",
+    "gzip": "triton_fleet/repository/reading/gunzip.py",
 }
 LIBRARIES = {
     "tarfile": "tar",
@@ -26,12 +26,12 @@ WRITES = {
 }
 """Names of those libraries that read no stream."""
 CONFIG_READERS = {
-    "fleet/artifacts/missing_files.py": "knows the name, and opens Makefiles",
-    "fleet/check/repositories.py": "a config.pbtxt outside of a repository, named on the command line",
-    "fleet/local/triton/model_backend.py": "what Triton is about to load, for the stand-ins of its backends",
-    "fleet/local/triton/staging.py": "the copy that Triton gets, to change it",
-    "fleet/local/try_load/preparation.py": "the copy that Triton gets, to change it",
-    "fleet/repository/reading/folder.py": "every file of a folder whose content counts",
+    "triton_fleet/artifacts/missing_files.py": "knows the name, and opens Makefiles",
+    "triton_fleet/check/repositories.py": "a config.pbtxt outside of a repository, named on the command line",
+    "triton_fleet/local/triton/model_backend.py": "what Triton is about to load, for the stand-ins of its backends",
+    "triton_fleet/local/triton/staging.py": "the copy that Triton gets, to change it",
+    "triton_fleet/local/try_load/preparation.py": "the copy that Triton gets, to change it",
+    "triton_fleet/repository/reading/folder.py": "every file of a folder whose content counts",
 }
 """The modules that know the name config.pbtxt and open files, and what for."""
 CONFIG = "config.pbtxt"

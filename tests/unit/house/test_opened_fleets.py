@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-PACKAGES = ("fleet", "constructs", "stacks", "lambda")
+PACKAGES = ("triton_fleet", "constructs", "stacks", "lambda")
 OPENERS = {
-    "fleet/artifacts/promote/promote.py",  # a copy with what a promotion would write
-    "fleet/cli/current_fleet.py",  # each command
+    "triton_fleet/artifacts/promote/promote.py",  # a copy with what a promotion would write
+    "triton_fleet/cli/current_fleet.py",  # each command
     "stacks/fleet_stacks/app.py",
-    "fleet/local/image_contents.py",
-    "fleet/local/supervisor.py",  # reads again what may have changed
-    "fleet/local/up.py",
-    "fleet/review/fleet_review.py",  # one for each commit
-    "fleet/spec/project.py",
+    "triton_fleet/local/image_contents.py",
+    "triton_fleet/local/supervisor.py",  # reads again what may have changed
+    "triton_fleet/local/up.py",
+    "triton_fleet/review/fleet_review.py",  # one for each commit
+    "triton_fleet/spec/project.py",
 }
-PLACES = {"constructs/triton_endpoints/library/environment.py", "fleet/spec/project.py"}
+PLACES = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/spec/project.py"}
 
 
 def callers(root: Path, *names: str) -> set[str]:

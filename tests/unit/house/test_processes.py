@@ -7,11 +7,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("fleet", "client", "emulator", "stacks", "constructs")
+PACKAGES = ("triton_fleet", "client", "emulator", "stacks", "constructs")
 MODULES = {"subprocess", "multiprocessing", "pty"}
 """What starts processes."""
 OURS = "start_guarded"
-"""The function of `fleet.process_guard`."""
+"""The function of `triton_fleet.process_guard`."""
 NAMES = {"ProcessPoolExecutor", "create_subprocess_exec", "create_subprocess_shell"}
 CALLS = re.compile(r"exec[lv]\w*|fork\w*|posix_spawn\w*|spawn[lv]\w*|system|popen")
 """Of the module `os`."""
@@ -46,7 +46,7 @@ def starts_processes(file: Path) -> bool:
 def test_each_module_that_starts_a_process_is_in_the_table(root: Path) -> None:
     files = (file for package in PACKAGES for file in (root / package).rglob("*.py"))
     starting = {file.relative_to(root).as_posix() for file in files if starts_processes(file)}
-    listed = set(re.findall(r"`((?:fleet|emulator)/[\w/]+\.py)`", section(root)))
+    listed = set(re.findall(r"`((?:triton_fleet|emulator)/[\w/]+\.py)`", section(root)))
     assert starting - listed == set(), "add a row: what it may run of a folder, and what stops the rest"
     assert listed - starting == set(), "it starts no process: remove its row"
 

@@ -32,7 +32,7 @@ PACKAGES = [
     "containers",
     "emulator",
     "engine_build",
-    "fleet",
+    "triton_fleet",
     "client",
     "lambda",
     "stacks",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
 from tests.support.image_builds import DIGEST, SPEC, START, image_findings, image_folder, shortened
+from triton_fleet.findings import Finding
 
 
 def findings(tmp_path: Path, text: str, arguments: Mapping[str, str] | None = None) -> list[Finding]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
-from fleet.images import context as context_module
 from tests.support.image_builds import DIGEST, START, image_findings, image_folder, shortened
+from triton_fleet.findings import Finding
+from triton_fleet.images import context as context_module
 
 FILES = {
     "app/main.py": "",

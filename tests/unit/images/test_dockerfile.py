@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import FindingsError
-from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
-from fleet.images.instruction import Heredoc, Instruction, assignments
-from fleet.images.lines import Directive
-from fleet.spec.image import TRITON_IMAGE
 from tests.support.image_builds import START, TRITON, image_folder, parsed
+from triton_fleet.findings import FindingsError
+from triton_fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
+from triton_fleet.images.instruction import Heredoc, Instruction, assignments
+from triton_fleet.images.lines import Directive
+from triton_fleet.spec.image import TRITON_IMAGE
 
 
 def only(text: str) -> Instruction:

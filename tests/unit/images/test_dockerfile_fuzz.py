@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.images.check import check_image
-from fleet.images.context import BuildContext
-from fleet.images.dockerfile import MAX_DOCKERFILE_BYTES
-from fleet.images.ignore_file import IgnoreFile
-from fleet.images.inputs import ImageInputs
-from fleet.images.instruction import KEYWORDS
-from fleet.images.lines import MAX_SHOWN_CHARACTERS
-from fleet.spec.endpoint import Mode
-from fleet.spec.source import MAX_FINDINGS, Mark
 from tests.support.fleet_folder import ROOT
 from tests.support.image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
+from triton_fleet.images.check import check_image
+from triton_fleet.images.context import BuildContext
+from triton_fleet.images.dockerfile import MAX_DOCKERFILE_BYTES
+from triton_fleet.images.ignore_file import IgnoreFile
+from triton_fleet.images.inputs import ImageInputs
+from triton_fleet.images.instruction import KEYWORDS
+from triton_fleet.images.lines import MAX_SHOWN_CHARACTERS
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.source import MAX_FINDINGS, Mark
 
 SHARED = ROOT.parent / "shared"
 REAL = [file for folder in ("corpus", "seeds") for file in sorted((SHARED / folder).rglob("*[Dd]ockerfile*"))]

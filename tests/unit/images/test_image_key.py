@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.images.key import image_key
 from tests.support.image_builds import DIGEST, TRITON
+from triton_fleet.images.key import image_key
 
 KEY = image_key(DIGEST, TRITON, {"A": "1", "B": "2"})
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
 from tests.support.image_builds import DIGEST, START, TRITON, image_findings, image_folder
+from triton_fleet.findings import Finding
 
 HOST = "111122223333.dkr.ecr.us-east-1.amazonaws.com"
 THEIRS = f"{HOST}/triton-fleet-dev@{DIGEST}"

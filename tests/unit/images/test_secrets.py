@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
 from tests.support.image_builds import SPEC, START, image_findings, image_folder
+from triton_fleet.findings import Finding
 
 AWS = f"AKIA{'A1' * 8}"
 HUGGING_FACE, GITHUB = f"hf_{'aB3' * 10}", f"ghp_{'aB3' * 12}"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
-from fleet.spec.endpoint import Mode
 from tests.support.fleet_folder import ROOT
 from tests.support.image_builds import START, image_findings, image_folder, shortened
+from triton_fleet.findings import Finding
+from triton_fleet.spec.endpoint import Mode
 
 PREFIX = "com.amazonaws.sagemaker.capabilities."
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import FindingsError
-from fleet.images.context import read_context
-from fleet.images.upload import context_digest, write_context
 from tests.support.image_builds import START, image_folder
+from triton_fleet.findings import FindingsError
+from triton_fleet.images.context import read_context
+from triton_fleet.images.upload import context_digest, write_context
 
 FILES = {
     "b/run.sh": "#!/bin/sh\n",

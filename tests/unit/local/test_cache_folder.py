@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.cache_folder import cache_folder
+from triton_fleet.local.triton.cache_folder import cache_folder
 
 
 def test_a_folder_that_exists_is_not_filled_again(tmp_path: Path) -> None:

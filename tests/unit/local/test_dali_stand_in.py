@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fleet.local.triton.model_backend import stand_ins
-from fleet.local.triton.staging import stage
 from fleet_emulator.stand_ins.triton.dali.arguments import UnknownToStandInError
 from fleet_emulator.stand_ins.triton.dali.config_match import mismatches
 from fleet_emulator.stand_ins.triton.dali.decoding import decode_image
@@ -29,6 +27,8 @@ from fleet_emulator.stand_ins.triton.dali.pipeline_file import (
 )
 from tests.support.fleet_folder import ROOT
 from tests.support.real_dali import encoded, scene
+from triton_fleet.local.triton.model_backend import stand_ins
+from triton_fleet.local.triton.staging import stage
 
 SHIPPED = (ROOT / "examples/gpu_ensembles/models/image/dali/1/model.dali").read_bytes()
 SOURCE = Operator(name="ExternalSource", inputs=(), outputs=("IN",), arguments={}, argument_inputs=())

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.catalog.images import release, releases
-from fleet.images.facts import facts_of_config, facts_of_paths, merge
 from tests.support.docker_calls import FROM_TRITON, TRITON, DockerCalls
+from triton_fleet.catalog.images import release, releases
+from triton_fleet.images.facts import facts_of_config, facts_of_paths, merge
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.local.image_contents import ImageContents, fleet_contents, named_contents
-from fleet.local.triton.runtime import RELEASE
-from fleet.spec.environment import ENVIRONMENT_TAG
 from fleet_emulator.hosting import DeployedContainer, DeployedEndpoint, EndpointId
 from tests.support.fleet_folder import FleetFolder
 from tests.support.own_images import BUILT, DIGEST, FOUND, REGISTRY, lock_image
+from triton_fleet.local.image_contents import ImageContents, fleet_contents, named_contents
+from triton_fleet.local.triton.runtime import RELEASE
+from triton_fleet.spec.environment import ENVIRONMENT_TAG
 
 LOCAL_FILE = 'environment: local\naccount: "123456789012"\nregion: us-east-1\n'
 OWN = f"{REGISTRY}/triton-fleet-dev@{DIGEST}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.core.sizes import format_size
-from fleet.local.supervisor import Limits
-from fleet.spec.environment import LocalLimits
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.core.sizes import format_size
+from triton_fleet.local.supervisor import Limits
+from triton_fleet.spec.environment import LocalLimits
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.model_python import PYTHON, ModelPython, model_python
-from fleet.local.triton.runtime import RELEASE, TritonRuntime
+from triton_fleet.local.triton.model_python import PYTHON, ModelPython, model_python
+from triton_fleet.local.triton.runtime import RELEASE, TritonRuntime
 
 Install = Callable[..., None]
 

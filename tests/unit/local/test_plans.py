@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fleet.artifacts.lock import write_locks
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.local.limitations import servable
-from fleet.spec.project import open_project
 from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.local.limitations import servable
+from triton_fleet.spec.project import open_project
 
 ENGINES = SPEC[SPEC.index("    engines:") :]
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from urllib3 import HTTPConnectionPool
 
-from fleet.local.containers import LackOfMemory, ModelRefusal, Refusal
-from fleet.local.multi_model.models import Model, Others, State
-from fleet.local.multi_model.residency import Residency
+from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Refusal
+from triton_fleet.local.multi_model.models import Model, Others, State
+from triton_fleet.local.multi_model.residency import Residency
 
 
 class Run:

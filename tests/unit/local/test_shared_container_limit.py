@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import fleet.local.image_limit as module
-from fleet.endpoint.context.shared_container import ROUTES
-from fleet.local.image_limit import image_limit
+import triton_fleet.local.image_limit as module
+from triton_fleet.endpoint.context.shared_container import ROUTES
+from triton_fleet.local.image_limit import image_limit
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"
 PINNED_RELEASE = f"763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver@sha256:{'d' * 64}"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.aws.api.emulator import Keys
-from fleet.findings import CannotRunError
-from fleet.local.session import stop_supervisor
-from fleet.local.state import LocalState, Supervisor
+from triton_fleet.aws.api.emulator import Keys
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.session import stop_supervisor
+from triton_fleet.local.state import LocalState, Supervisor
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 WHOLE = '{"pid": 7, "url": "http://localhost:9", "account": "123456789012", "region": "us-east-1"}'
@@ -55,7 +55,7 @@ def supervisor(pid: int) -> Supervisor:
     ],
 )
 def test_a_damaged_file_is_told_with_what_ends_the_process(state: LocalState, content: bytes) -> None:
-    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root)) as running:
+    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
         (state.folder / "supervisor.json").write_bytes(content)
         for look in (state.supervisor, lambda: stop_supervisor(state)):
             with pytest.raises(CannotRunError) as refused:
@@ -76,7 +76,10 @@ def test_the_process_of_somebody_else_is_not_signalled(state: LocalState) -> Non
 
 
 def test_the_process_of_another_clone_is_not_signalled(state: LocalState, tmp_path: Path) -> None:
-    with state.supervised(threading.Event()), process("-m", "fleet.local", str(tmp_path / "other")) as theirs:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(tmp_path / "other")) as theirs,
+    ):
         state.announce(supervisor(theirs.pid))
         with pytest.raises(CannotRunError, match="which is not the local fleet's"):
             stop_supervisor(state)
@@ -104,7 +107,7 @@ def test_what_a_killed_process_left_is_not_taken_for_its_successors(state: Local
 
 
 def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root)) as running:
+    with state.supervised(threading.Event()), process("-m", "triton_fleet.local", str(state.root)) as running:
         with pytest.raises(CannotRunError, match=r"supervisor.json does not exist") as refused:
             stop_supervisor(state)
         assert f"`kill {running.pid}`" in refused.value.remedy
@@ -112,7 +115,10 @@ def test_a_file_that_is_gone_is_told_by_down(state: LocalState) -> None:
 
 
 def test_its_own_process_is_ended(state: LocalState) -> None:
-    with state.supervised(threading.Event()), process("-m", "fleet.local", str(state.root), "5") as own:
+    with (
+        state.supervised(threading.Event()),
+        process("-m", "triton_fleet.local", str(state.root), "5") as own,
+    ):
         state.announce(supervisor(own.pid))
         assert stop_supervisor(state) is True
         assert own.poll() is not None

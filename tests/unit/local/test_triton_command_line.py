@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.container import departures, metrics_namespace, server_environment, start_command
-from fleet.local.triton.model_python import ModelPython
-from fleet.local.triton.runtime import TritonRuntime
 from fleet_emulator.hosting import HostingError
+from triton_fleet.local.triton.container import (
+    departures,
+    metrics_namespace,
+    server_environment,
+    start_command,
+)
+from triton_fleet.local.triton.model_python import ModelPython
+from triton_fleet.local.triton.runtime import TritonRuntime
 
 RUNTIME = TritonRuntime(
     binary=Path("/triton/tritonserver"),

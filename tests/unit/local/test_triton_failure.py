@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.failure import explain, still_loading
+from triton_fleet.local.triton.failure import explain, still_loading
 
 REPOSITORY = Path("/repository")
 BACKENDS = ["onnxruntime", "python"]

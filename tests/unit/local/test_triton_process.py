@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fleet.local.triton.process import SHARED_MEMORY, ProcessGroup
+from triton_fleet.local.triton.process import SHARED_MEMORY, ProcessGroup
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="process groups of Triton exist on Linux only"
@@ -93,7 +93,7 @@ def test_killing_the_process_that_started_the_group_ends_the_group(tmp_path: Pat
     starter = """
 import sys, threading
 from pathlib import Path
-from fleet.local.triton.process import ProcessGroup
+from triton_fleet.local.triton.process import ProcessGroup
 folder, command = Path(sys.argv[1]), ["/bin/sh", "-c", sys.argv[2]]
 group = ProcessGroup(command, {}, log=folder / "log", cwd=folder, shm_prefix="fleet_test_none_")
 print(group.pid, flush=True)

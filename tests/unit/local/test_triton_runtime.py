@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.local.triton.runtime import LIBPYTHON, check_starts, find_runtime, linker_error
+from triton_fleet.findings import CannotRunError
+from triton_fleet.local.triton.runtime import LIBPYTHON, check_starts, find_runtime, linker_error
 
 
 @pytest.mark.parametrize(

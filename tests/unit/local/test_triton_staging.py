@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.model_backend import stand_ins
-from fleet.local.triton.staging import stage
+from triton_fleet.local.triton.model_backend import stand_ins
+from triton_fleet.local.triton.staging import stage
 
 
 def _staged(folder: Path, config: str) -> tuple[str, list[str]]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.local.triton.start_rules import default_model
 from fleet_emulator.hosting import HostingError
+from triton_fleet.local.triton.start_rules import default_model
 
 NAMED = "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.endpoint.resolve import resolve_project
-from fleet.endpoint.resolved_endpoint import ResolvedFleet
-from fleet.findings import FindingsError, Severity
-from fleet.local.limitations import image_limits, with_servable_images
-from fleet.spec.project import Project, open_project
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.own_images import DIGEST, FOUND, REGISTRY, lock_image
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.local.limitations import image_limits, with_servable_images
+from triton_fleet.spec.project import Project, open_project
 
 IMAGE = f"{REGISTRY}/team/detector@{DIGEST}"
 LIMIT = f"only sagemaker-tritonserver images and shared containers are served on this machine, not {IMAGE}"

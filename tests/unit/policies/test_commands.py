@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from fleet.check.run import all_findings, checked_fleet
-from fleet.cli import deploy
-from fleet.cli.commands import app
-from fleet.cli.policy_day import policy_day
-from fleet.findings import FindingsError, Severity
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC
 from tests.support.new_specs import NewSpecs
 from tests.support.policy_fleet import TODAY, PolicyFleet
+from triton_fleet.check.run import all_findings, checked_fleet
+from triton_fleet.cli import deploy
+from triton_fleet.cli.commands import app
+from triton_fleet.cli.policy_day import policy_day
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.spec.project import open_project
 
 MANY = "scaling: {min: 1, max: 9, gpu_utilization: 60}\n"
 EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31}\n"

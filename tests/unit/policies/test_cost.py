@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.prices import hosting_price
-from fleet.findings import Severity
 from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
+from triton_fleet.catalog.prices import hosting_price
+from triton_fleet.findings import Severity
 
 UNPRICED = "ml.p6-b200.48xlarge"
 

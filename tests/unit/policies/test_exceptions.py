@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from fleet.findings import Severity
 from tests.support.policy_fleet import BY, PolicyFleet
+from triton_fleet.findings import Severity
 
 
 def exception(text: str = "", until: str = "2027-03-31", endpoints: str = "sentences") -> str:

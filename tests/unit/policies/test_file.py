@@ -10,10 +10,10 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from fleet.findings import Severity
-from fleet.spec.schema import policy_schema, schemas
 from tests.support.fleet_folder import ROOT
 from tests.support.policy_fleet import HEAD, PolicyFleet
+from triton_fleet.findings import Severity
+from triton_fleet.spec.schema import policy_schema, schemas
 
 GOOD = HEAD + "    max_instances: 5\n"
 EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: a, reason: a test, until: 2027-03-31}\n"

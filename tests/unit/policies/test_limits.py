@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.findings import Severity
 from tests.support.policy_fleet import ASK, BY, POOLS, SHADOW, PolicyFleet
+from triton_fleet.findings import Severity
 
 
 class TestInstances:

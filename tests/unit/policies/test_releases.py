@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from fleet.findings import Severity
 from tests.support.fleet_folder import LOCK
 from tests.support.policy_fleet import ASK, BY, PolicyFleet
+from triton_fleet.findings import Severity
 
 
 class TestReleases:

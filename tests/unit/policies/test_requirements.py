@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.spec.project import open_project
-from fleet.spec.rollout import Strategy
 from tests.support.policy_fleet import ASK, BY, TODAY, PolicyFleet
+from triton_fleet.check.run import all_findings
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.rollout import Strategy
 
 ROLLOUT = "instance: {type: ml.g5.xlarge, count: 2}\nrollout: {strategy: canary, canary: 50%}\n"
 VPC = "network: {subnets: [subnet-0123456789abcdef0], security_groups: [sg-0123456789abcdef0]}\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.policies.scope import matches
 from tests.support.fleet_folder import SPEC
 from tests.support.policy_fleet import PolicyFleet
+from triton_fleet.policies.scope import matches
 
 NONE = "instances: ml.p3.*\n"
 

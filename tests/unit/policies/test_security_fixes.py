@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.findings import Severity
 from tests.support.fleet_folder import LOCK, SPEC
 from tests.support.policy_fleet import ASK, BY, PolicyFleet
+from triton_fleet.findings import Severity
 
 REQUIRE = "require: {security_fixes: {%s}}"
 NEWEST = SPEC.replace("25.04", "26.05")

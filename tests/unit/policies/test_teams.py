@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Severity
-from fleet.policies.check import policy_findings
-from fleet.spec.project import open_project
 from tests.support.policy_fleet import BY, TODAY, PolicyFleet
+from triton_fleet.findings import Severity
+from triton_fleet.policies.check import policy_findings
+from triton_fleet.spec.project import open_project
 
 MONTH = 1013.76
 """US dollars of an ml.g5.xlarge."""

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.run import all_findings, checked_fleet
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.printers import sarif
-from fleet.printers.causes import causes
-from fleet.printers.formats import as_json
-from fleet.printers.github import as_github
-from fleet.printers.human import show_findings
-from fleet.printers.sarif import as_sarif
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.made_findings import different, missing_lock
+from triton_fleet.check.run import all_findings, checked_fleet
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.printers import sarif
+from triton_fleet.printers.causes import causes
+from triton_fleet.printers.formats import as_json
+from triton_fleet.printers.github import as_github
+from triton_fleet.printers.human import show_findings
+from triton_fleet.printers.sarif import as_sarif
+from triton_fleet.spec.project import open_project
 
 
 def printed(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:

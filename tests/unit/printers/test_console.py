@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.table import Table
 
-from fleet.printers.console import WIDTH_OF_A_PIPE, OutputConsole
+from triton_fleet.printers.console import WIDTH_OF_A_PIPE, OutputConsole
 
 
 def table(*headings: str) -> Table:

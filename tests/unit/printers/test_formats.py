@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fleet.findings import CannotRunError, Finding, Severity
-from fleet.printers.formats import Format, print_findings
 from tests.support.git_repository import GitRepository
+from triton_fleet.findings import CannotRunError, Finding, Severity
+from triton_fleet.printers.formats import Format, print_findings
 
 UNKNOWN = Finding(code="FL110", message="unknown key", hint="did you mean `scaling`?", line=2, column=1)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, Severity
-from fleet.printers.github import ANNOTATIONS, MAX_MESSAGE, as_github
 from tests.support.made_findings import different, missing_lock
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.printers.github import ANNOTATIONS, MAX_MESSAGE, as_github
 
 
 def at_line(finding: Finding, line: int) -> Finding:

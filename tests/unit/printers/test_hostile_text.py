@@ -18,24 +18,24 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from fleet.artifacts.live.targets import Target
-from fleet.artifacts.progress import BarProgress, LineProgress
-from fleet.aws.deploy.destroy import Deletion
-from fleet.aws.running_configuration import LiveEndpoint
-from fleet.cli import deploy, destroy, local, models, preflight, publish
-from fleet.cli.output import say
-from fleet.cli.show.lines import Line, print_lines
-from fleet.exits import run_to_exit
-from fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from fleet.local.state import LocalState
-from fleet.local.status import Status
-from fleet.printers.console import OutputConsole
-from fleet.printers.formats import Format, print_findings
-from fleet.printers.lines import print_bytes, print_error, print_json, print_line
-from fleet.printers.sanitizer import powerless
-from fleet.printers.steps import FinishedStep, Outcome, Steps
-from fleet.spec.prices import PriceBook
 from tests.support.fleet_folder import ROOT
+from triton_fleet.artifacts.live.targets import Target
+from triton_fleet.artifacts.progress import BarProgress, LineProgress
+from triton_fleet.aws.deploy.destroy import Deletion
+from triton_fleet.aws.running_configuration import LiveEndpoint
+from triton_fleet.cli import deploy, destroy, local, models, preflight, publish
+from triton_fleet.cli.output import say
+from triton_fleet.cli.show.lines import Line, print_lines
+from triton_fleet.exits import run_to_exit
+from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
+from triton_fleet.local.state import LocalState
+from triton_fleet.local.status import Status
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.formats import Format, print_findings
+from triton_fleet.printers.lines import print_bytes, print_error, print_json, print_line
+from triton_fleet.printers.sanitizer import powerless
+from triton_fleet.printers.steps import FinishedStep, Outcome, Steps
+from triton_fleet.spec.prices import PriceBook
 
 COMMANDS = (
     "::error::x",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from fleet.findings import Finding, Severity
-from fleet.printers.human import show_findings, sum_of
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.printers.human import show_findings, sum_of
 
 
 def finding(

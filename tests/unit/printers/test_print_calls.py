@@ -11,11 +11,15 @@ PROGRAMS = (
     "emulator/fleet_emulator/function_output.py",
     "emulator/fleet_emulator/stand_ins/docker/",
     "emulator/fleet_emulator/stand_ins/engines/",
-    "fleet/local/triton/namespace.py",
+    "triton_fleet/local/triton/namespace.py",
 )
 """What stands in for a program, starts one, or keeps a deployed function's own output, prints as that does."""
-THE_PLACE = ("fleet/printers/lines.py", "fleet/printers/console.py", "fleet/printers/formats.py")
-CONFIRMS = ("fleet/cli/output.py",)
+THE_PLACE = (
+    "triton_fleet/printers/lines.py",
+    "triton_fleet/printers/console.py",
+    "triton_fleet/printers/formats.py",
+)
+CONFIRMS = ("triton_fleet/cli/output.py",)
 
 
 def strays(file: Path) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from fleet.findings import Finding, Severity
-from fleet.printers.sarif import as_sarif
-from fleet.rules.names import name_of
-from fleet.rules.other_codes import other_codes
-from fleet.rules.registry import rules
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.printers.sarif import as_sarif
+from triton_fleet.rules.names import name_of
+from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.registry import rules
 
 TEXT = "endpoint: a\nscalling: {}\n"
 

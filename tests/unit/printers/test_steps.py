@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fleet.cli import deploy
-from fleet.findings import CannotRunError, Finding, FindingsError
-from fleet.printers.console import OutputConsole
-from fleet.printers.steps import Outcome, Steps
+from triton_fleet.cli import deploy
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.steps import Outcome, Steps
 
 SECONDS = re.compile(r"  \d+\.\d s$", re.MULTILINE)
 

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from fleet.policies.check import policy_findings
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import ROOT
 from tests.support.new_specs import NAME, NewSpecs
+from triton_fleet.policies.check import policy_findings
+from triton_fleet.spec.project import open_project
 
 
 def words(new: NewSpecs) -> str:

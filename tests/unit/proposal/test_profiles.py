@@ -6,9 +6,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fleet.cli.commands import app
-from fleet.findings import FindingsError
 from tests.support.new_specs import NewSpecs
+from triton_fleet.cli.commands import app
+from triton_fleet.findings import FindingsError
 
 GPU = 'triton: "25.04"\ninstance: {type: ml.g5.2xlarge, count: 2}\n'
 

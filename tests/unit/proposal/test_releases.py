@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.findings import FindingsError
 from tests.support.new_specs import CODE, GRAPH, TENSORS, NewSpecs, plan
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 from tests.support.repository_archives import tar_of, zipped
+from triton_fleet.findings import FindingsError
 
 OPEN = graph_bytes({"x": (FLOAT, ["n", "m"])}, {"y": (FLOAT, ["n", "m"])}, nodes=[add("x", "x", "y")])
 VARIES = 'max_batch_size: 8 input [ { name: "x" data_type: TYPE_FP32 dims: [ -1 ] } ]'

@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from fleet.findings import FindingsError, Severity
-from fleet.spec.endpoint import Mode
 from tests.support.fleet_folder import ROOT
 from tests.support.new_specs import CODE, PROD, NewSpecs
 from tests.support.zoo_repositories import copy_committed
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.spec.endpoint import Mode
 
 ON_CPU = "instance_group { kind: KIND_CPU }"
 EXAMPLES = {

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from fleet.endpoint.context.cost import EndpointCost, FleetCost, fleet_cost
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.endpoint.context.cost import EndpointCost, FleetCost, fleet_cost
+from triton_fleet.spec.project import open_project
 
 UNPRICED = "ml.p6-b200.48xlarge"
 """No source states its price, and no stated price fits a factor of its family."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.endpoint.context.cost import fleet_cost
-from fleet.findings import FindingsError
-from fleet.report.cost_groups import cost_groups, labels_by
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.endpoint.context.cost import fleet_cost
+from triton_fleet.findings import FindingsError
+from triton_fleet.report.cost_groups import cost_groups, labels_by
+from triton_fleet.spec.project import open_project
 
 
 def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[int, str]]:

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.traffic import InstanceNeed, Traffic
-from fleet.findings import Finding
-from fleet.report.document import report_document
-from fleet.report.endpoint_change import EndpointChange
-from fleet.report.markdown import markdown
-from fleet.report.page import page
-from fleet.report.update_effect import UpdateEffect
-from fleet.upgrade.comparison import Change, Effect
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.endpoint.context.traffic import InstanceNeed, Traffic
+from triton_fleet.findings import Finding
+from triton_fleet.report.document import report_document
+from triton_fleet.report.endpoint_change import EndpointChange
+from triton_fleet.report.markdown import markdown
+from triton_fleet.report.page import page
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.upgrade.comparison import Change, Effect
 
 MACHINES = ("ml.g5.xlarge", "ml.g6.xlarge")
 ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", shortest=2400, longest=5400)

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from fleet.endpoint.context.traffic import InstanceNeed, Traffic
-from fleet.findings import Finding
-from fleet.report.document import report_document
-from fleet.report.environment_change import EnvironmentChange
-from fleet.report.fleet_change import FleetChange
-from fleet.report.markdown import MARKER, markdown
-from fleet.report.markdown_text import inline, inline_code
-from fleet.report.update_effect import UpdateEffect
-from fleet.spec.prices import PriceBook
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.endpoint.context.traffic import InstanceNeed, Traffic
+from triton_fleet.findings import Finding
+from triton_fleet.report.document import report_document
+from triton_fleet.report.environment_change import EnvironmentChange
+from triton_fleet.report.fleet_change import FleetChange
+from triton_fleet.report.markdown import MARKER, markdown
+from triton_fleet.report.markdown_text import inline, inline_code
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.spec.prices import PriceBook
 
 
 def lines(found: FleetChange, limit: int = 0) -> list[str]:

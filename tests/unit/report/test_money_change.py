@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from fleet.report.document import report_document
-from fleet.report.endpoint_change import Revision, endpoint_change
-from fleet.report.markdown import markdown
-from fleet.report.money_change import FREE, CostChange, price_changes
-from fleet.report.page import page
-from fleet.report.update_effect import UpdateEffect
-from fleet.spec.prices import FleetPrices, PriceBook
-from fleet.spec.project import open_project
 from tests.support.fleet_changes import change, cost, fleet
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.report.document import report_document
+from triton_fleet.report.endpoint_change import Revision, endpoint_change
+from triton_fleet.report.markdown import markdown
+from triton_fleet.report.money_change import FREE, CostChange, price_changes
+from triton_fleet.report.page import page
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.spec.prices import FleetPrices, PriceBook
+from triton_fleet.spec.project import open_project
 
 UNKNOWN = CostChange(before=None, after=None)
 GONE = cost(None, "0")

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from fleet.endpoint.context.traffic import Phase, Traffic
-from fleet.findings import Finding
-from fleet.report.page import page
-from fleet.report.update_effect import UpdateEffect
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.endpoint.context.traffic import Phase, Traffic
+from triton_fleet.findings import Finding
+from triton_fleet.report.page import page
+from triton_fleet.report.update_effect import UpdateEffect
 
 
 def widths(text: str) -> list[Decimal]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.endpoint.context.capacity import InstanceLimit
-from fleet.endpoint.context.traffic import InstanceNeed
-from fleet.report.endpoint_change import EndpointChange
-from fleet.report.quota_change import quota_changes
 from tests.support.fleet_changes import change
+from triton_fleet.endpoint.context.capacity import InstanceLimit
+from triton_fleet.endpoint.context.traffic import InstanceNeed
+from triton_fleet.report.endpoint_change import EndpointChange
+from triton_fleet.report.quota_change import quota_changes
 
 G5 = "ml.g5.xlarge"
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.capacity import InstanceLimit, instance_limit
-from fleet.endpoint.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
-from fleet.report.quota_change import quota_changes
-from fleet.report.update_effect import UpdateEffect
-from fleet.spec.endpoint import EndpointSpec
 from tests.support.fleet_changes import change
+from triton_fleet.endpoint.context.capacity import InstanceLimit, instance_limit
+from triton_fleet.endpoint.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
+from triton_fleet.report.quota_change import quota_changes
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.spec.endpoint import EndpointSpec
 
 ALL = "Number of instances across active endpoints"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.repository.config.parameters import parameters
 from tests.support.model_configs import config_of, told
+from triton_fleet.repository.config.parameters import parameters
 
 GPU = "instance_group { kind: KIND_GPU }"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.repository.config.backend_tensors import backend_tensors
-from fleet.repository.config.parameters import parameters
 from tests.support.model_configs import config_of, parameters_text, told
+from triton_fleet.repository.config.backend_tensors import backend_tensors
+from triton_fleet.repository.config.parameters import parameters
 
 IN = 'input { name: "INPUT__0" data_type: TYPE_FP32 dims: [ 4 ] }\n'
 OUT = 'output { name: "OUTPUT__0" data_type: TYPE_FP32 dims: [ 4 ] }\n'

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, Severity
-from fleet.repository.config.message import parsed_config
-from fleet.repository.contents import Contents
-from fleet.repository.python.conda_match import conda_findings
-from fleet.repository.reading.path import read
 from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.config.message import parsed_config
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.python.conda_match import conda_findings
+from triton_fleet.repository.reading.path import read
 
 ENVIRONMENT = {"bin/activate": b"", "bin/python3.10": b"", "lib/python3.10/site-packages/x.py": b""}
 FILE = "$$TRITON_MODEL_DIRECTORY/env.tar.gz"

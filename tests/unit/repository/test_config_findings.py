@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.repository.config.judge import config_findings
-from fleet.repository.config.message import parsed_config
-from fleet.rules.other_codes import groups, weight_of_other
 from tests.support.config_texts import HEAD, IO, REFUSED, TAKEN
 from tests.support.scheduling_texts import REFUSED_SCHEDULING, ensemble, step
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.config.message import parsed_config
+from triton_fleet.rules.other_codes import groups, weight_of_other
 
 FILE = Path("models/resnet/config.pbtxt")
 ALL = {**REFUSED, **REFUSED_SCHEDULING}

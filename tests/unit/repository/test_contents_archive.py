@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import FindingsError, Severity
-from fleet.repository.contents import Contents, Entry, EntryKind
-from fleet.repository.reading.path import read
 from tests.support.hostile_tar import END, extended, file, folder, header, record, written_by_tarfile
 from tests.support.repository_archives import archive, tar_of, zipped
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.reading.path import read
 
 FILES = {
     "m/config.pbtxt": b'backend: "python"',

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.findings import FindingsError
-from fleet.repository.contents import Contents
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import plan_load
-from fleet.repository.reading.path import read
 from tests.support.hostile_tar import END, extended, file, folder, header, record
 from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from triton_fleet.findings import FindingsError
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.load_plan import plan_load
+from triton_fleet.repository.reading.path import read
 
-LIMITS = "fleet.repository.reading.gunzip"
+LIMITS = "triton_fleet.repository.reading.gunzip"
 MODEL = {"m/config.pbtxt": b"c", "m/1/model.py": b""}
 FILES = {"config.pbtxt": b'backend: "python"', "1/model.py": b"class TritonPythonModel: pass\n"}
 ZEROS = bytes(30 << 20)
@@ -142,8 +142,8 @@ def test_any_archive_is_read_or_refused_with_findings(
 def test_more_folders_than_any_repository_has_end_the_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
-    monkeypatch.setattr("fleet.repository.reading.paths.MAX_AT_ROOT", 30)
-    monkeypatch.setattr("fleet.repository.reading.paths.MAX_FOLDERS", 60)
+    monkeypatch.setattr("triton_fleet.repository.reading.paths.MAX_AT_ROOT", 30)
+    monkeypatch.setattr("triton_fleet.repository.reading.paths.MAX_FOLDERS", 60)
     many = tmp_path / "many.tar.gz"
     many.write_bytes(
         zipped(tar_of(MODEL)[:-10240] + b"".join(folder(f"{below}d{n}") for n in range(90)) + END)

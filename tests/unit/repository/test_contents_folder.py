@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import FindingsError, Severity
-from fleet.repository.contents import Entry, EntryKind
-from fleet.repository.reading.path import read
 from tests.support.repository_archives import archive, folder_of, tar_of, zipped
+from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.repository.contents import Entry, EntryKind
+from triton_fleet.repository.reading.path import read
 
 FILES = {
     "m/config.pbtxt": b'parameters { key: "EXECUTION_ENV_PATH" }',
@@ -101,8 +101,8 @@ def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch:
 
 
 def test_texts_have_a_ceiling_each_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.file_store.MAX_BYTES", 100)
-    monkeypatch.setattr("fleet.repository.reading.file_store.MAX_TEXTS", 250)
+    monkeypatch.setattr("triton_fleet.repository.reading.file_store.MAX_BYTES", 100)
+    monkeypatch.setattr("triton_fleet.repository.reading.file_store.MAX_TEXTS", 250)
     files = {f"m{number}/config.pbtxt": b"x" * 100 for number in range(3)}
     contents = read(folder_of(tmp_path, {**files, "m/1/model.py": b"x" * 101, "m/1/b.py": b"x" * 100}))
     assert sorted(contents.texts) == ["m/1/b.py", "m0/config.pbtxt", "m1/config.pbtxt"]
@@ -114,7 +114,7 @@ def test_texts_have_a_ceiling_each_and_together(tmp_path: Path, monkeypatch: pyt
 
 
 def test_entries_have_a_ceiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fleet.repository.reading.paths.MAX_ENTRIES", 5)
+    monkeypatch.setattr("triton_fleet.repository.reading.paths.MAX_ENTRIES", 5)
     contents = read(folder_of(tmp_path, {f"m/{number}": b"" for number in range(9)}))
     assert len(contents.entries) == 5
     assert [each.code for each in contents.findings] == ["FL443"]

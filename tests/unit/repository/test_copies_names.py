@@ -13,10 +13,10 @@ from google.protobuf import text_encoding, text_format
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.repository.copies import renamed_config
-from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.tree import strings
 from tests.support.fleet_folder import ROOT
+from triton_fleet.repository.copies import renamed_config
+from triton_fleet.repository.text_format.tokens import PbtxtError
+from triton_fleet.repository.text_format.tree import strings
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 MODELS = ("bert", "pre", "post")

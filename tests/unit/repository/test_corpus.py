@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from fleet.findings import Finding, FindingsError, Severity
-from fleet.repository.config.judge import config_findings
-from fleet.repository.config.message import CODE as NOT_PARSED
-from fleet.repository.config.message import parsed_config
 from tests.support.corpus import CORPUS, needs_corpus, rows
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.config.message import CODE as NOT_PARSED
+from triton_fleet.repository.config.message import parsed_config
 
 RELEASES = (None, "24.10", "25.04", "26.05")
 SAME_CAUSE = 0.9

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.repository.loading.container import ServingContainer
-from fleet.repository.loading.load_plan import plan_load
 from tests.support.repository_contents import (
     MULTI_MODEL,
     SINGLE,
@@ -18,6 +16,8 @@ from tests.support.repository_contents import (
     model,
     warnings,
 )
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.load_plan import plan_load
 
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}
 TWO = {**model("a"), **model("b")}

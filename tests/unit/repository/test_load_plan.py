@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.findings import Severity
-from fleet.repository.loading.load_plan import plan_load
 from tests.support.repository_contents import (
     MULTI_MODEL,
     SINGLE,
@@ -19,6 +17,8 @@ from tests.support.repository_contents import (
     tensors,
     warnings,
 )
+from triton_fleet.findings import Severity
+from triton_fleet.repository.loading.load_plan import plan_load
 
 NAMED = replace(SINGLE, default_model="both")
 BOTH = {**ensemble("a", "b"), **model("a"), **model("b")}

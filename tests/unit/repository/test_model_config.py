@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.repository.model_config import parse_config
-from fleet.repository.text_format.tokens import PbtxtError
+from triton_fleet.repository.model_config import parse_config
+from triton_fleet.repository.text_format.tokens import PbtxtError
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_one_module_of_the_product_gives_a_configuration_to_protobuf(root: Path)
     readers = [
         file.relative_to(root).as_posix() for file in files if "text_format.Parse(" in file.read_text()
     ]
-    assert readers == ["fleet/repository/model_config.py"]
+    assert readers == ["triton_fleet/repository/model_config.py"]
 
 
 def test_the_name_of_the_file_has_one_home_in_the_product(root: Path) -> None:
     files = [file for each in ("constructs", "fleet", "stacks") for file in (root / each).rglob("*.py")]
     homes = [file.relative_to(root).as_posix() for file in files if '"config.pbtxt"' in file.read_text()]
-    assert homes == ["fleet/repository/model_config.py"]
+    assert homes == ["triton_fleet/repository/model_config.py"]

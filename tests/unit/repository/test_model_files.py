@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import Finding
-from fleet.repository.model_files import missing_files
 from tests.support.model_configs import config_of, repository_of
+from triton_fleet.findings import Finding
+from triton_fleet.repository.model_files import missing_files
 
 MODELS = Path("models")
 

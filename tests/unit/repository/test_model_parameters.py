@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.repository.config.parameters import parameters
 from tests.support.model_configs import config_of, parameters_text, told
+from triton_fleet.repository.config.parameters import parameters
 
 GPU, CPU = "instance_group { kind: KIND_GPU }\n", "instance_group { kind: KIND_CPU }\n"
 FOREST = {"is_classifier": "true", "threshold": "0.5"}

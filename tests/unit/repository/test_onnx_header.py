@@ -15,12 +15,12 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, set_default_logger_severity
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Unimplemented
 
-from fleet.repository.onnx.graph import MAX_SIZE, read_header
-from fleet.repository.onnx_header import OnnxHeader, OnnxTensor
-from fleet.repository.reading.path import read
-from fleet.repository.stream import FileStream, Stream
 from tests.support.onnx_graphs import FLOAT, INT32, add, external, graph_bytes, weights
 from tests.support.repository_archives import archive
+from triton_fleet.repository.onnx.graph import MAX_SIZE, read_header
+from triton_fleet.repository.onnx_header import OnnxHeader, OnnxTensor
+from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.stream import FileStream, Stream
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 REAL = [

@@ -16,12 +16,12 @@ from types import ModuleType
 
 import pytest
 
-from fleet.catalog.release_facts import stub_python
-from fleet.repository.conda_environment import CondaEnvironment
-from fleet.repository.reading.environment import read_environment
-from fleet.repository.reading.gunzip import Bounds
-from fleet.repository.stream import Stream
 from tests.support.fleet_folder import ROOT
+from triton_fleet.catalog.release_facts import stub_python
+from triton_fleet.repository.conda_environment import CondaEnvironment
+from triton_fleet.repository.reading.environment import read_environment
+from triton_fleet.repository.reading.gunzip import Bounds
+from triton_fleet.repository.stream import Stream
 
 EXAMPLE = ROOT / "examples/gpu_ensembles"
 FITS = "cp39-abi3-manylinux_2_17_x86_64"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.repository.model_config import parse_config
-from fleet.repository.text_format.cpp import for_python
-from fleet.repository.text_format.tokens import PbtxtError
+from triton_fleet.repository.model_config import parse_config
+from triton_fleet.repository.text_format.cpp import for_python
+from triton_fleet.repository.text_format.tokens import PbtxtError
 
 REFUSED = {
     b'name: "a" # \0': "Invalid control characters encountered in text.",

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.repository.model_config import parse_config
-from fleet.repository.text_format.tokens import PbtxtError
-from fleet.repository.text_format.tree import Tree, parse
 from tests.support.config_texts import TAKEN
+from triton_fleet.repository.model_config import parse_config
+from triton_fleet.repository.text_format.tokens import PbtxtError
+from triton_fleet.repository.text_format.tree import Tree, parse
 
 CONFIG = """\
 # a licence

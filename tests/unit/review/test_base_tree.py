@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.review.base_tree import base_tree
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
+from triton_fleet.findings import CannotRunError
+from triton_fleet.review.base_tree import base_tree
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_no_file_is_written_through_a_link_of_the_base(repository: GitRepository
 def test_more_than_a_fleet_can_have_is_not_read(
     repository: GitRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fleet.review.base_tree.MAX_BYTES", 10)
+    monkeypatch.setattr("triton_fleet.review.base_tree.MAX_BYTES", 10)
     with (
         pytest.raises(CannotRunError, match="more than 10 B"),
         base_tree(repository.top / "fleet", "main"),

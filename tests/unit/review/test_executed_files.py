@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from fleet.report.document import report_document
-from fleet.report.fleet_change import FleetChange
-from fleet.report.markdown import MARKER, markdown
-from fleet.report.page import page
-from fleet.review.fleet_review import fleet_review
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
+from triton_fleet.report.document import report_document
+from triton_fleet.report.fleet_change import FleetChange
+from triton_fleet.report.markdown import MARKER, markdown
+from triton_fleet.report.page import page
+from triton_fleet.review.fleet_review import fleet_review
 
 DAY = date(2026, 11, 1)
 PROGRAMS = [

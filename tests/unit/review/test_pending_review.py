@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from fleet.report.markdown import markdown
-from fleet.report.promotion_lines import pending_line
-from fleet.review.environment_side import base_side, head_side
-from fleet.review.fleet_review import fleet_review
-from fleet.review.pending_review import PendingReview, pending_review
-from fleet.spec.project import Fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.promoted_fleet import OVERRIDES, PromotedFleet
+from triton_fleet.report.markdown import markdown
+from triton_fleet.report.promotion_lines import pending_line
+from triton_fleet.review.environment_side import base_side, head_side
+from triton_fleet.review.fleet_review import fleet_review
+from triton_fleet.review.pending_review import PendingReview, pending_review
+from triton_fleet.spec.project import Fleet
 
 TODAY = date(2026, 11, 23)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.review.product_review import pinned
+from triton_fleet.review.product_review import pinned
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.review.fleet_review import protection_note
-from fleet.spec.environment import Environment
+from triton_fleet.review.fleet_review import protection_note
+from triton_fleet.spec.environment import Environment
 
 
 def environment(*, protected: bool) -> Environment:

@@ -12,16 +12,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from fleet.catalog.symptoms import symptoms
-from fleet.cli.rules import rules as command
-from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import CannotRunError, FindingsError, Severity
-from fleet.rules.docs import link_to, rules_page, said_of
-from fleet.rules.example import examples
-from fleet.rules.other_codes import groups, other_codes
-from fleet.rules.registry import rules
-from fleet.rules.rule import Problem, rule
-from fleet.rules.themes import Theme, themes
+from triton_fleet.catalog.symptoms import symptoms
+from triton_fleet.cli.rules import rules as command
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import CannotRunError, FindingsError, Severity
+from triton_fleet.rules.docs import link_to, rules_page, said_of
+from triton_fleet.rules.example import examples
+from triton_fleet.rules.other_codes import groups, other_codes
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.rules.themes import Theme, themes
 
 CODE = re.compile(r'"(FL\d{3})"')
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
@@ -251,6 +251,6 @@ def test_names_a_theme_and_the_next_code_are_not_asked_for_at_once() -> None:
 
 def test_a_theme_whose_blocks_are_full_has_no_next_code(monkeypatch: pytest.MonkeyPatch) -> None:
     full = Theme("full", "A theme", ("FL501",), ())
-    monkeypatch.setattr("fleet.cli.rules.themes", lambda: (full,))
+    monkeypatch.setattr("triton_fleet.cli.rules.themes", lambda: (full,))
     with pytest.raises(CannotRunError, match="the blocks of the theme 'full' are full"):
         CliRunner().invoke(APP, ["--next", "full"], catch_exceptions=False)

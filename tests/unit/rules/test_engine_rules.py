@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fleet.artifacts.engine_script import SOURCES
-from fleet.findings import Severity
-from fleet.rules.about.engine_builds import MIN_PYTHON
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
+from triton_fleet.artifacts.engine_script import SOURCES
+from triton_fleet.findings import Severity
+from triton_fleet.rules.about.engine_builds import MIN_PYTHON
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
 
 
 def case_of(

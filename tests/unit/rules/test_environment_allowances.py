@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.rules.registry import rules
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.rules.registry import rules
 
 SUBNETS = "subnets: [subnet-00000001, subnet-00000002]"
 NETWORK = f"network: {{{SUBNETS}, security_groups: [sg-00000001]}}\n"

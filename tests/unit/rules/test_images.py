@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.catalog.amis import ami, amis
-from fleet.catalog.images import release, releases
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
-from fleet.rules.rule import Problem
+from triton_fleet.catalog.amis import ami, amis
+from triton_fleet.catalog.images import release, releases
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.rule import Problem
 
 CUDA_12 = ("al2-ami-sagemaker-inference-gpu-3-1", "al2-ami-sagemaker-inference-gpu-2-1")
 CUDA_13 = "al2023-ami-sagemaker-inference-gpu-4-1"

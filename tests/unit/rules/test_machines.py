@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.machines import OWN_MODEL
-from fleet.rules.example import REGION, Case
-from fleet.rules.registry import rules
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.endpoint.context.machines import OWN_MODEL
+from triton_fleet.rules.example import REGION, Case
+from triton_fleet.rules.registry import rules
 
 G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"
 G7E = "ml.g7e.2xlarge"

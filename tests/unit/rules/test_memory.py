@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
 
 GIB = 1 << 30
 

@@ -8,10 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from fleet.findings import Severity
-from fleet.rules.names import allowed_codes, code_of, codes_by_name, display_name, finding_prefix, name_of
-from fleet.rules.other_codes import other_codes
-from fleet.rules.registry import rules
+from triton_fleet.findings import Severity
+from triton_fleet.rules.names import (
+    allowed_codes,
+    code_of,
+    codes_by_name,
+    display_name,
+    finding_prefix,
+    name_of,
+)
+from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.registry import rules
 
 CODES = [*rules(), *other_codes()]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -35,7 +42,7 @@ def test_no_two_codes_have_one_name() -> None:
 
 def test_one_name_of_two_codes_is_refused_with_both(monkeypatch: pytest.MonkeyPatch) -> None:
     other = SimpleNamespace(name=name_of("FL110"))
-    monkeypatch.setattr("fleet.rules.registry.rules", lambda: {"FL998": other})
+    monkeypatch.setattr("triton_fleet.rules.registry.rules", lambda: {"FL998": other})
     with pytest.raises(ValueError, match="unknown-key is the name of FL998 and of FL110"):
         codes_by_name.__wrapped__()
 
@@ -55,7 +62,7 @@ def test_a_spec_allows_itself_codes_by_their_names_and_by_themselves() -> None:
 
 
 def test_every_name_that_a_hint_or_a_page_would_have_allowed_is_known(root: Path) -> None:
-    files = [*(root / "fleet").rglob("*.py"), *(root / "docs").rglob("*.md"), root / "README.md"]
+    files = [*(root / "triton_fleet").rglob("*.py"), *(root / "docs").rglob("*.md"), root / "README.md"]
     shown = {
         entry.partition(":")[0].strip()
         for file in files

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
-from fleet.rules.rule import Problem
-from fleet.spec.lock import Lock
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.rule import Problem
+from triton_fleet.spec.lock import Lock
 
 DIGEST = f"sha256:{0:064}"
 WITH_PLAN = {"m": {"backend": "tensorrt", "plans": {"1/model.plan": "10.9.0.34"}}}

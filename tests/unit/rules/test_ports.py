@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fleet.findings import Finding, Severity
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
-from fleet.spec.source import KeyPath
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.source import KeyPath
 
 PREFIX = "SAGEMAKER_TRITON_"
 UNPUBLISHED: dict[str, Any] = {"metrics": {"triton": False}}

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.machines import OWN_MODEL
-from fleet.rules.example import REGION, Case
-from fleet.rules.registry import rules
+from triton_fleet.endpoint.context.machines import OWN_MODEL
+from triton_fleet.rules.example import REGION, Case
+from triton_fleet.rules.registry import rules
 
 OWN = {"Fn::GetAtt": [OWN_MODEL, "ModelName"]}
 PACKAGE = "sagemaker-tritonserver:25.04-py3"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.registries import Repository, is_fleet_repository, pulled_repositories
-from fleet.rules.example import REGION, Case
-from fleet.rules.registry import rules
-from fleet.spec.deployment import repository_of
+from triton_fleet.endpoint.context.registries import Repository, is_fleet_repository, pulled_repositories
+from triton_fleet.rules.example import REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.spec.deployment import repository_of
 
 ROLE = "arn:aws:iam::111122223333:role/reader"
 OTHERS = "444455556666.dkr.ecr.us-east-1.amazonaws.com"

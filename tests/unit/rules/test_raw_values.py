@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleet.rules.registry import rules
 from tests.support.raw_properties import case, codes, config, said, variant
+from triton_fleet.rules.registry import rules
 
 FREQUENCY = "MetricPublishFrequencyInSeconds"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
 
 MIB = 1 << 20
 BOTH = "SageMaker's hosting FAQs allow 25 MB, botocore's model of InvokeEndpoint allows 6 MiB"

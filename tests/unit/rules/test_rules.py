@@ -7,12 +7,12 @@ from types import ModuleType
 
 import pytest
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import Severity
-from fleet.rules.example import examples, examples_of
-from fleet.rules.other_codes import other_codes
-from fleet.rules.registry import rules, rules_of
-from fleet.rules.rule import Problem, Rule, rule
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import Severity
+from triton_fleet.rules.example import examples, examples_of
+from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.registry import rules, rules_of
+from triton_fleet.rules.rule import Problem, Rule, rule
 
 CODES = list(rules())
 

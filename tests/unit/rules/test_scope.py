@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fleet.check.model_rules import model_rule_findings
-from fleet.check.target import RepositoryTarget
-from fleet.findings import Finding
-from fleet.rules.example import Case, examples
-from fleet.rules.registry import rules
-from fleet.rules.rule import MODEL, MODEL_ON_INSTANCE, MODELS, MODELS_ON_INSTANCE
-from fleet.spec.lock import LockedModel
-from fleet.spec.source import Mark
+from triton_fleet.check.model_rules import model_rule_findings
+from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.findings import Finding
+from triton_fleet.rules.example import Case, examples
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.rule import MODEL, MODEL_ON_INSTANCE, MODELS, MODELS_ON_INSTANCE
+from triton_fleet.spec.lock import LockedModel
+from triton_fleet.spec.source import Mark
 
 OF_MODELS = [
     code

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from fleet.endpoint.context.context import EndpointContext
-from fleet.findings import Severity
-from fleet.rules.apply import rule_findings
-from fleet.rules.example import ARCHIVE_SIZE, REGION, Case
-from fleet.rules.registry import rules
-from fleet.rules.rule import Problem
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import Severity
+from triton_fleet.rules.apply import rule_findings
+from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.rule import Problem
+from triton_fleet.spec.project import open_project
 
 RULE = rules()["FL520"]
 

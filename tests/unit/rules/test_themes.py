@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from fleet.rules.other_codes import other_codes
-from fleet.rules.registry import rules
-from fleet.rules.themes import Theme, theme_of, themes
+from triton_fleet.rules.other_codes import other_codes
+from triton_fleet.rules.registry import rules
+from triton_fleet.rules.themes import Theme, theme_of, themes
 
 CODES = [*rules(), *other_codes()]
 OPEN = 500

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.scaffold.extras import (
+from triton_fleet.findings import CannotRunError
+from triton_fleet.scaffold.extras import (
     installed_requirements,
     missing_distributions,
     missing_package,
     require_extra,
 )
-from fleet.scaffold.pin import install_command
+from triton_fleet.scaffold.pin import install_command
 
 BASE = {
     "triton-fleet": (
@@ -96,7 +96,8 @@ def test_a_package_that_is_not_installed_is_refused_with_its_extra(
 
 
 @pytest.mark.parametrize(
-    ("installed", "module"), [(BASE, "fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, ""), ({}, "boto3")]
+    ("installed", "module"),
+    [(BASE, "triton_fleet.no_such_module"), (LOCAL, "PIL"), (LOCAL, ""), ({}, "boto3")],
 )
 def test_a_module_of_the_product_or_of_no_extra_is_a_bug_and_stays_one(
     installed: Mapping[str, Sequence[str]], module: str

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.scaffold.distributions import distributions
-from fleet.scaffold.pin import Commit, Origin
-from fleet.scaffold.setup_files import setup_files
 from tests.support.fleet_folder import ROOT
 from tests.support.new_fleet import files, init
 from tests.support.wheels import VERSION, empty_wheels
+from triton_fleet.scaffold.distributions import distributions
+from triton_fleet.scaffold.pin import Commit, Origin
+from triton_fleet.scaffold.setup_files import setup_files
 
 GIT = "git+https://example.com/fleet@0123456789abcdef0123456789abcdef01234567"
 COMMIT = Commit(Origin(version=VERSION, url="https://example.com/fleet", repository=GIT))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import CannotRunError, FindingsError
-from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.selections import refusal, selection
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

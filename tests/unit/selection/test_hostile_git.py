@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from fleet.artifacts.lock import write_locks
-from fleet.check.run import all_findings
-from fleet.findings import CannotRunError, FindingsError
-from fleet.printers.formats import Format, print_findings
-from fleet.review.base_tree import base_tree, check_out
-from fleet.review.fleet_review import fleet_review
-from fleet.selection.history import History
-from fleet.selection.selector import Selector
-from fleet.selection.work_tree import work_tree
-from fleet.spec.project import Fleet, open_project
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.check.run import all_findings
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.printers.formats import Format, print_findings
+from triton_fleet.review.base_tree import base_tree, check_out
+from triton_fleet.review.fleet_review import fleet_review
+from triton_fleet.selection.history import History
+from triton_fleet.selection.selector import Selector
+from triton_fleet.selection.work_tree import work_tree
+from triton_fleet.spec.project import Fleet, open_project
 
 SPEC = "model_specs/sentences.yaml"
 SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}
@@ -108,9 +108,9 @@ def add_submodule(fleet: FleetFolder, origin: Path) -> None:
     (origin / ".gitattributes").write_text(ATTRIBUTES)
     GitRepository.around(origin)
     repository = GitRepository(fleet.root.parent)
-    repository.git("rm", "-r", "--quiet", "fleet/repository")
+    repository.git("rm", "-r", "--quiet", "triton_fleet/repository")
     options = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", "--force")
-    repository.git(*options, str(origin), "fleet/repository")
+    repository.git(*options, str(origin), "triton_fleet/repository")
     repository.commit()
 
 
@@ -153,7 +153,7 @@ def test_a_fleet_that_git_takes_for_its_own_folder_runs_nothing(
 @pytest.mark.parametrize("setting", EACH_SETTING)
 def test_a_submodule_runs_nothing(fleet: FleetFolder, marked: Marks, tmp_path: Path, setting: str) -> None:
     add_submodule(fleet, tmp_path / "other")
-    git = fleet.root.parent / ".git/modules/fleet/repository"
+    git = fleet.root.parent / ".git/modules/triton_fleet/repository"
     marked.write(git, setting, core=f"worktree = {fleet.root / 'repository'}\n")
     assert list(run_all(fleet.root, marked)) == []
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.selections import refusal, selection
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from fleet.findings import Finding, FindingsError
-from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 import pytest
 
-from fleet.endpoint.context.shared_container import ROUTES, joined_value
-from fleet.local.triton.shared_container import MODULE, MODULES
-from fleet.spec.values import ModelName
 from fleet_client import client
 from shared_container import routes, settings
 from shared_container.nginx_config import SCRIPTS
+from triton_fleet.endpoint.context.shared_container import ROUTES, joined_value
+from triton_fleet.local.triton.shared_container import MODULE, MODULES
+from triton_fleet.spec.values import ModelName
 
 NAMES = ["a", "_a", "a.b-c_d", "9", "-a", ".a", "a b", "a/b", "a;b", "", "a" * 255, "a" * 256]
 VERSIONS = ["0", "1", "01", "-1", "1.5", "", "9" * 19, "9" * 20]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.check.run import all_findings
-from fleet.endpoint.environment import environment_warnings
-from fleet.endpoint.resolve import resolve_foundation, resolve_project
-from fleet.findings import Finding, Severity
-from fleet.spec.environment import Environment
-from fleet.spec.problems import validate
-from fleet.spec.project import open_project
-from fleet.spec.reader import read_source
 from tests.support.fleet_folder import ROOT, FleetFolder
+from triton_fleet.check.run import all_findings
+from triton_fleet.endpoint.environment import environment_warnings
+from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.project import open_project
+from triton_fleet.spec.reader import read_source
 
 GITHUB = "access:\n  github:\n    repository: example@1/fleet@23\n"
 ISSUER = "token.actions.githubusercontent.com"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.spec.endpoint import Compression
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.spec.endpoint import Compression
 
 MULTI = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 ENTRY = "archive: sentences, repository: ../repository"

@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.spec.expansion import expanded_spec, spec_text
-from fleet.spec.fleet_files import FleetFiles
-from fleet.spec.layers import Layering
-from fleet.spec.project import LoadedSpec, load_spec, open_project
-from fleet.spec.reader import read_source
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.spec.expansion import expanded_spec, spec_text
+from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.spec.layers import Layering
+from triton_fleet.spec.project import LoadedSpec, load_spec, open_project
+from triton_fleet.spec.reader import read_source
 
 ENVIRONMENTS = ["dev", "prod", "staging"]
 

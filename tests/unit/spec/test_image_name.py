@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.spec.image_name import MAX_LENGTH, ImageName, image_name
+from triton_fleet.spec.image_name import MAX_LENGTH, ImageName, image_name
 
 DIGEST = f"sha256:{'0' * 64}"
 

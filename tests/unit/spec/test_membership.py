@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from fleet.findings import FindingsError
-from fleet.selection.selector import Selector
-from fleet.spec.project import Fleet, open_project
 from tests.support.fleet_folder import SPEC, FleetFolder
+from triton_fleet.findings import FindingsError
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet, open_project
 
 OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
 

@@ -6,11 +6,11 @@ import hashlib
 
 import pytest
 
-from fleet.artifacts.lock import write_locks
-from fleet.findings import FindingsError
-from fleet.spec.endpoint import Mode
-from fleet.spec.project import open_project
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.artifacts.lock import write_locks
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.project import open_project
 
 ZOO = """\
 endpoint: zoo

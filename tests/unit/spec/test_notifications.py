@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.printers.formats import Format, print_findings
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.printers.formats import Format, print_findings
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.null_values import takes_null
 from tests.support.fleet_folder import ALLOWED, FleetFolder
 from tests.support.layered_spec import spec
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.null_values import takes_null
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.spec.fleet_files import read_prices
-from fleet.spec.prices import PriceBook
+from triton_fleet.spec.fleet_files import read_prices
+from triton_fleet.spec.prices import PriceBook
 
 DATE = "date: 2026-11-01\n"
 OWN = "prices: {eu-west-1: {ml.c5.large: 0.09}}\n"

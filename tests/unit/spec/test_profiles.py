@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.spec.expansion import expanded_spec
-from fleet.spec.fleet_files import FleetFiles
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.layered_spec import loaded, origins, spec
+from triton_fleet.spec.expansion import expanded_spec
+from triton_fleet.spec.fleet_files import FleetFiles
 
 SHORT = SPEC.replace("instance: {type: ml.g5.xlarge}\n", "")
 

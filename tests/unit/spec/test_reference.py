@@ -12,19 +12,19 @@ import yaml
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.environment import Environment
-from fleet.spec.policy import Policy
-from fleet.spec.prices import FleetPrices
-from fleet.spec.problems import validate
-from fleet.spec.reader import read_source
-from fleet.spec.reference.keys import sections
-from fleet.spec.reference.page import beside, environment_page, policy_page, prices_page, spec_page
-from fleet.spec.reference.words import words
-from fleet.spec.schema import endpoint_schema, environment_schema, policy_schema, prices_schema
-from fleet.spec.source import Source
-from fleet.spec.values import Document, Seconds
 from tests.support.fleet_folder import SPEC
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.policy import Policy
+from triton_fleet.spec.prices import FleetPrices
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.reader import read_source
+from triton_fleet.spec.reference.keys import sections
+from triton_fleet.spec.reference.page import beside, environment_page, policy_page, prices_page, spec_page
+from triton_fleet.spec.reference.words import words
+from triton_fleet.spec.schema import endpoint_schema, environment_schema, policy_schema, prices_schema
+from triton_fleet.spec.source import Source
+from triton_fleet.spec.values import Document, Seconds
 
 PAGES: Mapping[str, tuple[type[Document], str]] = {
     "endpoint": (EndpointSpec, spec_page()),

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fleet.spec.scaling import Schedule
 from tests.support.fleet_folder import FleetFolder
+from triton_fleet.spec.scaling import Schedule
 
 
 def schedule(at: str, **keys: object) -> Schedule:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet.findings import Finding, FindingsError
-from fleet.spec import reader
-from fleet.spec.endpoint import ARCHIVES, EndpointSpec
-from fleet.spec.environment import Environment
-from fleet.spec.problems import validate
-from fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_EXPLAINED_BYTES, read_source
-from fleet.spec.source import MAX_FINDINGS, Source
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec import reader
+from triton_fleet.spec.endpoint import ARCHIVES, EndpointSpec
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_EXPLAINED_BYTES, read_source
+from triton_fleet.spec.source import MAX_FINDINGS, Source
 
 HANG = 20.0
 """Seconds of the processor's time: no measure, which is benchmarks/check.py's, but an end on any machine."""

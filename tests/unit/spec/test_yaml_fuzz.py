@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.findings import FindingsError
-from fleet.spec.endpoint import EndpointSpec
-from fleet.spec.problems import validate
-from fleet.spec.reader import read_source
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.reader import read_source
 
 KEYS = st.sampled_from([*EndpointSpec.model_fields, "min", "max", "type", "archive", "x"])
 SCALARS = st.sampled_from(

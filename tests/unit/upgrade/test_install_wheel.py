@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.upgrade.installation import installation
-from fleet.upgrade.synthesis import install_wheel
 from tests.support.wheels import VERSION, empty_wheels, older_wheel
+from triton_fleet.findings import CannotRunError
+from triton_fleet.upgrade.installation import installation
+from triton_fleet.upgrade.synthesis import install_wheel
 
 
 @pytest.mark.nightly

@@ -9,35 +9,35 @@ from pathlib import Path
 
 import pytest
 
-import fleet
-from fleet.findings import CannotRunError
-from fleet.upgrade.installation import Installation, installation, isolated, require_distinct
-from fleet.upgrade.synthesis import upgraded
+import triton_fleet
 from tests.support.fleet_folder import ROOT
+from triton_fleet.findings import CannotRunError
+from triton_fleet.upgrade.installation import Installation, installation, isolated, require_distinct
+from triton_fleet.upgrade.synthesis import upgraded
 
 
 def of(folder: str, **context: object) -> Installation:
-    names = ("fleet", "fleet_stacks")
+    names = ("triton_fleet", "fleet_stacks")
     packages = {name: Path(folder, name, "__init__.py") for name in names}
     return Installation(python=Path(folder, "python"), version="1", packages=packages, context=context)
 
 
 def test_the_python_of_the_tests_has_this_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "fleet").mkdir()
-    (tmp_path / "fleet/__init__.py").write_text("raise SystemExit(3)\n")
+    (tmp_path / "triton_fleet").mkdir()
+    (tmp_path / "triton_fleet/__init__.py").write_text("raise SystemExit(3)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     found = installation(Path(sys.executable))
-    assert found.packages["fleet"] == Path(str(fleet.__file__)).resolve()
+    assert found.packages["triton_fleet"] == Path(str(triton_fleet.__file__)).resolve()
     assert found.context == json.loads((ROOT / "cdk.json").read_text())["context"]
-    assert str(found) == f"{found.version} ({ROOT / 'fleet'})"
+    assert str(found) == f"{found.version} ({ROOT / 'triton_fleet'})"
 
 
 def test_a_python_without_triton_fleet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     venv.create(tmp_path / "venv", with_pip=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(ROOT)
-    with pytest.raises(CannotRunError, match="No module named 'fleet'"):
+    with pytest.raises(CannotRunError, match="No module named 'triton_fleet'"):
         installation(tmp_path / "venv/bin/python")
 
 

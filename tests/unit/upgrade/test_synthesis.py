@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.findings import CannotRunError
-from fleet.review.environment_side import base_side
-from fleet.spec.project import Fleet
-from fleet.upgrade.installation import Installation
-from fleet.upgrade.synthesis import THIS, settings
 from tests.support.fleet_folder import ROOT
+from triton_fleet.findings import CannotRunError
+from triton_fleet.review.environment_side import base_side
+from triton_fleet.spec.project import Fleet
+from triton_fleet.upgrade.installation import Installation
+from triton_fleet.upgrade.synthesis import THIS, settings
 
 
 @pytest.mark.parametrize("text", ['{"context": {', "[]", "\u00e9"])

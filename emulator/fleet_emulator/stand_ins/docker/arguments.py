@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from fleet.spec.image import PLATFORM
 from fleet_emulator.stand_ins.docker.output import REFUSED, DockerError
+from triton_fleet.spec.image import PLATFORM
 
 
 class _Parser(argparse.ArgumentParser):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fleet.catalog.backends import backends
-from fleet.catalog.images import (
+from fleet_emulator.stand_ins.docker.files import ImageFile, ImageFiles
+from fleet_emulator.stand_ins.docker.output import DockerError
+from triton_fleet.catalog.backends import backends
+from triton_fleet.catalog.images import (
     TRITON_REPOSITORY,
     Release,
     release,
@@ -14,10 +16,8 @@ from fleet.catalog.images import (
     releases,
     removed_backends,
 )
-from fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
-from fleet.spec.image_name import image_name
-from fleet_emulator.stand_ins.docker.files import ImageFile, ImageFiles
-from fleet_emulator.stand_ins.docker.output import DockerError
+from triton_fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
+from triton_fleet.spec.image_name import image_name
 
 NOTE = "a stand-in of the release's image: the catalog's facts of it, and empty files"
 ENTRYPOINT = "/opt/nvidia/nvidia_entrypoint.sh"

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from fleet.spec.image_name import ImageName, image_name
 from fleet_emulator.stand_ins.docker.arguments import read_arguments
 from fleet_emulator.stand_ins.docker.build import build_image
 from fleet_emulator.stand_ins.docker.image import encode
 from fleet_emulator.stand_ins.docker.output import FAILED, DockerError, data, report
 from fleet_emulator.stand_ins.docker.registry import push_image
 from fleet_emulator.stand_ins.docker.store import STORE, ImageStore
+from triton_fleet.spec.image_name import ImageName, image_name
 
 
 def run() -> None:

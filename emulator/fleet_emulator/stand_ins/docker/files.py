@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from fleet.core.tar_writer import write_end, write_member
-from fleet.repository.entry_path import path_problem
 from fleet_emulator.stand_ins.docker.output import DockerError
+from triton_fleet.core.tar_writer import write_end, write_member
+from triton_fleet.repository.entry_path import path_problem
 
 _CHUNK = 1 << 20
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fleet.spec.image import DOCKER_MANIFEST, PLATFORM
 from fleet_emulator.stand_ins.docker.base_image import NOTE
 from fleet_emulator.stand_ins.docker.output import NAME
+from triton_fleet.spec.image import DOCKER_MANIFEST, PLATFORM
 
 _CONFIG = "application/vnd.docker.container.image.v1+json"
 _LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from fleet.printers.sanitizer import powerless
+from triton_fleet.printers.sanitizer import powerless
 
 NAME = "docker (stand-in)"
 FAILED, REFUSED = 1, 125

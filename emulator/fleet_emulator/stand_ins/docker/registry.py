@@ -9,9 +9,9 @@ from typing import IO
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from fleet.spec.image_name import ImageName
 from fleet_emulator.stand_ins.docker.image import Image, digest_of
 from fleet_emulator.stand_ins.docker.output import DockerError, report
+from triton_fleet.spec.image_name import ImageName
 
 _ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.types import text
-from fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
-from fleet.repository.stream import Stream
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx.types import text
+from triton_fleet.repository.onnx.wire import BYTES, Budget, Field, Wire, WireError
+from triton_fleet.repository.stream import Stream
 
 DOMAINS = frozenset({"", "ai.onnx"})
 GRAPH, NODE = 7, 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx_header import OnnxHeader
-from fleet.repository.plan_header import HEADER, plan_version
-from fleet.repository.stream import Stream
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx_header import OnnxHeader
+from triton_fleet.repository.plan_header import HEADER, plan_version
+from triton_fleet.repository.stream import Stream
 
 
 class NoStandInError(Exception):

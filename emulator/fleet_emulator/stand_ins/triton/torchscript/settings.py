@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fleet.catalog.backends import backends
-from fleet.findings import Severity
-from fleet.repository.config.parameter_values import WHOLE, wrong_value
+from triton_fleet.catalog.backends import backends
+from triton_fleet.findings import Severity
+from triton_fleet.repository.config.parameter_values import WHOLE, wrong_value
 
 MAX_THREADS = 256
 """No SageMaker instance has as many cores; at 100,000 torch ends the process, and Triton with it."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fleet.catalog.backends import backends
-from fleet.repository.config.libtorch import has_number
+from triton_fleet.catalog.backends import backends
+from triton_fleet.repository.config.libtorch import has_number
 
 CLASS, DICT, LIST, TENSOR = "ClassType", "DictType", "ListType", "TensorType"
 """Kinds of types, as torch names them."""

@@ -15,11 +15,11 @@ from typing import Any
 
 import triton_python_backend_utils as pb_utils
 
-from fleet.repository.onnx.graph import read_header
-from fleet.repository.onnx.versions import version_problem
-from fleet.repository.stream import FileStream
 from fleet_emulator.stand_ins.triton.onnx_instance import OnnxInstance, ort
 from fleet_emulator.triton_backends import RELEASE_VARIABLE
+from triton_fleet.repository.onnx.graph import read_header
+from triton_fleet.repository.onnx.versions import version_problem
+from triton_fleet.repository.stream import FileStream
 
 DATA_TYPES = {
     "tensor(bool)": "TYPE_BOOL",

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import triton_python_backend_utils as pb_utils
 
-from fleet.repository.file_formats import torchscript_problem
 from fleet_emulator.stand_ins.triton.stand_in_instance import Array, Arrays, StandInInstance
 from fleet_emulator.stand_ins.triton.torchscript.settings import Settings, read_settings
 from fleet_emulator.stand_ins.triton.torchscript.tensors import (
@@ -29,6 +28,7 @@ from fleet_emulator.stand_ins.triton.torchscript.tensors import (
     output_places,
 )
 from fleet_emulator.triton_backends import missing_package
+from triton_fleet.repository.file_formats import torchscript_problem
 
 FILE = "model.pt"
 NOT_KNOWN = ("sequence_batching", "batch_input", "batch_output")

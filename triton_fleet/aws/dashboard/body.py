@@ -1,0 +1,180 @@
+"""A dashboard's body: graphs with the queries of their lines, texts, and questions to the log.
+
+Source: "Dashboard body structure and syntax", Amazon CloudWatch API reference. What is not drawn here is
+refused by its name, so that no page leaves something out in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from triton_fleet.findings import CannotRunError
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+_WIDGET = {"type", "x", "y", "width", "height", "properties"}
+_PROPERTIES = {"view", "title", "region", "metrics", "yAxis", "annotations"}
+_ANNOTATION = {"value", "label", "color"}
+_USUAL = "#4b5563"
+"""Of an annotation without a colour."""
+_OPTIONS = {"id", "label", "expression", "period", "stat", "visible"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """The place of a widget, in cells of the dashboard's grid of 24 columns."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """One entry of a graph: its id there, what the legend calls it, its period in seconds, what is asked."""
+
+    id: str
+    label: str
+    period: int
+    visible: bool
+    data: MetricDataQueryTypeDef
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A horizontal line at a value; its colour as `#rrggbb`."""
+
+    value: float
+    label: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph; an end of its axis is None where the values decide."""
+
+    title: str
+    box: Box
+    least: float | None
+    most: float | None
+    queries: tuple[Query, ...]
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text in Markdown."""
+
+    box: Box
+    markdown: str
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """What a query finds in a log."""
+
+    title: str
+    box: Box
+
+
+Widget: TypeAlias = Graph | Text | LogTable
+
+
+def read_body(body: str) -> list[Widget]:
+    """The widgets of a dashboard.
+
+    Raises:
+        CannotRunError: it holds what is not drawn here.
+    """
+    return [_widget(widget) for widget in json.loads(body)["widgets"]]
+
+
+def _widget(widget: Mapping[str, Any]) -> Widget:
+    properties = widget["properties"]
+    title = properties.get("title", "")
+    where = f"the widget {title!r}"
+    _check(where, widget, _WIDGET)
+    box = Box(*(widget[key] for key in ("x", "y", "width", "height")))
+    match widget["type"], properties.get("view"):
+        case "metric", "timeSeries" | None:
+            return _graph(where, title, box, properties)
+        case "log", "table" | None:
+            _check(where, properties, {"title", "region", "query", "view"})
+            return LogTable(title, box)
+        case "text", None:
+            _check("a text", properties, {"markdown"})
+            return Text(box, properties["markdown"])
+        case kind, view:
+            raise _drawing_error(where, f"is of the type {kind} {view or ''}".rstrip())
+    raise AssertionError
+
+
+def _graph(where: str, title: str, box: Box, properties: Mapping[str, Any]) -> Graph:
+    _check(where, properties, _PROPERTIES)
+    axes = properties.get("yAxis", {})
+    _check(f"the axis of {where}", axes, {"left"})
+    left = axes.get("left", {})
+    _check(f"the axis of {where}", left, {"min", "max", "showUnits"})
+    annotations = properties.get("annotations", {})
+    _check(f"an annotation of {where}", annotations, {"horizontal"})
+    return Graph(
+        title=title,
+        box=box,
+        least=left.get("min"),
+        most=left.get("max"),
+        queries=tuple(_query(where, number, line) for number, line in enumerate(properties["metrics"])),
+        annotations=tuple(_annotation(where, each) for each in annotations.get("horizontal", ())),
+    )
+
+
+def _annotation(where: str, annotation: Any) -> Annotation:
+    if not isinstance(annotation, Mapping):
+        raise _drawing_error(where, "has a band of two annotations")
+    _check(f"an annotation of {where}", annotation, _ANNOTATION)
+    return Annotation(annotation["value"], annotation.get("label", ""), annotation.get("color", _USUAL))
+
+
+def _query(where: str, number: int, line: Sequence[Any]) -> Query:
+    path = [part for part in line if isinstance(part, str)]
+    if {".", "..."} & set(path):
+        raise _drawing_error(where, "abbreviates a line")
+    options = line[-1] if isinstance(line[-1], Mapping) else {}
+    _check(f"a line of {where}", options, _OPTIONS)
+    # CloudWatch's own rule: an id begins with a small letter.
+    id = options.get("id", f"line{number}")
+    period = options.get("period", 300)
+    data: MetricDataQueryTypeDef = {"Id": id, "ReturnData": options.get("visible", True)}
+    if "label" in options:
+        data["Label"] = options["label"]
+    if "expression" in options:
+        data |= {"Expression": options["expression"], "Period": period}
+        label = options.get("label", options["expression"])
+    else:
+        namespace, name, *dimensions = path
+        pairs = zip(dimensions[::2], dimensions[1::2], strict=True)
+        data["MetricStat"] = {
+            "Metric": {
+                "Namespace": namespace,
+                "MetricName": name,
+                "Dimensions": [{"Name": key, "Value": value} for key, value in pairs],
+            },
+            "Period": period,
+            "Stat": options.get("stat", "Average"),
+        }
+        label = options.get("label", name)
+    return Query(id=id, label=label, period=period, visible=data["ReturnData"], data=data)
+
+
+def _check(where: str, found: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in found:
+        if key not in known:
+            raise _drawing_error(where, f"has {key!r}")
+
+
+def _drawing_error(where: str, what: str) -> CannotRunError:
+    return CannotRunError(f"{where} {what}, which is not drawn here")

@@ -1,0 +1,167 @@
+"""The page: a dashboard's widgets in their grid, with all that it needs inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from html import escape
+
+from markdown_it import MarkdownIt
+
+from triton_fleet.aws.dashboard.body import Box, Graph, LogTable, Text, Widget
+from triton_fleet.aws.dashboard.figure import FONT, draw_figure
+from triton_fleet.aws.dashboard.lines import Line
+
+SHORTEST = timedelta(minutes=10)
+"""The time axis shows at least that much, however new the data is."""
+MARGIN = timedelta(minutes=1)
+
+NEVER = "Not measured on this machine"
+
+STYLE = f"""
+:root {{ color-scheme: light; overflow-y: scroll; }}
+* {{ box-sizing: border-box; }}
+body {{ margin: 0; padding: 24px; background: #f3f4f6; color: #111827; font: 14px/1.5 {FONT}; }}
+header, main {{ max-width: 1600px; margin: 0 auto; }}
+h1 {{ margin: 0; font-size: 22px; line-height: 1.3; }}
+header p {{ margin: 2px 0 0; color: #4b5563; overflow-wrap: anywhere; }}
+main {{ display: grid; grid-template-columns: repeat(24, minmax(0, 1fr)); grid-auto-rows: 34px; gap: 12px;
+  margin-top: 20px; }}
+section {{ display: flex; flex-direction: column; min-width: 0; padding: 12px 14px 10px; background: #fff;
+  border: 1px solid #e5e7eb; border-radius: 8px; }}
+h2 {{ margin: 0 0 6px; font-size: 14px; font-weight: 600; }}
+.text {{ justify-content: end; padding: 0 2px; background: none; border: none; }}
+.text h2 {{ margin: 0; font-size: 18px; }}
+.text p {{ margin: 0; color: #4b5563; overflow-wrap: anywhere; }}
+.plot {{ flex: 1; min-width: 0; min-height: 0; }}
+.figure {{ width: 100%; height: 100%; }}
+.empty {{ flex: 1; display: flex; align-items: center; justify-content: center; margin: 0; color: #6b7280;
+  background: #f9fafb; border-radius: 6px; }}
+.absent {{ margin: 0 0 4px; color: #6b7280; }}
+@media (max-width: 900px) {{
+  body {{ padding: 12px; }}
+  main {{ display: block; }}
+  section {{ height: 280px; margin-bottom: 12px; }}
+  section:has(> .empty) {{ height: 110px; }}
+  .text {{ height: auto; margin: 20px 0 8px; }}
+}}
+"""
+# The page may do nothing but draw: whatever is in its data, no request leaves it.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A dashboard with its data; times are in UTC."""
+
+    endpoint: str
+    dashboard: str
+    place: str
+    is_local: bool
+    widgets: Sequence[tuple[Widget, Sequence[Line]]]
+    start: datetime
+    end: datetime
+    plotly: str
+
+
+def draw_page(page: Page) -> str:
+    """The page as one HTML text."""
+    first = _first(page)
+    shown = _shown_from(page, first)
+    sections = "\n".join(
+        _section(page, widget, lines, shown, f"graph{number}")
+        for number, (widget, lines) in enumerate(page.widgets)
+    )
+    source = "the embedded CloudWatch" if page.is_local else "CloudWatch"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{escape(page.endpoint)} - dashboard</title>
+<style>{STYLE}</style>
+<script>{page.plotly}</script>
+</head>
+<body>
+<header>
+<h1>{escape(page.endpoint)}</h1>
+<p>{escape(_range(page, first))}</p>
+<p>Dashboard {escape(page.dashboard)} of {source}, {escape(page.place)};
+drawn on {page.end:%d %B %Y} at {page.end:%H:%M:%S} UTC</p>
+</header>
+<main>
+{sections}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(page: Page, widget: Widget, lines: Sequence[Line], start: datetime, id: str) -> str:
+    match widget:
+        case Text():
+            return f'<section class="text" style="{_place(widget.box)}">\n{_html(widget.markdown)}</section>'
+        case LogTable():
+            content = _empty(_log(page))
+        case Graph() if any(line.values for line in lines):
+            content = f'<div class="plot">{draw_figure(widget, lines, start, page.end, id)}</div>'
+        case Graph(annotations=()):
+            content = _empty(_absent(lines))
+        case _:
+            # What its values are to be compared with can be read without them.
+            plot = draw_figure(widget, [], start, page.end, id)
+            content = f'<p class="absent">{_absent(lines)}</p>\n<div class="plot">{plot}</div>'
+    return f'<section style="{_place(widget.box)}">\n<h2>{escape(widget.title)}</h2>\n{content}\n</section>'
+
+
+def _log(page: Page) -> str:
+    if page.is_local:
+        command = f"<code>fleet local logs {escape(page.endpoint)}</code>"
+        return f"Logs are not kept in the embedded AWS: {command} prints them"
+    return "The CloudWatch console shows this table: each view is a paid query of the log"
+
+
+def _empty(text: str) -> str:
+    # One element in the flex box: it takes each run of text for an item, and the spaces between them away.
+    return f'<p class="empty"><span>{text}</span></p>'
+
+
+def _absent(lines: Sequence[Line]) -> str:
+    measurable = not lines or any(line.measurable for line in lines)
+    return "No data in this period" if measurable else NEVER
+
+
+def _place(box: Box) -> str:
+    return f"grid-area: {box.y + 1} / {box.x + 1} / span {box.height} / span {box.width}"
+
+
+def _html(markdown: str) -> str:
+    """Markdown as HTML; markup in it is text."""
+    html: str = MarkdownIt("commonmark", {"html": False}).render(markdown)
+    return html
+
+
+def _first(page: Page) -> datetime | None:
+    times = [min(line.values) for _, lines in page.widgets for line in lines if line.values]
+    return datetime.fromtimestamp(min(times), page.end.tzinfo) if times else None
+
+
+def _shown_from(page: Page, first: datetime | None) -> datetime:
+    """Where the time axis begins: shortly before the first data, as a local fleet rarely runs for hours."""
+    return max(page.start, min((first or page.start) - MARGIN, page.end - SHORTEST))
+
+
+def _range(page: Page, first: datetime | None) -> str:
+    hours = (page.end - page.start) / timedelta(hours=1)
+    asked = "The last hour" if hours == 1 else f"The last {hours:g} hours"
+    if first is None:
+        return f"{asked}: no data"
+    if first - MARGIN <= page.start:
+        return f"{asked}: {_moment(page.start, page.end)} to {page.end:%H:%M} UTC"
+    return f"{asked}; the first data is of {_moment(first, page.end)} UTC"
+
+
+def _moment(moment: datetime, end: datetime) -> str:
+    return f"{moment:%H:%M}" if moment.date() == end.date() else f"{moment:%d %B %H:%M}"

@@ -1,0 +1,163 @@
+"""Deploys stacks by the CDK's own toolkit, all in one process of Node.js."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
+from triton_fleet.aws.deploy.tools import tool_path
+from triton_fleet.core.files import owner_only
+from triton_fleet.core.parallel import SECONDS_DEAF
+
+Watch = Callable[[str], None]
+PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")
+PROCESS_ENDED = (
+    "the process of the CDK's toolkit ended before the stack was deployed;"
+    " what CloudFormation has begun continues without it\n"
+)
+
+
+@dataclass(frozen=True)
+class StackDeploy:
+    """A stack that is being deployed: its log, its output so far, and in the end whether it failed."""
+
+    log: IO[str]
+    output: list[str] = field(default_factory=list)
+    failed: Future[bool] = field(default_factory=Future)
+
+    def write(self, text: str) -> None:
+        """Add to the output."""
+        self.output.append(text)
+        with suppress(ValueError):  # the log is closed if the thread that waited was interrupted
+            self.log.write(text)
+            self.log.flush()
+
+
+class CdkToolkit:
+    """Deploys stacks of assemblies; threads may deploy different stacks at one time.
+
+    The process starts with the first stack. One that dies fails the stacks that it was deploying, and the
+    next stack starts another.
+
+    Args:
+        package: The folder of the toolkit's package.
+        processes: Where the process runs, and by which it is ended.
+        errors: The log of what the process writes that is not about one stack.
+    """
+
+    def __init__(self, package: Path, processes: CdkProcesses, errors: Path) -> None:
+        self._package, self._processes, self._errors = package, processes, errors
+        self._lock = threading.Lock()
+        self._requests: IO[str] | None = None
+        self._reader: threading.Thread | None = None
+        self._deploys: dict[str, StackDeploy] = {}
+
+    def deploy(
+        self,
+        assembly: Path,
+        stack: str,
+        change_set: str,
+        log: IO[str],
+        *,
+        imports: bool = False,
+        watch: Watch = lambda _: None,
+    ) -> tuple[bool, str]:
+        """Deploy a stack by a change set of that name; whether it failed, and the output.
+
+        `imports`: resources that exist under the names of the template become the stack's.
+        `watch` is called with the output so far, about every second.
+
+        Raises:
+            CdkEndedError: another thread has ended the process.
+        """
+        request = {"assembly": str(assembly), "stack": stack, "changeSet": change_set, "imports": imports}
+        deploy = StackDeploy(log)
+        with self._lock:
+            if self._processes.ended:
+                raise CdkEndedError
+            self._deploys[stack] = deploy
+            if self._requests is None:
+                self._requests = self._start()
+            with suppress(BrokenPipeError):  # its reader sees the end, and fails the deploy
+                self._requests.write(f"{json.dumps(request)}\n")
+                self._requests.flush()
+        while True:
+            with suppress(TimeoutError):
+                failed = deploy.failed.result(SECONDS_DEAF)
+                break
+            watch("".join(deploy.output))
+        if self._processes.ended:
+            raise CdkEndedError
+        return failed, "".join(deploy.output)
+
+    def finish(self) -> None:
+        """Let the process end by itself, once no stack is deployed any more; return when it has."""
+        with self._lock:
+            self._close()
+        while self._reader is not None and self._reader.is_alive():
+            self._reader.join(SECONDS_DEAF)
+
+    def _start(self) -> IO[str]:
+        receiver, sender = os.pipe()
+        node = shutil.which("node", path=tool_path()) or "node"
+        command = [node, str(PROGRAM), str(self._package), str(receiver)]
+        self._reader = threading.Thread(target=self._run, args=(command, receiver), daemon=True)
+        self._reader.start()
+        return os.fdopen(sender, "w", encoding="utf-8")
+
+    def _run(self, command: list[str], receiver: int) -> None:
+        """Run one process to its end, and hand its events to the deploys."""
+        try:
+            with (
+                open(self._errors, "ab", opener=owner_only) as errors,
+                self._processes.process(
+                    command, pass_fds=[receiver], stdout=subprocess.PIPE, stderr=errors
+                ) as process,
+                cast(IO[bytes], process.stdout) as events,
+            ):
+                os.close(receiver)
+                for event in events:
+                    self._take(event, errors)
+                process.wait()
+        except CdkEndedError:
+            os.close(receiver)
+        finally:
+            with self._lock:
+                self._close()
+                self._requests, deploys, self._deploys = None, self._deploys, {}
+            for deploy in deploys.values():
+                deploy.write(PROCESS_ENDED)
+                deploy.failed.set_result(True)
+
+    def _close(self) -> None:
+        if self._requests is not None:
+            with suppress(BrokenPipeError):
+                self._requests.close()
+
+    def _take(self, line: bytes, errors: IO[bytes]) -> None:
+        """Hand an event to its deploy; what is of none, or comes after its end, goes to the log of errors."""
+        try:
+            event = json.loads(line)
+            stack = event["stack"]
+        except (ValueError, TypeError, KeyError):
+            event, stack = {}, None
+        with self._lock:
+            deploy = self._deploys.get(stack) if "failed" not in event else self._deploys.pop(stack, None)
+        if deploy is None:
+            errors.write(line)
+            errors.flush()
+            return
+        if "text" in event:
+            deploy.write(f"{event['text']}\n")
+        if "failed" in event:
+            deploy.failed.set_result(bool(event["failed"]))

@@ -1,0 +1,286 @@
+"""Deploys one environment to its account or to the embedded AWS, with the same steps in the same order."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton_fleet.artifacts.progress import PublishProgress, shown_builder, shown_size
+from triton_fleet.artifacts.publish.publish import publish
+from triton_fleet.artifacts.releases import ReleaseSource, record_release
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
+from triton_fleet.aws.deploy.admission import Admission, Headroom
+from triton_fleet.aws.deploy.bootstrap import must_bootstrap
+from triton_fleet.aws.deploy.cdk import Cdk
+from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
+from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
+from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
+from triton_fleet.aws.deploy.stack_comparison import synthesised_stack
+from triton_fleet.aws.deploy.stack_lease import StackLeases
+from triton_fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
+from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
+from triton_fleet.aws.deploy.worker_pool import WorkerPool
+from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
+from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
+from triton_fleet.findings import CannotRunError, FindingsError, one_failure
+from triton_fleet.printers.steps import Step, Steps
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.project import Project
+from triton_fleet.upgrade.synthesis import THIS, app_command
+
+NOTHING, CONTINUED = "nothing to do", "its rollback was continued"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallelism:
+    """How endpoints are deployed side by side.
+
+    Attributes:
+        concurrency: How many at one time.
+        fail_fast: Whether none begins after one has failed; those that run are finished.
+        headroom: What the instances that deploys start may come to; asked only for two endpoints or more.
+    """
+
+    concurrency: int = DEFAULT_CONCURRENCY
+    fail_fast: bool = False
+    headroom: Callable[[Sequence[ResolvedEndpoint]], Headroom] = lambda _: Headroom()
+
+
+class Deploy:
+    """Synth, bootstrap, Foundation and publish, one after the other; then the endpoints side by side.
+
+    Each step does what is not done yet, so a deploy that was interrupted at any point can be run again. The
+    first step that fails ends the deploy; an endpoint that fails does not stop the others. `consent` is
+    called before a stopped rollback is continued, in the main thread. `log_of` is the log of an endpoint's
+    deploy, and how a user finds it. `sources` is who deploys an endpoint from what, and `leases` keep deploys
+    from other clones apart; both are None on a laptop. `imports`: Foundation takes over what exists under its
+    names. No other deploy may use the assembly's folder meanwhile.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        fleet: ResolvedFleet,
+        access: Access,
+        cdk: Cdk,
+        *,
+        assembly: Path,
+        steps: Steps,
+        progress: PublishProgress,
+        consent: Consent,
+        log_of: Callable[[str], tuple[Path, str]],
+        parallelism: Parallelism,
+        imports: bool = False,
+        leases: StackLeases | None = None,
+        sources: Callable[[str], ReleaseSource] | None = None,
+    ) -> None:
+        self._project, self._fleet, self._access = project, fleet, access
+        self._cdk, self._assembly, self._steps, self._progress = cdk, assembly, steps, progress
+        self._log_of, self._parallelism, self._imports = log_of, parallelism, imports
+        self._leases = leases
+        self._sources = sources
+        self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
+        self._endpoints = {each.name: each for each in fleet.endpoints}
+        self._images: Mapping[str, str] = {}
+        self.done: list[str] = []
+        """The endpoints that run what their locks record."""
+
+    def run(self) -> None:
+        """Deploy everything.
+
+        Raises:
+            FindingsError: a repository differs from its lock, or a resource failed.
+            CannotRunError: AWS refuses or does not answer, a stack is stuck, or the CDK failed otherwise.
+            SeveralFailuresError: several endpoints failed.
+        """
+        place = self._fleet.place
+        plan: list[tuple[str, Callable[[Step], None]]] = [
+            ("cdk synth", self._synth),
+            ("cdk bootstrap", self._bootstrap),
+            (_title(place.stack), self._foundation),
+            ("publish", self._publish),
+        ]
+        self._steps.to_come = [title for title, _ in plan]
+        self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
+        try:
+            if self._leases is not None:
+                with aws_errors_as_findings():
+                    self._leases.begin()
+            for title, work in plan:
+                with self._steps.step(title, spinner=title != "publish") as step, aws_errors_as_findings():
+                    work(step)
+            try:
+                self._deploy_endpoints()
+            except BaseException:
+                self._steps.interrupt()
+                raise
+            self._cdk.finish()
+        finally:
+            self._cdk.end()
+            if self._leases is not None:
+                self._leases.end()
+        if self._pool.failures:
+            raise one_failure(self._pool.failures)
+
+    def _deploy_endpoints(self) -> None:
+        names, changed = list(self._endpoints), list[str]()
+
+        def compare(name: str) -> None:
+            endpoint = self._endpoints[name]
+            if not is_unchanged(self._access, self._assembly, endpoint.stack):
+                changed.append(name)
+                return
+            with self._steps.step(_title(endpoint.stack)) as step, aws_errors_as_findings():
+                step.note = NOTHING
+                self._finish(endpoint)
+
+        self._pool.run(Admission(names, Headroom()), compare)
+        changed.sort(key=names.index)
+        headroom = Headroom()
+        if min(len(changed), self._parallelism.concurrency) > 1:
+            headroom = self._parallelism.headroom([self._endpoints[name] for name in changed])
+        for notice in headroom.notices:
+            self._steps.say(notice)
+        self._pool.run(Admission(changed, headroom), self._deploy_endpoint)
+
+    def _synth(self, _step: Step) -> None:
+        # A killed CLI leaves its lock here, which stays valid while any process has that CLI's process id.
+        shutil.rmtree(self._assembly, ignore_errors=True)
+        names = ",".join(endpoint.name for endpoint in self._fleet.endpoints)
+        selected = ("-c", f"endpoints={names}" if names else "foundation=only")
+        environment = ("-c", f"env={self._fleet.place.environment}")
+        app = ("--app", shlex.join(app_command(THIS, self._project.root)))
+        self._succeed("synth", "--quiet", "--output", str(self._assembly), *app, *environment, *selected)
+
+    def _bootstrap(self, step: Step) -> None:
+        place, step.note = self._fleet.place, NOTHING
+        if must_bootstrap(self._access, self._assembly, self._steps.say):
+            self._succeed("bootstrap", "--app", str(self._assembly), f"aws://{place.account}/{place.region}")
+            step.note = "bootstrapped"
+
+    def _publish(self, step: Step) -> None:
+        s3 = self._access.client("s3")
+        endpoints, builders = self._fleet.endpoints, self._access.engine_clients
+        published = publish(
+            s3, self._project, endpoints, self._progress, builders, ecr=lambda: self._access.client("ecr")
+        )
+        self._images = published.images.digests
+        for note in (*map(str, published.warnings), *published.images.notes(self._fleet.place.environment)):
+            self._steps.say(note)
+        by = shown_builder(self._fleet.place.environment)
+        images = published.images.built
+        done = [f"{count_of(images, 'image')} built"] if images else []
+        done += [f"{count_of(published.engines, 'engine')} built{by}"] if published.engines else []
+        done += [f"{shown_size(published.bytes)} uploaded"] if published.uploaded else []
+        done += [f"{published.copied} copied within S3"] if published.copied else []
+        step.note = ", ".join(done) or NOTHING
+
+    def _foundation(self, step: Step) -> None:
+        stack, step.note = self._fleet.place.stack, NOTHING
+        if is_unchanged(self._access, self._assembly, stack):
+            return
+        with self._turn(stack) as is_needed:
+            if is_needed:
+                self._stack(self._cdk, step, None)
+
+    def _turn(self, stack: str) -> AbstractContextManager[bool]:
+        """The lease of a stack that would change; whether it still would when other deploys have ended."""
+        if self._leases is None:
+            return nullcontext(True)
+        return self._leases.turn(stack, lambda: is_unchanged(self._access, self._assembly, stack))
+
+    def _stack(self, cdk: Cdk, step: Step, endpoint: ResolvedEndpoint | None) -> None:
+        """Deploy an endpoint's stack, or Foundation for None, without confirmation: the change was reviewed.
+
+        SageMaker has to have finished with the endpoint before.
+        """
+        cloudformation, place = self._access.client("cloudformation"), self._fleet.place
+        name = place.stack if endpoint is None else endpoint.stack
+        ready = ready_stack(self._access, name, self._pool.ask, self._steps.say)
+        before = ready.stack
+        if ready.continuation:
+            self._steps.say(ready.continuation)
+        if endpoint is not None:
+            await_endpoint(self._access, endpoint.name, self._steps.say)
+        replaced = configuration_to_replace(self._access, endpoint)
+        seen = last_event(cloudformation, before) if before is not None else None
+        change_set = synthesised_stack(self._assembly, name).change_set
+        imports = self._imports and endpoint is None
+        if self._leases is not None:
+            self._leases.require(name)
+        watch = GuardWatch(self._access, endpoint, self._steps.say)
+        run = cdk.deploy(self._assembly, name, change_set, imports=imports, watch=watch)
+        if run.exit_code != 0:
+            created = before is None or before.state in NOTHING_OF_IT
+            where = cdk.where_logs
+            # If a local deploy fails, `fleet doctor` might find nothing: its AWS may end with it.
+            if endpoint is not None and place.environment != LOCAL:
+                where += f"; run `fleet doctor {endpoint.name} --env {place.environment}`"
+            shared = place.environment if endpoint is None else ""
+            failure = deploy_failure(
+                cloudformation, name, run.output, where, created=created, since=seen, foundation_of=shared
+            )
+            raise with_failed_rollback(failure, self._access, name, self._pool.ask, self._steps.say)
+        after = find_stack(cloudformation, name)
+        if after is not None and after.state is StackState.UNDER_WAY:  # another clone's deploy has begun
+            after = settled_stack(cloudformation, after)
+        if after is None:
+            raise CannotRunError(f"the stack {name} was deleted during its deploy", "deploy again")
+        if before is None or before.id != after.id or before.state is StackState.PLANNED:
+            step.note = "created"
+        else:
+            step.note = NOTHING if last_event(cloudformation, after) == seen else "updated"
+            if before.protected != after.protected:  # CloudFormation has no event of it
+                step.note = f"{step.note}, termination protection {'on' if after.protected else 'off'}"
+        if ready.continuation:
+            step.note = CONTINUED if step.note == NOTHING else f"{CONTINUED}; {step.note}"
+        if waits := skipped_waits(self._access, endpoint, replaced):
+            step.note += f"; {waits}"
+
+    def _deploy_endpoint(self, name: str) -> None:
+        endpoint = self._endpoints[name]
+        title, (log, where) = _title(endpoint.stack), self._log_of(name)
+        cdk = self._cdk.with_log(log, where)
+        with (
+            self._steps.step(title, begun=f"{title}: started; {where}") as step,
+            aws_errors_as_findings(),
+            self._turn(endpoint.stack) as is_needed,
+        ):
+            step.note = NOTHING
+            try:
+                if is_needed:
+                    self._stack(cdk, step, endpoint)
+            except FindingsError as error:
+                if not is_of_new_role(self._access.client("cloudformation"), endpoint.stack, error):
+                    raise
+                self._steps.say(f"{name}: SageMaker could not assume the new role yet: deploying once more")
+                self._stack(cdk, step, endpoint)
+            self._finish(endpoint)
+
+    def _finish(self, endpoint: ResolvedEndpoint) -> None:
+        """If an endpoint runs what its stack declares, record its release."""
+        sagemaker, cloudformation = self._access.client("sagemaker"), self._access.client("cloudformation")
+        require_own_configuration(sagemaker, cloudformation, endpoint)
+        require_own_content(sagemaker, endpoint)
+        source = self._sources(endpoint.name) if self._sources else None
+        record_release(self._access.client("s3"), endpoint, self._images.get(endpoint.name), source)
+        self.done.append(endpoint.name)
+
+    def _succeed(self, *arguments: str) -> None:
+        run = self._cdk.run(*arguments)
+        if run.exit_code != 0:
+            problem = f"cdk {arguments[0]} failed:\n{run.output.strip()}"
+            raise CannotRunError(problem, self._cdk.where_logs)
+
+
+def _title(stack: str) -> str:
+    return f"cdk deploy {stack}"

@@ -1,0 +1,251 @@
+"""Leases of stacks: of two commands that change one stack, the second one waits and names the first."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from triton_fleet.artifacts.builds.lease import Lease, LostError
+from triton_fleet.aws.access import Access
+from triton_fleet.aws.api.clock import answered_at
+from triton_fleet.aws.api.errors import DENIED
+from triton_fleet.aws.api.stack import pauses
+from triton_fleet.aws.deploy.stack_repair import stack_after_operation
+from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
+from triton_fleet.core.digests import short_commit
+from triton_fleet.endpoint.object_keys import RELEASES
+from triton_fleet.findings import CannotRunError
+
+LEASES = f"{RELEASES}.leases/"
+"""Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""
+VALID_SECONDS, RENEWAL_SECONDS = 120, 30
+
+
+@dataclass
+class _ActiveLease:
+    lease: Lease[StackTerms]
+    ended: threading.Event = field(default_factory=threading.Event)
+    is_lost: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class StackLeases:
+    """The leases of one command; threads may hold some each.
+
+    They are in the environment's bucket, and AWS's clock counts. One that its holder has not renewed for
+    `VALID_SECONDS` is taken over. Without a bucket or the permission nothing is leased: then CloudFormation
+    alone refuses a second operation on a stack.
+
+    Args:
+        access: Access to the environment.
+        holder: Who runs the command.
+        notice: Shows a line.
+        contains: Whether what is deployed contains a commit.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        holder: StackHolder,
+        notice: Callable[[str], None],
+        contains: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._access, self._holder, self._notice, self._contains = access, holder, notice, contains
+        self._bucket = access.place.bucket
+        self._active: dict[str, _ActiveLease] = {}
+        self._is_usable = self._has_bucket = False
+        self._began, self._start = datetime.min, 0.0
+
+    def begin(self) -> None:
+        """Note the time: what others deploy from now on, the user of this command has not seen.
+
+        Raises:
+            ClientError: S3 refuses for another reason than a missing bucket or permission.
+        """
+        self._is_usable = True
+        self._began, self._start = self._bucket_time(), time.monotonic()
+
+    @property
+    def now(self) -> datetime:
+        """The time at AWS."""
+        return self._began + timedelta(seconds=int(time.monotonic() - self._start))
+
+    @contextmanager
+    def lease(self, stack: str, action: str = DEPLOYS) -> Iterator[StackTerms | None]:
+        """Hold the lease of a stack, once no other command does.
+
+        Yields the terms of the last other command that active it since this one began; None if there is none.
+
+        Raises:
+            CannotRunError: the object is not a lease.
+            ClientError: S3 refuses.
+        """
+        try:
+            active, other = self._take(stack, action)
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in DENIED:
+                raise
+            self._stop(f"no permission to read and write s3://{self._bucket}/{LEASES}")
+            active = other = None
+        if active is None:
+            yield None
+            return
+        self._active[stack] = active
+        threading.Thread(target=self._keep, args=(stack, active), daemon=True).start()
+        try:
+            yield other
+        finally:
+            self._end(stack)
+
+    @contextmanager
+    def turn(self, stack: str, is_unchanged: Callable[[], bool]) -> Iterator[bool]:
+        """Hold the lease of a stack that would change; whether it still would when other deploys have ended.
+
+        Raises:
+            CannotRunError: another command has changed it since this one began, and this one lacks that.
+            ClientError: access is denied.
+        """
+        with self.lease(stack) as other:
+            is_needed = True
+            if other is not None:
+                stack_after_operation(self._access.client("cloudformation"), stack, self._notice)
+                is_needed = not is_unchanged()
+                if is_needed:
+                    self.require_newer(stack, other)
+                else:
+                    self._notice(f"{stack}: {other.holder} has deployed the same")
+            yield is_needed
+
+    def require(self, stack: str) -> None:
+        """Refuse to change a stack whose lease another command has taken over meanwhile.
+
+        Raises:
+            CannotRunError: it has.
+        """
+        active = self._active.get(stack)
+        if active is not None and active.is_lost:
+            problem = (
+                f"this command no longer has the lease of {stack}: it did not renew it for {VALID_SECONDS}"
+                " seconds, and another one took it over"
+            )
+            raise CannotRunError(problem, "see what runs, then deploy again")
+
+    def require_newer(self, stack: str, other: StackTerms) -> None:
+        """Report that this deploy replaces what another one deployed since it began, or refuse to.
+
+        Raises:
+            CannotRunError: what is deployed here does not contain what the other one deployed.
+        """
+        is_known = other.action == DEPLOYS and other.commit is not None and not other.uncommitted
+        if is_known and self._contains(other.commit or ""):
+            self._notice(f"{stack}: this deploy replaces what {other.holder} deployed{other.source}")
+            return
+        verb, own, lacks = "deployed", self._holder.commit, ""
+        if other.action == DESTROYS:
+            verb = "destroyed"
+        elif own is not None:
+            lacks = f", and commit {short_commit(own)} does not contain that"
+        raise CannotRunError(
+            f"{other.holder} has {verb} {stack}{other.source} since this command began{lacks}:"
+            " this command did not change it",
+            "see what runs, and update your clone; to continue all the same, run the command again",
+        )
+
+    def renew(self, stack: str) -> None:
+        """Renew a lease; what S3 does not answer is tried again later."""
+        active = self._active.get(stack)
+        if active is None:
+            return
+        with active.lock, suppress(ClientError, BotoCoreError):
+            try:
+                if not active.ended.is_set():
+                    active.lease.renew()
+            except LostError:
+                active.is_lost = True
+
+    def end(self) -> None:
+        """End all leases, such as those of threads that an interruption leaves behind."""
+        self._is_usable = False
+        for stack in list(self._active):
+            self._end(stack)
+
+    def _take(self, stack: str, action: str) -> tuple[_ActiveLease | None, StackTerms | None]:
+        """The lease, and the terms of the last other command that had it since this one began."""
+        pause, seconds, other = threading.Event(), pauses(), None
+        is_noticed = False
+        while self._is_usable and (self._has_bucket or self._bucket_exists()):
+            lease = Lease(
+                self._access.client("s3"), self._bucket, f"{LEASES}{stack}.json", self._terms(action)
+            )
+            seen = lease.seen()
+            is_own = seen is not None and seen.terms.token == self._holder.token
+            if seen is None:
+                is_taken = lease.take()
+            elif is_own or seen.is_expired:
+                is_taken = lease.take_over(seen)
+            else:
+                is_taken, other = False, seen.terms
+                if not is_noticed:
+                    self._notice(f"{stack}: {seen.terms}; waiting for it to end")
+                    is_noticed = True
+            if is_taken:
+                # A holder that was killed before has done nothing since; a deletion waits for CloudFormation.
+                is_waited_for = other is not None and action == DEPLOYS
+                is_other = seen is not None and not is_own and (is_waited_for or seen.written >= self._began)
+                other = seen.terms if seen is not None and is_other else None
+                if seen is not None and not is_own and seen.terms.seconds:
+                    self._notice(
+                        f"{stack}: {seen.terms.holder} has not renewed its lease: this command takes over"
+                    )
+                return _ActiveLease(lease), other
+            pause.wait(next(seconds))
+        return None, None
+
+    def _terms(self, action: str) -> StackTerms:
+        return StackTerms(
+            holder=self._holder.name,
+            token=self._holder.token,
+            seconds=VALID_SECONDS,
+            since=self.now,
+            action=action,
+            commit=self._holder.commit,
+            uncommitted=self._holder.uncommitted,
+        )
+
+    def _keep(self, stack: str, active: _ActiveLease) -> None:
+        while not active.ended.wait(RENEWAL_SECONDS):
+            self.renew(stack)
+
+    def _end(self, stack: str) -> None:
+        active = self._active.pop(stack, None)
+        if active is None:
+            return
+        active.ended.set()
+        with active.lock, suppress(LostError, ClientError, BotoCoreError):
+            active.lease.expire()
+
+    def _stop(self, reason: str) -> None:
+        if self._is_usable:
+            self._notice(f"{reason}: concurrent deploys are noticed only when CloudFormation refuses one")
+        self._is_usable = False
+
+    def _bucket_exists(self) -> bool:
+        self._bucket_time()
+        return self._has_bucket
+
+    def _bucket_time(self) -> datetime:
+        try:
+            answer = dict(self._access.client("s3").head_bucket(Bucket=self._bucket))
+            self._has_bucket = True
+        except ClientError as error:
+            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if status not in (403, 404):
+                raise
+            answer, self._has_bucket = dict(error.response), status == 403
+        return answered_at(answer)

@@ -1,0 +1,100 @@
+"""The instances that the endpoints of an account run, ours and all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from triton_fleet.aws.api.describe import described_endpoint, is_missing
+from triton_fleet.aws.preflight.subject import AT_ONCE
+from triton_fleet.core.parallel import all_in_parallel
+
+if TYPE_CHECKING:
+    from mypy_boto3_sagemaker.client import SageMakerClient
+
+MAX_ENDPOINTS = 300
+"""How many endpoints are described, newest first, with two requests each."""
+UNKNOWN = ""
+"""The type of instances whose configuration was deleted, or of which no pool is known yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningInstances:
+    """Instances by endpoint and type; `all_seen` is whether these are all endpoints."""
+
+    by_endpoint: Mapping[str, Mapping[str, int]]
+    all_seen: bool
+
+    def of(self, endpoint: str) -> Mapping[str, int]:
+        """What one endpoint runs, by instance type; empty if it does not exist."""
+        return self.by_endpoint.get(endpoint, {})
+
+    def of_others(self, ours: Iterable[str], instance_type: str | None) -> int:
+        """How many instances of a type (None: of any type) run for endpoints that are not ours."""
+        named = set(ours)
+        return sum(
+            count
+            for name, running in self.by_endpoint.items()
+            if name not in named
+            for each, count in running.items()
+            if instance_type in (None, each)
+        )
+
+
+def running_instances(sagemaker: SageMakerClient) -> RunningInstances:
+    """Read the instances of every endpoint of the account and region.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    pages = sagemaker.get_paginator("list_endpoints").paginate(
+        SortBy="CreationTime", SortOrder="Descending", PaginationConfig={"MaxItems": MAX_ENDPOINTS + 1}
+    )
+    names = [each["EndpointName"] for page in pages for each in page["Endpoints"]]
+    described = all_in_parallel(names[:MAX_ENDPOINTS], lambda name: _of_endpoint(sagemaker, name), AT_ONCE)
+    by_endpoint = dict(zip(names, described, strict=False))
+    return RunningInstances(by_endpoint=by_endpoint, all_seen=len(names) <= MAX_ENDPOINTS)
+
+
+def _of_endpoint(sagemaker: SageMakerClient, name: str) -> Mapping[str, int]:
+    """By type: the current or the desired count, whichever is larger, and those of an update in progress."""
+    counts, found = Counter[str](), described_endpoint(sagemaker, name)
+    if found is None:  # it was deleted meanwhile
+        return counts
+    types = _types(sagemaker, found["EndpointConfigName"])
+    for variant in _variants(found):
+        counts += _by_type(variant, types.get(variant["VariantName"], UNKNOWN))
+    for variant in _variants(found.get("PendingDeploymentSummary", {})):
+        counts += _by_type(variant, variant.get("InstanceType", UNKNOWN))
+    return +counts
+
+
+def _by_type(variant: Mapping[str, Any], instance_type: str) -> Counter[str]:
+    """The instances of a variant: those of its pools by their types, all others of the type that it has."""
+    pools = Counter[str]()
+    for pool in variant.get("InstancePools", ()):
+        pools[pool["InstanceType"]] += pool["CurrentInstanceCount"]
+    return pools + Counter({instance_type: _count(variant) - pools.total()})
+
+
+def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:
+    """The instance type of each variant that has one."""
+    try:
+        found = sagemaker.describe_endpoint_config(EndpointConfigName=config)
+    except ClientError as error:
+        if is_missing(error, "endpoint configuration"):
+            return {}
+        raise
+    return {each["VariantName"]: each["InstanceType"] for each in _variants(found) if "InstanceType" in each}
+
+
+def _variants(found: Mapping[str, Any]) -> list[Any]:
+    return [*found.get("ProductionVariants", ()), *found.get("ShadowProductionVariants", ())]
+
+
+def _count(variant: Mapping[str, Any]) -> int:
+    return max(int(variant.get(key, 0)) for key in ("CurrentInstanceCount", "DesiredInstanceCount"))

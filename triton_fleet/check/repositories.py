@@ -1,0 +1,175 @@
+"""Model repositories that are named on the command line: a config.pbtxt, a folder or an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from triton_fleet.artifacts.model_facts import ROOT_MODEL, model_facts
+from triton_fleet.catalog.front_end import out_of_memory
+from triton_fleet.check.model_rules import model_rule_findings
+from triton_fleet.check.target import RepositoryTarget
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.config.message import parsed_config
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.entry_path import MODEL_NAME
+from triton_fleet.repository.loading.entry_model import ROOT
+from triton_fleet.repository.loading.load_plan import LoadPlan, plan_load
+from triton_fleet.repository.model_config import CONFIG, MAX_BYTES
+from triton_fleet.repository.reading.path import read
+from triton_fleet.repository.text_format.tokens import PbtxtError
+from triton_fleet.repository.text_format.tree import parse
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.source import Mark
+
+PBTXT = ".pbtxt"
+ARCHIVES = (".tar.gz", ".tgz", ".tar")
+
+
+def is_repository(path: Path) -> bool:
+    """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
+    if path.is_dir():
+        entries = [each for each in path.iterdir() if not each.name.startswith(".")]
+        holds_models = (path / CONFIG).exists() or any((each / CONFIG).exists() for each in entries)
+        holds_specs = any(each.suffix == ".yaml" and each.is_file() for each in entries)
+        return holds_models or (bool(entries) and not holds_specs)
+    return path.name.endswith((PBTXT, *ARCHIVES))
+
+
+def leads_nowhere(path: Path) -> bool:
+    """Whether a path is neither a repository nor what may be a spec: missing, empty, or of another kind."""
+    return (
+        not is_repository(path)
+        and path.suffix != ".yaml"
+        and not (path.is_dir() and any(path.glob("*.yaml")))
+    )
+
+
+def missing_path(named: str) -> Finding:
+    """The finding for a path that leads nowhere."""
+    path = Path(named)
+    hint = "endpoints are checked with --env; repositories are folders, .tar.gz files and .pbtxt files"
+    if path.suffix == ".zip":
+        hint = "SageMaker unpacks only .tar.gz"
+    message = f"{named!r} does not exist" if not path.exists() else f"{named!r} contains nothing to check"
+    return Finding(code="FL126", message=message, file=path, hint=hint)
+
+
+def is_configuration(path: Path) -> bool:
+    """Whether there is no model beside a configuration: it is checked without its folder."""
+    return bool(_alone(path))
+
+
+def named_findings(paths: Sequence[Path], asked: RepositoryTarget) -> list[Finding]:
+    """What is wrong with the configurations, folders and archives."""
+    findings, judgements = list[Finding](), dict[Path, LoadPlan]()
+    for path in dict.fromkeys(paths):
+        try:
+            if alone := _alone(path):
+                for file in alone:
+                    findings += _of_config(file, asked)
+            else:
+                contents = read(path)
+                judgements[path] = plan_load(contents, asked.setting())
+                findings += judgements[path].findings
+                findings += _of_facts(contents, judgements[path], asked)
+        except FindingsError as error:
+            findings += error.findings
+    if asked.mode is Mode.MULTI_MODEL:
+        findings += _of_set(judgements, asked)
+    return findings
+
+
+def _alone(path: Path) -> list[Path]:
+    """Configurations that are checked without their folders: a file, or those of a folder of nothing else."""
+    if not path.is_dir():
+        return [path] if path.name.endswith(PBTXT) else []
+    shown = [each for each in path.iterdir() if not each.name.startswith(".")]
+    has_models = (path / CONFIG).exists() or any(each.is_dir() for each in shown)
+    return [] if has_models else sorted(path.glob(f"*{PBTXT}"))
+
+
+def _of_config(file: Path, asked: RepositoryTarget) -> Iterator[Finding]:
+    try:
+        content = _content(file)
+        config = parsed_config(content, file)
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror}"
+        yield Finding(code="FL406", message=message, file=file, hint="pass a file that exists")
+        return
+    except FindingsError as error:
+        yield from error.findings
+        return
+    yield from config_findings(config, asked.release)
+    name = config.name if MODEL_NAME.fullmatch(config.name) else ROOT_MODEL  # Triton takes the folder's
+    contents = Contents(place=file, archive=False, entries={}, texts={f"{name}/{CONFIG}": content})
+    facts = model_facts(contents, [name])
+    yield from model_rule_findings(facts, asked, lambda _, fields: _mark(file, content, fields), file)
+
+
+def _content(file: Path) -> bytes:
+    """As much of a file as is needed to see that it is too long; a pipe or a device might never end."""
+    if file.exists() and not file.is_file():
+        raise OSError(0, "it is not a file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
+    """Where the first of the fields stands that a configuration has; its beginning if it has none."""
+    with suppress(PbtxtError):
+        tree = parse(content)
+        there = {each.name for each in tree.root.fields}
+        for field in fields:
+            if field in there:
+                return Mark(file, tree.line(field), tree.column(field))
+    return Mark(file, 1, 1)
+
+
+def _of_facts(contents: Contents, judgement: LoadPlan, asked: RepositoryTarget) -> Iterator[Finding]:
+    at_root = judgement.main == ROOT
+
+    def mark_of(model: str, fields: Sequence[str]) -> Mark:
+        path = contents.path("" if at_root else model, CONFIG)
+        file = contents.file(path if contents.is_file(path) else model)
+        return _mark(file, contents.texts.get(path, b""), fields)
+
+    facts = model_facts(contents, [ROOT] if at_root else judgement.loaded)
+    yield from model_rule_findings(facts, asked, mark_of, contents.place)
+
+
+def _of_set(judgements: Mapping[Path, LoadPlan], asked: RepositoryTarget) -> Iterator[Finding]:
+    """What archives of one endpoint must not have in common, and what their names must not hold."""
+    models = dict[str, Path]()
+    for path, judgement in judgements.items():
+        for word in out_of_memory():
+            if word in path.name:
+                message = (
+                    f"the archive's name contains {word!r}: the container reads any error about it as"
+                    " out of memory"
+                )
+                hint = (
+                    "rename it: each failure would be answered with 507 and make SageMaker unload other"
+                    " models"
+                )
+                yield Finding(code="FL467", message=message, file=path, hint=hint)
+        for model in judgement.loaded:
+            if model == judgement.main:  # it is called as its archive is
+                continue
+            first = models.setdefault(model, path)
+            if first != path:
+                message = f"{first} and {path} both contain a model {model!r}"
+                yield Finding(
+                    code="FL466",
+                    message=message,
+                    file=path,
+                    hint="rename one of the two directories and its `name`",
+                    severity=_severity(asked.release),
+                )
+
+
+def _severity(release: str | None) -> Severity:
+    """Before namespaces, which came with 23.04, models of one name excluded each other."""
+    return Severity.ERROR if release is not None and release < "23.04" else Severity.WARNING

@@ -1,0 +1,183 @@
+"""The CODEOWNERS file of a fleet, from the `owner` of its specs."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from triton_fleet.check.repository_owners import OwnedSpec, named_files, ownership_findings
+from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.spec.folders import POLICIES
+from triton_fleet.spec.layers import Layer, Layering, LayerKind, merged
+from triton_fleet.spec.owner import EndpointOwner, Owner
+from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.reader import read_source
+from triton_fleet.spec.source import Mark, Source, finding_at
+from triton_fleet.spec.spec_files import policy_files
+from triton_fleet.spec.values import Name
+
+_SPECIAL = re.compile(r"([\\\s#!*?\[\]])")
+PLATFORM = "platform.yaml"
+"""The policy whose owner is the platform's; `fleet init` writes it."""
+MONTHLY_COST = "monthly_cost"
+_NAME = TypeAdapter[str](Name)
+
+
+class _Parts(BaseModel):
+    """The keys of a spec by which files have owners."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    owner: EndpointOwner | None = None
+
+
+class _Policy(BaseModel):
+    """The keys of a policy by which its file and the prices have owners."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    owner: Owner | None = None
+    statements: list[dict[str, object]] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """A spec with its reviewer; `folder` is the one whose file names the owner, None for the spec itself."""
+
+    spec: OwnedSpec
+    reviewer: str
+    folder: Path | None
+
+
+def codeowners(root: Path, top: Path) -> list[str]:
+    """The lines for policies, prices, specs, locks and model repositories: the last matching line wins.
+
+    A policy whose owner has no contact for such a file has no line. prices.yaml, which need not exist,
+    belongs to the owner of policies/platform.yaml, else to those of policies with `monthly_cost`. Policies
+    and prices are the last, so no line of a spec overrides theirs.
+
+    Args:
+        root: The fleet.
+        top: The folder of the Git repository, to which the paths are relative; without links.
+
+    Raises:
+        FindingsError: a spec cannot be read, its owner has no contact that such a file can name, or one of
+            its model repositories overlaps the platform's folders or another owner's.
+    """
+    root = root.resolve()
+    fleet = FleetFiles(root)
+    layering = Layering(fleet, Source(root, {}))
+    found = all_of(fleet.specs.by_endpoint.items(), lambda item: _spec(layering, *item))
+    with_owner = [(spec, spec.owner, layers) for spec, layers in found if spec.owner]
+    owned = all_of(with_owner, lambda item: _owned_spec(*item))
+    if refused := ownership_findings(root, [each for each, _ in found]):
+        raise FindingsError(refused)
+    folders = {each.folder: each.reviewer for each in owned if each.folder is not None}
+    lines = [f"{pattern_of(folder, top)}/ {folders[folder]}" for folder in sorted(folders)]
+    lines += [f"{pattern_of(each.spec.file, top)} {each.reviewer}" for each in owned if each.folder is None]
+    locks = pattern_of(root / "locks", top)
+    lines += [f"{locks}/*/{each.spec.endpoint}.*.yaml {each.reviewer}" for each in owned]
+    lines += [f"{path} {' '.join(names)}" for path, names in sorted(_repositories(owned, top).items())]
+    return [*lines, *_of_policies(root, top)]
+
+
+def _of_policies(root: Path, top: Path) -> Iterator[str]:
+    """The lines of policies, and of the prices at which they compare costs.
+
+    The prices need not exist: GitHub takes the reviewers of a pull request from the file of its base, so
+    their line has to exist before they do.
+    """
+    owners = {file: policy_reviewer(file) for file in policy_files(root)[0]}
+    yield from (f"{pattern_of(file, top)} {name}" for file, name in owners.items() if name)
+    names = [platform_reviewer(root)]
+    if names == [None]:
+        names = [name for file, name in owners.items() if MONTHLY_COST in _limits(file)]
+    if reviewers := " ".join(dict.fromkeys(filter(None, names))):
+        yield from (f"{pattern_of(root / file, top)} {reviewers}" for file in (PRICES, PRICES_SCHEMA))
+
+
+def _limits(policy: Path) -> set[str]:
+    """The keys of a policy's statements."""
+    return {key for each in validate(_Policy, read_source(policy)).statements for key in each}
+
+
+def policy_reviewer(file: Path) -> str | None:
+    """The contact of a policy's owner, where a CODEOWNERS file can name it.
+
+    Raises:
+        FindingsError: the policy cannot be read.
+    """
+    owner = validate(_Policy, read_source(file)).owner
+    return owner.reviewer if owner else None
+
+
+def platform_reviewer(root: Path) -> str | None:
+    """That of the owner of policies/platform.yaml; None where there is none.
+
+    Raises:
+        FindingsError: likewise.
+    """
+    policy = root / POLICIES / PLATFORM
+    return policy_reviewer(policy) if policy.is_file() else None
+
+
+def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[Layer, ...]]:
+    source = read_source(file)
+    layers = layering.layers(source)
+    whole = merged(source, layers)
+    return OwnedSpec(name, file, whole, validate(_Parts, whole).owner), layers
+
+
+def _owned_spec(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
+    _check_name(spec.endpoint, spec.file)
+    naming = next(each for each in reversed(layers) if "owner" in each.source.data)
+    folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
+    mark = spec.source.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
+    return _Owned(spec, _reviewer(owner, mark), folder)
+
+
+def _check_name(name: str, file: Path) -> None:
+    """Refuse a name with which the pattern of its locks would match those of other endpoints."""
+    try:
+        _NAME.validate_python(name)
+    except ValidationError:
+        message = f"a CODEOWNERS file cannot have the locks of {name!r}, which is not an endpoint's name"
+        hint = "rename the file: letters, digits and inner hyphens, at most 63, before .yaml"
+        raise FindingsError([Finding(code="FL510", message=message, hint=hint, file=file, line=1)]) from None
+
+
+def _reviewer(owner: Owner, mark: Mark) -> str:
+    if owner.reviewer is not None:
+        return owner.reviewer
+    given = f"its contact is {owner.contact}" if owner.contact else "it has no contact"
+    message = f"a CODEOWNERS file cannot name the owner {owner.team!r}: {given}"
+    hint = 'write `contact: "@organisation/team"`, or an email address'
+    raise FindingsError([finding_at(mark, "FL510", message, hint)])
+
+
+def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
+    """The reviewers of each model repository; one that several teams share has all of them."""
+    found = defaultdict[str, list[str]](list)
+    for each in owned:
+        for file in named_files(each.spec):
+            if file.is_repository and file.path.is_relative_to(top):
+                names = found[f"{pattern_of(file.path, top)}/"]
+                if each.reviewer not in names:
+                    names.append(each.reviewer)
+    return found
+
+
+def pattern_of(path: Path, top: Path) -> str:
+    """A path from the top of the repository, a link as such; blanks and signs with a meaning are escaped."""
+    relative = path.relative_to(top).as_posix()
+    if not relative.isprintable():
+        message = f"a CODEOWNERS file cannot have the path {relative!r}"
+        raise FindingsError([Finding(code="FL510", message=message, hint="rename it", file=path)])
+    return "/" + _SPECIAL.sub(r"\\\1", relative)

@@ -1,0 +1,176 @@
+"""`fleet check`: finds mistakes that AWS, Triton or the GPU would refuse, before anything is deployed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
+from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
+from triton_fleet.check.run import all_findings, with_line
+from triton_fleet.cli.current_fleet import current_fleet, nearest_fleet
+from triton_fleet.cli.output import say
+from triton_fleet.cli.policy_day import Today, policy_day
+from triton_fleet.cli.repository_options import DefaultModel, Instance, ModeOf, Release, asked_for
+from triton_fleet.cli.selection import print_notes, promotion_selection
+from triton_fleet.exits import INPUT_IS_WRONG
+from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
+from triton_fleet.printers.formats import Format, print_findings
+from triton_fleet.printers.lines import print_error
+from triton_fleet.report.pending_promotion import PendingPromotion
+from triton_fleet.report.promotion_lines import pending_texts
+from triton_fleet.rules.names import name_of
+from triton_fleet.scaffold.distributions import LOCAL
+from triton_fleet.scaffold.extras import require_extra
+from triton_fleet.selection.selector import Selector
+from triton_fleet.spec.project import Fleet
+from triton_fleet.upgrade.template_digest import template_changes
+
+
+def check(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Endpoint names, globs, conditions, changed:REF, or files, such as specs: see"
+            " docs/selectors.md. Default: all. Or model repositories: .pbtxt files, folders, archives.",
+        ),
+    ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            "--env",
+            help="Environment name (a file in environments/ without .yaml). Not needed for repositories.",
+        ),
+    ] = None,
+    mode: ModeOf = None,
+    triton: Release = None,
+    instance: Instance = None,
+    default_model: DefaultModel = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Also load the repositories in this machine's Triton.")
+    ] = False,
+    format: Annotated[
+        Format, typer.Option("--format", help="Text, JSON, SARIF for code scanning, or GitHub annotations.")
+    ] = Format.HUMAN,
+    locked: Annotated[
+        bool,
+        typer.Option("--locked", help="Trust the locks: do not compare them with the repositories."),
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
+    today: Today = None,
+) -> None:
+    """Check endpoints or model repositories; nothing is changed.
+
+    Endpoints are checked for an environment, with their locks; a spec outside model_specs/ is checked without
+    a lock. For an environment with `promoted_from`, also shows what waits for a promotion to it. Exit code 1:
+    there are errors or, with --strict, warnings.
+    """
+    asked = asked_for(mode, triton, instance, default_model)
+    for_repositories = run or any(each is not None for each in (mode, triton, instance, default_model))
+    fleet = None if env is None or for_repositories else nearest_fleet()
+    # It selects endpoints by files that could also be checked without a fleet.
+    selector = Selector(fleet, env, drafts=True) if fleet and env else None
+    repositories, nowhere, specs = _sort_arguments(paths or (), env, selector)
+    if run and not repositories:
+        raise typer.BadParameter("pass a model repository: a folder or an archive", param_hint="--run")
+    if not (repositories or nowhere) and for_repositories:
+        raise typer.BadParameter(
+            "only for model repositories: a spec sets its own mode, release and instance",
+            param_hint="--mode, --triton, --instance, --default-model",
+        )
+    is_of_specs = bool(specs) or not (repositories or nowhere)
+    if today is not None and not is_of_specs:
+        raise typer.BadParameter(
+            "only for endpoints: policies do not apply to model repositories", param_hint="--today"
+        )
+    root, checked = Path.cwd(), [str(each) for each in repositories]
+    pending = list[PendingPromotion]()
+    findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
+    if run:
+        require_extra(LOCAL)
+        from triton_fleet.cli.try_load import run_findings  # slow imports that only --run needs
+
+        findings += run_findings(repositories, asked, quiet=format is not Format.HUMAN)
+    if is_of_specs:
+        if env is None:
+            what = f"{specs[0]!r} is not a model repository; " if specs else ""
+            message = f"{what}pass the name of an environment to check endpoints"
+            raise typer.BadParameter(message, param_hint="--env")
+        fleet = fleet or current_fleet()
+        root = fleet.root
+        chosen = selector or Selector(fleet, env, drafts=True)
+        of_specs, names, pending = _of_specs(
+            fleet, env, chosen, specs, locked=locked, today=policy_day(today)
+        )
+        findings, checked = [*findings, *of_specs], [*checked, *names]
+        if format is Format.HUMAN:
+            for text in pending_texts(pending):
+                say(text)
+    findings = sorted(map(with_line, dict.fromkeys(findings)), key=lambda finding: finding.sort_key)
+    if not findings and format is Format.HUMAN:
+        about = f"{env}: " if env else ""
+        where = ", ".join(checked) or "model_specs/, which has no specs"
+        if checked or not specs:
+            say(f"{about}no findings in {where}")
+        elif not pending:
+            say(f"{about}no endpoint was checked")
+        return
+    print_findings(findings, format, root)
+    if format is Format.HUMAN:
+        print_error(f"run `fleet rules {name_of(findings[0].code)}` for an explanation of the first")
+    if any(strict or _is_error(each) for each in findings):
+        sys.exit(INPUT_IS_WRONG)
+
+
+def _is_error(finding: Finding) -> bool:
+    """Whether a finding is one that a deploy would be refused for."""
+    return finding.severity is Severity.ERROR
+
+
+def _sort_arguments(
+    paths: Sequence[str], env: str | None, selector: Selector | None
+) -> tuple[list[Path], list[str], list[str]]:
+    """Model repositories; paths that do not exist, if there is no --env; everything else.
+
+    With --env, an endpoint's name and a path that is part of an endpoint stand for the endpoint.
+    """
+    named = [each for each in paths if each and is_repository(Path(each))]
+    parts = [each for each in named if selector and selector.concerns(each)]
+    nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
+    repositories = [Path(each) for each in named if each not in parts]
+    return repositories, nowhere, [each for each in paths if each in parts or each not in {*named, *nowhere}]
+
+
+def _of_specs(
+    fleet: Fleet, env: str, selector: Selector, paths: Sequence[str], *, locked: bool, today: date
+) -> tuple[list[Finding], list[str], list[PendingPromotion]]:
+    """The findings of the specs, which were checked, and what waits for a promotion to them."""
+    pending = list[PendingPromotion]()
+    try:
+        names = set[str]()
+        settings = fleet.environment.readable(env) if paths and env in fleet.environments else None
+        if settings and settings.promoted_from:
+            selection = promotion_selection(fleet.open(env), paths, selector)
+            chosen, names = selection.own, {*selection.waiting.endpoints}
+        else:
+            chosen = selector.select(paths)
+        project = fleet.open(env, chosen.endpoints, chosen.draft_names())
+        project = replace(project, endpoints=tuple(chosen.endpoints))
+        findings = all_findings(project, chosen.drafts, locked=locked, today=today)
+        findings += [] if any(map(_is_error, findings)) else template_changes(project)
+        if project.is_promoted:
+            with collect_findings(findings):
+                pending = pending_promotions(project, today, names if paths else None)
+                findings += promotion_warnings(pending, findings)
+        if paths:
+            print_notes(chosen, env, waits=bool(pending))
+    except FindingsError as error:
+        return error.findings, [], []
+    return findings, [*project.endpoints, *(file.name for file in chosen.drafts)], pending

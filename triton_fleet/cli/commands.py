@@ -1,0 +1,207 @@
+"""The subcommands of `fleet`, one file each; only the one that is run is loaded."""
+
+from __future__ import annotations
+
+import gc
+from collections import UserDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version as installed_version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from triton_fleet.cli.completion import CommandSketch
+from triton_fleet.cli.help_layout import lay_out
+from triton_fleet.cli.output import say
+from triton_fleet.core.garbage import collect_rarely
+
+FIRST_STEPS = "First steps"
+DAILY = "Review and deploy"
+INSIGHT = "Inspect and diagnose"
+ARTIFACTS = "Archives, engines, images, models"
+UPKEEP = "Maintain the fleet"
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """A command or group of commands, as the overview lists it.
+
+    Attributes:
+        path: The module and, after a colon, the function of a command or the `Typer` of a group.
+        panel: The heading under which it is listed.
+        summary: The first line of its help; it fits one line of 80 columns.
+    """
+
+    path: str
+    panel: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Subcommand] = {
+    "init": Subcommand(
+        "triton_fleet.cli.init:init", FIRST_STEPS, "Write the files of a new fleet; no file is overwritten."
+    ),
+    "new": Subcommand(
+        "triton_fleet.cli.new:new", FIRST_STEPS, "Write the spec of a new endpoint; no file is overwritten."
+    ),
+    "local": Subcommand(
+        "triton_fleet.cli.local:app", FIRST_STEPS, "Run endpoints on this machine, with a real Triton."
+    ),
+    "invoke": Subcommand(
+        "triton_fleet.cli.invoke.command:invoke", FIRST_STEPS, "Invoke an endpoint and print its answer."
+    ),
+    "check": Subcommand(
+        "triton_fleet.cli.check:check", DAILY, "Check endpoints or model repositories; nothing is changed."
+    ),
+    "lock": Subcommand(
+        "triton_fleet.cli.lock:lock", DAILY, "Record in locks/ENV/ what an environment will run."
+    ),
+    "report": Subcommand(
+        "triton_fleet.cli.report:report", DAILY, "Report what a change does when deployed, for its reviewers."
+    ),
+    "preflight": Subcommand(
+        "triton_fleet.cli.preflight:preflight", DAILY, "Check that the account is ready for a deploy."
+    ),
+    "deploy": Subcommand("triton_fleet.cli.deploy:deploy", DAILY, "Check, publish and deploy endpoints."),
+    "promote": Subcommand(
+        "triton_fleet.cli.promote:promote", DAILY, "Copy what one environment runs to another, for review."
+    ),
+    "diff": Subcommand(
+        "triton_fleet.cli.diff:diff", DAILY, "Show what has not been promoted to an environment."
+    ),
+    "rollback": Subcommand(
+        "triton_fleet.cli.rollback:rollback", DAILY, "Restore an earlier lock of an endpoint, for review."
+    ),
+    "history": Subcommand(
+        "triton_fleet.cli.history:history_command", DAILY, "List an endpoint's releases: who deployed what."
+    ),
+    "destroy": Subcommand(
+        "triton_fleet.cli.destroy:destroy", DAILY, "Delete the stacks of endpoints after confirmation."
+    ),
+    "ls": Subcommand("triton_fleet.cli.ls:ls", INSIGHT, "Compare specs, locks and live stacks."),
+    "show": Subcommand(
+        "triton_fleet.cli.show.command:show",
+        INSIGHT,
+        "Show an endpoint's effective spec, with reasons.",
+    ),
+    "cost": Subcommand(
+        "triton_fleet.cli.cost.command:cost", INSIGHT, "Show what endpoints cost per hour and month."
+    ),
+    "dashboard": Subcommand(
+        "triton_fleet.cli.dashboard:dashboard", INSIGHT, "Write an endpoint's dashboard as one HTML page."
+    ),
+    "doctor": Subcommand("triton_fleet.cli.doctor:doctor", INSIGHT, "Find out why an endpoint fails."),
+    "drift": Subcommand(
+        "triton_fleet.cli.drift:drift", INSIGHT, "Find what was changed by hand in AWS, and revert it."
+    ),
+    "rules": Subcommand(
+        "triton_fleet.cli.rules:rules", INSIGHT, "List the rules of `fleet check`, or explain some."
+    ),
+    "publish": Subcommand(
+        "triton_fleet.cli.publish:publish", ARTIFACTS, "Upload the archives that the content store lacks."
+    ),
+    "engines": Subcommand(
+        "triton_fleet.cli.engines.command:app", ARTIFACTS, "Plan, build and explain TensorRT engines."
+    ),
+    "images": Subcommand(
+        "triton_fleet.cli.images.command:app", ARTIFACTS, "Plan, build and inspect your own container images."
+    ),
+    "models": Subcommand(
+        "triton_fleet.cli.models:app", ARTIFACTS, "List, add and remove models without a deploy (live sets)."
+    ),
+    "ci": Subcommand(
+        "triton_fleet.cli.ci:app", UPKEEP, "Write the workflows, pipeline and CODEOWNERS for CI."
+    ),
+    "schema": Subcommand(
+        "triton_fleet.cli.schema:schema", UPKEEP, "Write the JSON Schemas and the generated docs."
+    ),
+    "upgrade-check": Subcommand(
+        "triton_fleet.cli.upgrade_check:upgrade_check",
+        UPKEEP,
+        "Compare the templates of this version with those of another.",
+    ),
+}
+"""The commands in the order of the overview."""
+
+
+@cache
+def _loaded(name: str) -> TyperCommand | TyperGroup:
+    """A command or a group, as typer makes it of what its module declares."""
+    module, _, attribute = COMMANDS[name].path.partition(":")
+    gc.disable()
+    declared = getattr(import_module(module), attribute)
+    collect_rarely()
+    holder = typer.Typer(callback=lambda: None)
+    if isinstance(declared, typer.Typer):
+        holder.add_typer(declared, name=name)
+    else:
+        holder.command(name)(declared)
+    command: TyperCommand | TyperGroup = typer.main.get_group(holder).commands[name]  # type: ignore[assignment]
+    lay_out(command)
+    return command
+
+
+class LazyCommands(UserDict[str, Any]):
+    """All names, of which a command is loaded when it is requested."""
+
+    def __getitem__(self, name: str) -> Any:
+        self.data[name]  # an unknown name is a KeyError
+        return _loaded(name)
+
+
+class FleetGroup(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = LazyCommands(dict.fromkeys(COMMANDS))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, none of them loaded."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What help and completion list of a command; it is not loaded."""
+        if (listed := COMMANDS.get(cmd_name)) is None:
+            return None
+        return TyperCommand(cmd_name, short_help=listed.summary, rich_help_panel=listed.panel)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name: loaded, or its sketch for a shell's completion."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is None:
+            return name, None, rest
+        return name, CommandSketch(args[0]) if ctx.resilient_parsing else _loaded(args[0]), rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the overview."""
+        lay_out(self)
+        super().format_help(ctx, formatter)
+
+
+app = typer.Typer(
+    cls=FleetGroup,
+    help="NVIDIA Triton endpoints on Amazon SageMaker from reviewed YAML.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"fleet {installed_version('triton-fleet')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,98 @@
+"""The output of `fleet cost --format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from decimal import Decimal
+
+from triton_fleet.catalog.prices import CURRENCY, price_list
+from triton_fleet.endpoint.context.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
+from triton_fleet.report.cost_groups import CostGroup
+from triton_fleet.spec.prices import PriceBook
+
+VERSION = 2
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
+
+
+def cost_document(found: FleetCost) -> dict[str, object]:
+    """The JSON document; money is text, so that no reader rounds it; None if unknown."""
+    return {
+        "version": VERSION,
+        "environment": found.environment.environment,
+        "account": found.environment.account,
+        "region": found.environment.region,
+        **_prices(found.prices),
+        "hours": {"month": MONTH, "year": YEAR},
+        "endpoints": [_endpoint(found, each) for each in found.endpoints],
+        "total": {"min": _money(found.at_least), "max": _money(found.at_most)},
+        "not_in_total": [each.endpoint for each in found.unpriced],
+        "dashboards": {"count": found.dashboards, "monthly": _text(found.dashboards_monthly)},
+    }
+
+
+def _prices(prices: PriceBook) -> dict[str, object]:
+    own = prices.own.model_dump(mode="json") if prices.own else None
+    return {"currency": prices.currency, "prices": asdict(price_list()), "own_prices": own}
+
+
+def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> dict[str, object]:
+    """The JSON document of `--by`; an endpoint of several profiles is in several groups."""
+    return {
+        "version": VERSION,
+        "by": by,
+        "environments": [each.environment.environment for each in fleets],
+        **_prices(fleets[0].prices),
+        "hours": {"month": MONTH, "year": YEAR},
+        "groups": [
+            {
+                "name": each.name,
+                "endpoints": list(map(_named, each.endpoints)),
+                "min": _money(each.at_least),
+                "max": _money(each.at_most),
+                "not_in_sums": list(map(_named, each.unpriced)),
+            }
+            for each in groups
+        ],
+    }
+
+
+def _named(each: EndpointCost) -> dict[str, str]:
+    """An endpoint may be in several of the environments."""
+    return {"environment": each.environment, "endpoint": each.endpoint}
+
+
+def _endpoint(found: FleetCost, each: EndpointCost) -> dict[str, object]:
+    hourly = _text(each.price.hourly if each.price else None)
+    return {
+        "endpoint": each.endpoint,
+        "owner": each.owner,
+        "instance_type": each.instance_type,
+        "usd_per_hour": hourly if found.prices.currency == CURRENCY else None,
+        "price_per_hour": hourly,
+        "price_origin": each.price.origin if each.price else None,
+        "certain": each.certain,
+        "min": {"instances": each.least, **_money(each.at_least)},
+        "max": {"instances": each.most, **_money(each.at_most)},
+        "archives": each.archives,
+        "routes": each.routes,
+        "saving": None if each.saving is None else _saving_document(each.saving),
+    }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _money(cost: Cost | None) -> dict[str, str | None]:
+    if cost is None:
+        return {"hourly": None, "monthly": None}
+    return {"hourly": f"{cost.hourly:.4f}", "monthly": str(cost.monthly)}
+
+
+def _saving_document(saving: Saving) -> dict[str, str]:
+    return {
+        "apart_hourly": f"{saving.apart.hourly:.4f}",
+        "percent": str(saving.percent),
+        "yearly": str(saving.cost.yearly),
+    }

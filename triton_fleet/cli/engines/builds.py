@@ -1,0 +1,112 @@
+"""`fleet engines build` and `ls`: build engines without a publish, and list those in the bucket."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from triton_fleet.artifacts.progress import progress_on, shown_builder, shown_size
+from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
+from triton_fleet.cli.aws_access import connect
+from triton_fleet.cli.current_fleet import current_fleet, current_project
+from triton_fleet.cli.interruption import end_like_ctrl_c
+from triton_fleet.cli.output import say
+from triton_fleet.cli.selection import chosen_project
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.findings import FindingsError
+from triton_fleet.printers.console import OutputConsole, unfolded_console
+from triton_fleet.printers.lines import print_json
+from triton_fleet.printers.sanitizer import visible
+
+if TYPE_CHECKING:
+    from triton_fleet.artifacts.engines.inventory import HeldEngine
+
+HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
+OMITTED = ("TensorRT", "built (UTC)")
+"""What a narrow terminal does not show."""
+
+
+def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+    """Build the engines that the bucket lacks.
+
+    Builds what the locks name and publishes nothing.
+    """
+    from triton_fleet.artifacts.builds.run import PACE
+    from triton_fleet.artifacts.engines.ensure import ensure_engines
+    from triton_fleet.artifacts.engines.request import all_engines
+
+    end_like_ctrl_c()
+    project = chosen_project(current_fleet(), env, endpoints)
+    fleet = resolve_project(project)
+    engines = all_engines(fleet.endpoints)
+    if not engines:
+        say(f"{env}: no engines in {', '.join(project.endpoints) or 'model_specs/, which has no specs'}")
+        return
+    access, progress = connect(project, profile), progress_on(OutputConsole())
+    with aws_errors_as_findings(fleet.place):
+        done = ensure_engines(access.client("s3"), project, engines, progress, access.engine_clients, PACE)
+    if done.findings:
+        raise FindingsError(list(done.findings))
+    there = len(engines) - done.built
+    also = f"; {there} already present" if there else ""
+    by = shown_builder(env)
+    say(
+        f"built {count_of(done.built, 'engine')}{by}{also}"
+        if done.built
+        else f"{count_of(there, 'engine')} already present"
+    )
+
+
+def ls(
+    env: Env,
+    profile: Profile = None,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
+) -> None:
+    """List the engines in the bucket and the locks that need them."""
+    from triton_fleet.artifacts.engines.inventory import held_engines
+
+    project = current_project(env)
+    access, place = connect(project, profile), project.place
+    with aws_errors_as_findings(place):
+        found = held_engines(access.client("s3"), place.bucket, project.locks)
+    if format is TableFormat.JSON:
+        print_json([asdict(each) for each in found])
+    elif found:
+        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
+    else:
+        say(f"s3://{place.bucket} has no engines")
+
+
+def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS:
+        if heading not in omitted:
+            table.add_column(heading, overflow="fold")
+    for each in engines:
+        cells = (
+            each.key.removeprefix("sha256:")[:12],
+            each.model,
+            f"{each.gpu} ({each.compute_capability})",
+            each.tensorrt,
+            shown_size(each.size),
+            f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
+            _users_text(each) or "no lock",
+        )
+        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
+        table.add_row(*(Text(visible(cell)) for cell in shown))
+    return table
+
+
+def _users_text(engine: HeldEngine) -> str:
+    """The endpoints, with the number of their models if several use the engine: copies share one."""
+    models = Counter(name.partition("/")[0] for name in engine.needed_by)
+    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in models.items())

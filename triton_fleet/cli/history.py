@@ -1,0 +1,115 @@
+"""`fleet history`: what an endpoint ran, who deployed it, and what each release changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from triton_fleet.artifacts.release_history import HistoryEntry, history, lost_archives
+from triton_fleet.artifacts.releases import Release, last_releases
+from triton_fleet.aws.api.describe import described_endpoint
+from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.cli.arguments import Endpoint, Env, OutputFormat, Profile
+from triton_fleet.cli.aws_access import connect
+from triton_fleet.cli.current_fleet import current_project
+from triton_fleet.cli.output import say
+from triton_fleet.core.digests import commit_words
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.printers.lines import print_json
+from triton_fleet.spec.environment import deploy_command
+from triton_fleet.spec.project import require_known
+from triton_fleet.spec.values import hexadecimal
+
+VERSION = 1
+"""Raised when a field of the JSON is removed or changes its meaning, not when one is added."""
+
+
+def history_command(
+    endpoint: Endpoint,
+    env: Env,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, metavar="N", help="How many releases to list, newest first.")
+    ] = 20,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
+    profile: Profile = None,
+) -> None:
+    """List an endpoint's releases: who deployed what.
+
+    Each has its time, who deployed it, the commit, and what it changed: keys of the spec, archives, the
+    image. The endpoint need not have a spec any more. `fleet rollback --to` takes the id of a release.
+
+    Exit code 1: no such endpoint; 2: AWS refuses or does not answer.
+    """
+    project = current_project(env)
+    access = connect(project, profile)
+    s3, bucket = access.client("s3"), project.place.bucket
+    with aws_errors_as_findings(project.place):
+        releases = last_releases(s3, bucket, endpoint)
+        if not releases:
+            require_known(endpoint, list(project.spec_files), "endpoint")
+        described = described_endpoint(access.client("sagemaker"), endpoint)
+        found = history(releases, described["EndpointStatus"] if described else None)[:limit]
+        lost = lost_archives(s3, bucket, [each.release for each in found])
+    found = [replace(each, lost=_lost(each.release, lost)) for each in found]
+    if format is OutputFormat.JSON:
+        entries = [entry_record(each) for each in found]
+        print_json({"version": VERSION, "endpoint": endpoint, "environment": env, "releases": entries})
+        return
+    if not found:
+        say(f"no release of {endpoint} in {env} is recorded; {deploy_command(env, endpoint)} records one")
+        return
+    rest = len(releases) - len(found)
+    say(f"{count_of(len(releases), 'release')} of {endpoint} in {env}, the newest first:")
+    for each in found:
+        is_oldest = each.release is releases[-1]
+        for line in entry_lines(each, is_oldest=is_oldest):
+            say(line)
+    if rest:
+        say(f"and {rest} more: `--limit {len(releases)}` lists all")
+
+
+def _lost(release: Release, lost: frozenset[str]) -> tuple[str, ...]:
+    return tuple(f"{ARCHIVES}{hexadecimal(each.digest)}" for each in release.archives if each.digest in lost)
+
+
+def entry_lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:
+    """A release as it is printed: its id and state, and below who deployed what."""
+    source = entry.release.source
+    by = str(source.actor) if source else "not recorded"
+    lines = [f"{entry.id}  {entry.state}", f"  by: {by}", f"  commit: {_commit(entry.release)}"]
+    if source and source.actor.claimed_by_ci and source.actor.claimed_by_ci.url:
+        lines.insert(2, f"  run: {source.actor.claimed_by_ci.url}")
+    if entry.same_as:
+        lines.append(f"  same as {entry.same_as}")
+    lines += [f"  {change}" for change in entry.changes]
+    if is_oldest:
+        lines.append("  the oldest that is recorded")
+    if entry.lost:
+        lines.append(f"  cannot be restored: the bucket no longer has {', '.join(entry.lost)}")
+    return lines
+
+
+def _commit(release: Release) -> str:
+    source = release.source
+    if source is None or source.commit is None:
+        return "unknown"
+    return commit_words(source.commit, uncommitted=source.uncommitted)
+
+
+def entry_record(entry: HistoryEntry) -> dict[str, object]:
+    """A release as an object of the JSON; what is unknown is null."""
+    source = entry.release.source
+    return {
+        "release": entry.id,
+        "time": entry.release.time.isoformat().replace("+00:00", "Z"),
+        "state": entry.state,
+        "actor": source.actor.model_dump(mode="json") if source else None,
+        "commit": source.commit if source else None,
+        "uncommitted": source.uncommitted if source else None,
+        "same_as": entry.same_as,
+        "changes": list(entry.changes),
+        "lost_archives": list(entry.lost),
+    }

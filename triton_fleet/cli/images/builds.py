@@ -1,0 +1,126 @@
+"""`fleet images build` and `ls`: build images, and list those of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from triton_fleet.artifacts.images.source import image_sources, wanted_images
+from triton_fleet.artifacts.progress import progress_on, shown_size
+from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
+from triton_fleet.cli.aws_access import connect
+from triton_fleet.cli.current_fleet import current_fleet, current_project
+from triton_fleet.cli.interruption import end_like_ctrl_c
+from triton_fleet.cli.output import say
+from triton_fleet.cli.selection import chosen_project
+from triton_fleet.findings import FindingsError
+from triton_fleet.printers.console import OutputConsole, unfolded_console
+from triton_fleet.printers.human import show_findings
+from triton_fleet.printers.lines import print_json
+from triton_fleet.printers.sanitizer import visible
+
+if TYPE_CHECKING:
+    from triton_fleet.artifacts.images.inventory import HeldImage
+
+HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
+OMITTED = ("CUDA", "TensorRT")
+"""What a narrow terminal does not show."""
+
+
+def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> None:
+    """Build and push the images that the repository lacks.
+
+    Deploys and publishes do the same. `fleet lock` then records digests and facts.
+    """
+    from triton_fleet.artifacts.builds.run import PACE
+    from triton_fleet.artifacts.images.builds import build_images
+
+    end_like_ctrl_c()
+    project = chosen_project(current_fleet(), env, endpoints)
+    sources = image_sources(project)
+    if not sources:
+        say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
+        return
+    if warnings := [each for source in sources for each in source.warnings]:
+        show_findings(warnings)
+    place, progress = project.place, progress_on(OutputConsole())
+    access = connect(project, profile)
+    with aws_errors_as_findings(place):
+        images = wanted_images(project, sources)
+        done = build_images(
+            access.client("s3"),
+            lambda: access.client("ecr"),
+            project,
+            images,
+            progress,
+            access.engine_clients,
+            PACE,
+        )
+    for image in images:
+        if (found := done.images.get(image.key)) is not None:
+            state = "built" if image.key in done.built else "already present"
+            names = ", ".join(each.endpoint for each in image.uses)
+            say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
+    if done.findings:
+        raise FindingsError(list(done.findings))
+    say(f"next: fleet lock --env {env} {' '.join(each.endpoint for each in sources)}")
+
+
+def ls(
+    env: Env,
+    profile: Profile = None,
+    format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
+) -> None:
+    """List the built images, their contents and the locks that need them."""
+    from triton_fleet.artifacts.images.inventory import former_repositories, held_images
+
+    project = current_project(env)
+    access, place = connect(project, profile), project.place
+    with aws_errors_as_findings(place):
+        found = held_images(access.client("s3"), access.client("ecr"), place, project.locks)
+        is_table = format is TableFormat.TABLE
+        former = former_repositories(access.client("s3"), place) if is_table else {}
+    if format is TableFormat.JSON:
+        print_json([asdict(each) for each in found])
+    elif found:
+        unfolded_console().print_fitting([_table(found, omitted) for omitted in ((), OMITTED)])
+    else:
+        say(f"{place.image_repository} has no images")
+    for line in former_lines(former):
+        say(line)
+
+
+def former_lines(former: Mapping[str, int]) -> list[str]:
+    """What is left in each repository of another `kms_key`, as two commands show it."""
+    return [
+        f"{count} record{'s name images' if count != 1 else ' names an image'} of the former repository"
+        f" {name}, which is not pruned: delete it once no Model uses it"
+        for name, count in former.items()
+    ]
+
+
+def _table(images: list[HeldImage], omitted: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in HEADINGS:
+        if heading not in omitted:
+            table.add_column(heading, overflow="fold")
+    for each in images:
+        cells = (
+            each.key.removeprefix("sha256:")[:12],
+            each.digest.removeprefix("sha256:")[:12] if each.exists else "gone from the registry",
+            each.triton or "unknown",
+            each.cuda or "unknown",
+            each.tensorrt or "unknown",
+            shown_size(each.size) if each.size is not None else "unknown",
+            each.built[:16].replace("T", " "),
+            ", ".join(each.needed_by) or "no lock",
+        )
+        shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
+        table.add_row(*(Text(visible(cell)) for cell in shown))
+    return table

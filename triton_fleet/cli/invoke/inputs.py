@@ -1,0 +1,159 @@
+"""Inputs of `fleet invoke`: `NAME[:TYPE]=VALUE`, the value JSON or a file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fleet_client.codec.datatypes import BYTES, NUMPY, Array, datatype_of, fitted, from_list
+from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.spec.problems import did_you_mean
+
+DATATYPES = [*NUMPY, BYTES]
+_FORM = "write NAME=VALUE or NAME:INT32=VALUE; the value is JSON, @FILE.json or @FILE.npy: 'x=[[1.5, 2.0]]'"
+_IMPLIED = {
+    frozenset({bool}): "BOOL",
+    frozenset({int}): "INT64",
+    frozenset({float}): "FP32",
+    frozenset({int, float}): "FP32",
+    frozenset({str}): BYTES,
+}
+_KINDS = {
+    bool: "booleans",
+    int: "integers",
+    float: "fractions",
+    str: "text",
+    dict: "objects",
+    type(None): "null",
+}
+
+
+def read_inputs(written: Sequence[str]) -> dict[str, Array]:
+    """The arrays by name: `.npy` files in their own data type, JSON in the data type of its values.
+
+    JSON text is BYTES, fractions are FP32, integers INT64, true and false BOOL.
+
+    Raises:
+        FindingsError: every input that has another form, is given twice, or whose values do not fit.
+    """
+    names = Counter(_parse_name(each.partition("=")[0])[0] for each in written if "=" in each)
+    twice = [
+        Finding(code="FL705", message=f"input {name!r} is given {count} times", hint="name each input once")
+        for name, count in names.items()
+        if count > 1
+    ]
+    return dict(all_of(written, _read, twice))
+
+
+def _read(written: str) -> tuple[str, Array]:
+    left, equals, value = written.partition("=")
+    name, datatype = _parse_name(left)
+    if not equals or not name:
+        shown = written if len(written) <= 80 else f"{written[:77]}…"
+        problem = f"--input {shown!r} is not NAME=VALUE"
+        raise FindingsError([Finding(code="FL703", message=problem, hint=_FORM)])
+    file = Path(value[1:]) if value.startswith("@") else None
+    source = _Input(name, datatype, file)
+    if datatype is not None and datatype not in DATATYPES:
+        hint = did_you_mean(datatype.upper(), DATATYPES)
+        raise source.refusal("FL704", f"has the unknown data type {datatype!r}", hint)
+    return name, source.listed(value) if file is None else source.stored(file)
+
+
+def _parse_name(left: str) -> tuple[str, str | None]:
+    """Name and data type; TensorFlow names tensors `input:0`."""
+    name, colon, datatype = left.rpartition(":")
+    return (name, datatype) if colon and not datatype.isdecimal() else (left, None)
+
+
+@dataclass(frozen=True)
+class _Input:
+    name: str
+    datatype: str | None
+    file: Path | None
+
+    def stored(self, file: Path) -> Array:
+        try:
+            match file.suffix:
+                case ".npy":
+                    return self._numpy(file)
+                case ".json":
+                    return self.listed(file.read_text("utf-8"))
+        except OSError as error:
+            raise self.refusal("FL706", f"cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise self.refusal("FL706", f"is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise self.refusal("FL706", "is in a file of an unknown type", "pass a .npy or a .json file")
+
+    def listed(self, text: str) -> Array:
+        value = self._parse_json(text)
+        elements = np.array(value, dtype=np.object_)
+        kinds = frozenset(type(element) for element in elements.ravel().tolist())
+        if list in kinds:
+            raise self.refusal("FL707", "is ragged, or has more dimensions than numpy's arrays can have")
+        implied = _IMPLIED.get(kinds)
+        if kinds and implied is None:
+            found = " and ".join(sorted(_KINDS[kind] for kind in kinds))
+            hint = "all values of an input must be numbers, all text, or all true or false"
+            raise self.refusal("FL707", f"contains {found}", hint)
+        datatype = implied if self.datatype is None else self.datatype
+        if datatype is None:
+            hint = f"write {self.name}:FP32=… or another data type"
+            raise self.refusal("FL707", "is empty, so its data type is unknown", hint)
+        if datatype == BYTES and implied in (None, BYTES):
+            return elements
+        try:
+            return from_list(value, datatype)
+        except ValueError as error:
+            raise self._misfit(datatype, error) from error
+
+    def refusal(
+        self, code: str, problem: str, hint: str = "", line: int | None = None, column: int | None = None
+    ) -> FindingsError:
+        message = f"input {self.name!r} {problem}"
+        found = Finding(code=code, message=message, file=self.file, line=line, column=column, hint=hint)
+        return FindingsError([found])
+
+    def _numpy(self, file: Path) -> Array:
+        read: Any = np.lib.format.read_array  # numpy does not type it
+        try:
+            with file.open("rb") as stream:
+                array: Array = read(stream, allow_pickle=False)
+        except OSError:
+            raise
+        except Exception as error:  # for a damaged file: from numpy's parser, its allocation or tokenize
+            raise self.refusal("FL706", f"cannot be read as a numpy file: {error}") from error
+        stored_as = datatype_of(array)
+        if stored_as is None:
+            raise self.refusal("FL707", f"is {array.dtype}, a data type that Triton does not have")
+        wanted = stored_as if self.datatype is None else self.datatype
+        try:
+            return array if wanted == stored_as else fitted(array, wanted)
+        except ValueError as error:
+            raise self._misfit(wanted, error) from error
+
+    def _parse_json(self, text: str) -> Any:
+        try:
+            return json.loads(text, parse_constant=_no_constant)
+        except json.JSONDecodeError as error:
+            if self.file is not None:
+                raise self.refusal(
+                    "FL707", f"is not JSON: {error.msg}", "", error.lineno, error.colno
+                ) from error
+            hint = f"""write text in double quotes, '{self.name}=["…"]', and @ before a file name"""
+            raise self.refusal("FL707", f"is not JSON: {error.msg}", hint) from error
+        except (ValueError, RecursionError) as error:
+            raise self.refusal("FL707", f"cannot be read as JSON: {error}") from error
+
+    def _misfit(self, datatype: str, reason: ValueError) -> FindingsError:
+        return self.refusal("FL707", f"has values that do not fit {datatype}: {reason}")
+
+
+def _no_constant(constant: str) -> NoReturn:
+    raise ValueError(f"JSON has no {constant}; use a .npy file")

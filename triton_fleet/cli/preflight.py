@@ -1,0 +1,65 @@
+"""`fleet preflight`: checks before a deploy whether an account is ready for the specs and locks."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from triton_fleet.aws.preflight.check_result import CheckResult
+from triton_fleet.aws.preflight.checks import preflight as look
+from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.cli.arguments import Endpoints, Env, Profile
+from triton_fleet.cli.aws_access import access_to
+from triton_fleet.cli.current_fleet import current_fleet
+from triton_fleet.cli.selection import chosen_project
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.exits import INPUT_IS_WRONG
+from triton_fleet.findings import Severity
+from triton_fleet.local.limitations import image_limits
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.printers.formats import Format, print_findings
+from triton_fleet.printers.sanitizer import indent_lines
+
+SIGNS = {None: ("✓", "green"), Severity.WARNING: ("!", "yellow bold"), Severity.ERROR: ("✗", "red bold")}
+
+
+def preflight(
+    env: Env,
+    endpoints: Endpoints = None,
+    profile: Profile = None,
+    format: Annotated[
+        Format, typer.Option("--format", help="Text, JSON, SARIF for code scanning, or GitHub annotations.")
+    ] = Format.HUMAN,
+) -> None:
+    """Check that the account is ready for a deploy.
+
+    Checks credentials, bootstrap, Foundation, quotas, images, networks, artifacts, endpoints and their
+    alarms. Changes nothing. Exit code 1: a deploy or scaling would fail; 2: AWS did not answer.
+    """
+    console = OutputConsole()
+    project = chosen_project(current_fleet(), env, endpoints, may_be_empty=format is not Format.HUMAN)
+    if endpoints and not project.endpoints:
+        print_findings([], format, project.root)
+        return
+    fleet = resolve_project(project)
+    seen = []
+    limits = partial(image_limits, project, fleet, named=bool(endpoints))
+    for each in look(Subject(project, fleet, access_to(project, profile), limits)):
+        if format is Format.HUMAN:
+            console.print(_line(each), soft_wrap=True)
+        seen.append(each)
+    findings = [finding for each in seen for finding in each.findings]
+    print_findings(sorted(findings, key=lambda finding: finding.sort_key), format, project.root)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        sys.exit(INPUT_IS_WRONG)
+    for each in seen:
+        if each.problem is not None:
+            raise each.problem
+
+
+def _line(seen: CheckResult) -> Text:
+    return Text.assemble(SIGNS[seen.severity], indent_lines(f" {seen.what}: {seen.text}"))

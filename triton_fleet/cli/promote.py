@@ -1,0 +1,129 @@
+"""`fleet promote`: another environment will run the archives and images that were tested in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from triton_fleet.artifacts.progress import progress_on, shown_size
+from triton_fleet.artifacts.promote.adoption import adopted_specs, target_for
+from triton_fleet.artifacts.promote.lock import require_two
+from triton_fleet.artifacts.promote.promote import Next, PromotionSource
+from triton_fleet.artifacts.promote.promote import promote as copy_and_lock
+from triton_fleet.check.pending_promotions import require_promotable
+from triton_fleet.cli.aws_access import connect
+from triton_fleet.cli.current_fleet import current_project
+from triton_fleet.cli.output import say
+from triton_fleet.cli.policy_day import Today, policy_day
+from triton_fleet.cli.selection import chosen_project
+from triton_fleet.core.sizes import count_of
+from triton_fleet.printers.console import OutputConsole
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.project import Project
+from triton_fleet.upgrade.template_digest import template_digests
+
+
+def promote(
+    target: Annotated[
+        str,
+        typer.Option("--to", metavar="ENV", help="The environment to promote to."),
+    ],
+    endpoints: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ENDPOINT", help="The endpoints to promote; '*' for all. See docs/selectors.md."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="ENV",
+            help="The environment to promote from. Default: `promoted_from` of the target.",
+        ),
+    ] = None,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt",
+            help="Only write the specs that are missing beside existing locks; do not call AWS.",
+        ),
+    ] = False,
+    from_profile: Annotated[
+        str | None,
+        typer.Option(metavar="PROFILE", help="AWS profile for the source account."),
+    ] = None,
+    to_profile: Annotated[
+        str | None,
+        typer.Option(metavar="PROFILE", help="AWS profile for the target account."),
+    ] = None,
+    today: Today = None,
+) -> None:
+    """Copy what one environment runs to another, for review.
+
+    If rules or policies of the target refuse it, nothing is copied. Copies archives, engines and images by
+    digest. Writes the locks, and also the specs if the target has `promoted_from`, as one change to review.
+    """
+    target_project = current_project(target)
+    if adopt:
+        _adopt(target_project, endpoints or ())
+        return
+    source = source or target_project.environment.promoted_from
+    if source is None:
+        raise typer.BadParameter(
+            f"{target} has no `promoted_from`: name the environment to promote from", param_hint="--from"
+        )
+    if not endpoints:
+        raise typer.BadParameter("name the endpoints, or '*' for all", param_hint="ENDPOINT")
+    tested = chosen_project(target_project.fleet, source, endpoints)
+    wanted = target_for(target_project, tested.endpoints, endpoints)
+    for name in (each for each in tested.endpoints if each not in wanted.endpoints):
+        say(f"left out: {wanted.absent[name].message}")
+    tested = replace(tested, endpoints=wanted.endpoints)
+    require_two(tested, wanted, LOCAL)
+    require_promotable(tested, wanted, policy_day(today))
+    read = connect(tested, from_profile)
+    written = connect(wanted, to_profile)
+    done = copy_and_lock(
+        PromotionSource(
+            project=tested,
+            s3=read.client("s3"),
+            sagemaker=read.client("sagemaker"),
+            ecr=read.client("ecr"),
+        ),
+        Next(project=wanted, s3=written.client("s3"), ecr=written.client("ecr")),
+        progress_on(OutputConsole()),
+        template_digests,
+    )
+    say(_summary("archive", done.copied, done.bytes, done.there))
+    if done.images or done.images_there:
+        say(_summary("image", done.images, done.image_bytes, done.images_there))
+    for name, changes in done.differences.items():
+        for change in changes:
+            say(f"{name}: {target} differs from {source} on purpose: {change}")
+    for file in done.files:
+        say(f"wrote {file.relative_to(tested.root)}")
+    deploy = f"run `fleet deploy --env {target} {' '.join(tested.endpoints)}`"
+    if done.files:
+        say(f"review and commit {'it' if len(done.files) == 1 else 'them'}, then {deploy}")
+    else:
+        say(f"the lock{' is' if len(tested.endpoints) == 1 else 's are'} up to date: {deploy}")
+
+
+def _adopt(project: Project, endpoints: Sequence[str]) -> None:
+    """Write the specs that locks lack, of the fleet's own specs."""
+    files = adopted_specs(project, endpoints)
+    for file in files:
+        say(f"wrote {file.relative_to(project.root)}")
+    if not files:
+        say(f"every lock of {project.environment.environment} has its spec")
+
+
+def _summary(what: str, copied: int, size: int, there: int) -> str:
+    if not copied:
+        return f"copied nothing: {count_of(there, what)} already present"
+    also = f"; {there} already present" if there else ""
+    return f"copied {count_of(copied, what)}, {shown_size(size)}{also}"

@@ -1,0 +1,220 @@
+"""`fleet rules`: what `fleet check` looks for, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from triton_fleet.cli.arguments import OutputFormat
+from triton_fleet.cli.output import say
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.printers.console import unfolded_console
+from triton_fleet.printers.lines import print_json, print_line
+from triton_fleet.rules.docs import link_to, said_of, weight_of
+from triton_fleet.rules.example import examples
+from triton_fleet.rules.names import code_of, codes_by_name, display_name, name_of
+from triton_fleet.rules.other_codes import other_codes, severity_of, weight_of_other
+from triton_fleet.rules.registry import rules as all_rules
+from triton_fleet.rules.rule import Rule
+from triton_fleet.rules.themes import FILE, Theme, theme_of, themes
+from triton_fleet.spec.problems import did_you_mean
+
+MIN_TABLE_WIDTH = 140
+"""On a narrower terminal, the summary of a rule is below its name."""
+STYLE = {"error": "red", "warning": "yellow"}
+
+CODE = re.compile(r"FL(\d\w*)?")
+"""A code, or the beginning of several."""
+
+
+def rules(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|CODE",
+            help="Such as missing-driver, FL204, or FL2 for codes that begin with it. Default: all rules.",
+        ),
+    ] = None,
+    theme: Annotated[str | None, typer.Option(help="List only the rules and other codes of a theme.")] = None,
+    next_of: Annotated[
+        str | None,
+        typer.Option("--next", metavar="THEME", help="Print the next free code of a theme, for a new rule."),
+    ] = None,
+    format: Annotated[OutputFormat, typer.Option("--format", help="Text or JSON.")] = OutputFormat.HUMAN,
+) -> None:
+    """List the rules of `fleet check`, or explain some.
+
+    Codes of findings that are not rules, such as those of `fleet doctor`, are explained too.
+    """
+    if sum(given is not None and given != [] for given in (names, theme, next_of)) > 1:
+        raise typer.BadParameter("pass only one of names, --theme and --next")
+    if next_of is not None:
+        print_line(_next_code(_theme(next_of)))
+        return
+    single = [_code(name) for name in names or ()]
+    wanted = _expand_codes(single) if theme is None else _codes_of(_theme(theme))
+    if format is OutputFormat.JSON:
+        print_json([_entry(code) for code in wanted or all_rules()])
+    elif wanted and set(wanted) <= set(single):
+        for code in wanted:
+            _explain(code)
+    else:
+        _list(wanted or list(all_rules()))
+        say("a rule's name is the mistake that it finds; its summary is what is required")
+        say(f"`fleet rules NAME` explains one; all are in {link_to('').removesuffix('#')}")
+
+
+def _code(name: str) -> str:
+    """The code of a name; what looks like a code, in upper case; anything else unchanged."""
+    code = code_of(name.lower())
+    return code.upper() if CODE.fullmatch(code.upper()) else code
+
+
+def _expand_codes(codes: Sequence[str]) -> list[str]:
+    """The codes, each once; a beginning such as FL2 stands for all codes with it."""
+    known = sorted([*all_rules(), *other_codes()])
+    meant = {
+        code: [each for each in known if code.startswith("FL") and each.startswith(code)] for code in codes
+    }
+    if strays := [code for code, found in meant.items() if not found]:
+        raise FindingsError([_unknown(code, known) for code in strays])
+    return list(dict.fromkeys(each for found in meant.values() for each in found))
+
+
+def _unknown(word: str, known: list[str]) -> Finding:
+    if word.startswith("FL"):
+        return Finding(code="FL132", message=f"code {word!r} does not exist", hint=did_you_mean(word, known))
+    near = did_you_mean(word, codes_by_name())
+    hint = near if near.startswith("did") else "`fleet rules` lists them, such as missing-driver"
+    return Finding(code="FL132", message=f"rule or finding {word!r} does not exist", hint=hint)
+
+
+def _theme(name: str) -> Theme:
+    found = {theme.name: theme for theme in themes()}
+    if name not in found:
+        hint = did_you_mean(name, found, list_all=True)
+        raise FindingsError([Finding(code="FL132", message=f"theme {name!r} does not exist", hint=hint)])
+    return found[name]
+
+
+def _codes_of(theme: Theme) -> list[str]:
+    return [code for code in sorted([*all_rules(), *other_codes()]) if theme_of(code) == theme]
+
+
+def _next_code(theme: Theme) -> str:
+    code = theme.next_code({*all_rules(), *other_codes()})
+    if code is None:
+        remedy = f"give it another one in triton_fleet/rules/{FILE}"
+        raise CannotRunError(f"the blocks of the theme {theme.name!r} are full", remedy)
+    return code
+
+
+def _list(codes: Sequence[str]) -> None:
+    console = unfolded_console()
+    if console.width >= MIN_TABLE_WIDTH:
+        console.print(_table(codes))
+        return
+    for code in codes:
+        rule = all_rules().get(code)
+        severity = severity_of(code) if rule is None else rule.severity
+        console.print(
+            Text.assemble(
+                (name_of(code), "bold"),
+                f" {code}, {theme_of(code).name}, ",
+                (severity, STYLE[severity]),
+                "" if rule is None else f", takes {rule.scope.words}",
+            )
+        )
+        say(f"  {_one_line(other_codes()[code] if rule is None else rule.summary)}")
+
+
+def _table(codes: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "code", "theme", "severity"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("takes")
+    table.add_column("summary", overflow="fold")
+    for code in codes:
+        rule = all_rules().get(code)
+        severity = severity_of(code) if rule is None else rule.severity
+        summary = other_codes()[code] if rule is None else rule.summary
+        table.add_row(
+            Text(name_of(code), "bold"),
+            Text(code),
+            Text(theme_of(code).name),
+            Text(severity, STYLE[severity]),
+            Text("" if rule is None else rule.scope.words),
+            Text(_one_line(summary)),
+        )
+    return table
+
+
+def _entry(code: str) -> dict[str, Any]:
+    rule = all_rules().get(code)
+    common = {"code": code, "name": name_of(code), "theme": theme_of(code).name}
+    if rule is None:
+        own = {"severity": severity_of(code).value, "summary": other_codes()[code]}
+        return {**common, **own, "docs": link_to(code)}
+    example = examples().get(code)
+    shown = {"wrong": example.wrong.as_yaml, "right": example.right.as_yaml} if example else None
+    return {
+        **common,
+        "severity": rule.severity.value,
+        "summary": _one_line(rule.summary),
+        "why": rule.why,
+        "needed": rule.needed,
+        "at_deploy": rule.at_deploy,
+        "takes": rule.scope.words,
+        "source": rule.source,
+        "example": shown,
+        "docs": link_to(code),
+    }
+
+
+def _explain(code: str) -> None:
+    rule = all_rules().get(code)
+    if rule is None:
+        say(f"{display_name(code)}: {weight_of_other(code)}", "bold")
+        say(other_codes()[code])
+        say("")
+        return
+    say(f"{display_name(code)}: {weight_of(rule)}", "bold")
+    say(_one_line(rule.summary))
+    if rule.why:
+        say("")
+        for paragraph in rule.why.split("\n\n"):
+            say(_one_line(paragraph))
+    _show_example(rule)
+    say("")
+    for label, value in {
+        "theme": rule.theme.name,
+        "takes": rule.scope.words,
+        "source": rule.source,
+        "docs": link_to(code),
+    }.items():
+        say(f"{label + ':':7} {value}", "dim")
+    say("")
+
+
+def _show_example(rule: Rule) -> None:
+    example = examples().get(rule.code)
+    if example is None:
+        return
+    for heading, lines in {
+        "wrong": example.wrong.as_yaml.splitlines(),
+        "fleet check reports": said_of(example.wrong, rule),
+        "right": example.right.as_yaml.splitlines(),
+    }.items():
+        say("")
+        say(f"{heading}:", "bold")
+        for line in lines:
+            say(f"  {line}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,86 @@
+"""`fleet upgrade-check`: which templates another version would change, before it is installed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triton_fleet.cli.output import say
+from triton_fleet.core.files import private_folder
+from triton_fleet.core.project_root import project_root
+from triton_fleet.exits import INPUT_IS_WRONG
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.fleet_files import environment_names
+from triton_fleet.upgrade.comparison import Change, compare
+from triton_fleet.upgrade.installation import installation, require_distinct
+from triton_fleet.upgrade.synthesis import THIS, install_wheel, settings, synthesise, upgraded
+
+
+def upgrade_check(
+    wheel: Annotated[
+        Path | None,
+        typer.Argument(metavar="WHEEL", help="The wheel of the other version."),
+    ] = None,
+    python: Annotated[
+        Path | None,
+        typer.Option(help="The Python of an environment that has the other version, instead of WHEEL."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", help="Environment name; repeatable. Default: all except local."),
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TYPE",
+            help="A resource type that may be replaced, such as AWS::SageMaker::EndpointConfig; repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Compare the templates of this version with those of another.
+
+    Deploys nothing, and installs the other version in a separate folder. Exit code 1: a resource would be
+    removed or unexpectedly replaced, or a change is unsafe.
+    """
+    root = project_root(Path.cwd())
+    if wheel is not None and python is None:
+        python = install_wheel(private_folder(root) / "upgrade", wheel)
+    elif python is None or wheel is not None:
+        raise typer.BadParameter(
+            "pass a wheel, or a Python that has another version", param_hint="WHEEL, --python"
+        )
+    this, other = installation(THIS), installation(python.absolute())
+    require_distinct(this, other)
+    say(f"{this} compared with {other}")
+    context = settings(root)
+    sides = ((this, context), (other, upgraded(context, this, other)))
+    failing = 0
+    for environment in env or [name for name in environment_names(root) if name != LOCAL]:
+        before, after = (synthesise(each, root, environment, values) for each, values in sides)
+        changes = {
+            stack: compare(before.get(stack, {}), after.get(stack, {})) for stack in sorted({*before, *after})
+        }
+        for line in _lines(environment, changes):
+            say(line)
+        failing += sum(change.fails(expect or ()) for found in changes.values() for change in found)
+    if failing:
+        say(
+            f"{failing} changes would replace or remove a resource or are unsafe; "
+            "where a replacement is intended: --expect TYPE"
+        )
+        sys.exit(INPUT_IS_WRONG)
+
+
+def _lines(environment: str, changes: dict[str, list[Change]]) -> Iterator[str]:
+    if not any(changes.values()):
+        yield f"{environment}: no template changes ({len(changes)} stacks)"
+    for stack, found in changes.items():
+        if found:
+            yield f"{environment}: {stack}"
+        for change in found:
+            differing = f" ({', '.join(change.properties)})" if change.properties else ""
+            yield f"  {change.effect:<8}  {change.type} {change.logical_id}{differing}"

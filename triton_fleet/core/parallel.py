@@ -1,0 +1,52 @@
+"""The same work on many things at one time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from typing import TypeVar
+
+from triton_fleet.findings import FindingsError, all_of
+
+I = TypeVar("I")  # noqa: E741 - input
+T = TypeVar("T")
+
+SECONDS_DEAF = 1.0
+"""A signal does not always interrupt a wait for a lock: Ctrl-C works after this at the latest."""
+THREADS = max(2, os.cpu_count() or 1)
+
+
+def all_in_parallel(
+    inputs: Iterable[I],
+    work: Callable[[I], T],
+    threads: int = THREADS,
+    stop: Callable[[], None] = lambda: None,
+) -> list[T]:
+    """The results in the order of the inputs; the findings of all are raised together.
+
+    What else goes wrong, or an interruption, ends it as soon as the work that is under way is done; `stop` is
+    called then, to hurry that.
+    """
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(work, each) for each in inputs]
+        try:
+            for done in _completed_futures(futures):
+                if not isinstance(done.exception(), FindingsError):
+                    done.result()
+        except BaseException:
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        return all_of(futures, lambda future: future.result())
+
+
+def _completed_futures(futures: Iterable[Future[T]]) -> Iterator[Future[T]]:
+    """The futures as they are done."""
+    pending = set(futures)
+    while pending:
+        with suppress(TimeoutError):
+            for done in as_completed(list(pending), SECONDS_DEAF):
+                pending.discard(done)
+                yield done

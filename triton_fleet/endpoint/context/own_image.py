@@ -1,0 +1,77 @@
+"""An image of the spec's own in place of the release's: where it is, and what is known to be inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from triton_fleet.catalog.images import Image, Release
+from triton_fleet.spec.deployment import repository_of
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.image import ImageFacts, LockedImage, OwnImage
+from triton_fleet.spec.values import hexadecimal
+
+NOT_BUILT = "not-built"
+"""The tag of an image that no lock knows."""
+_FACTS = ("server", "cuda", "tensorrt", "python")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageContext:
+    """An image of a spec's own, and what the spec has it for.
+
+    Attributes:
+        facts: What the lock records of its inside.
+        triton: The release that the spec names.
+        mode: How its container holds its models.
+        backends: Those of the models that it loads.
+    """
+
+    facts: ImageFacts
+    triton: str
+    mode: Mode
+    backends: frozenset[str]
+
+
+def own_image(release: Image, image: OwnImage, locked: LockedImage | None, environment: Environment) -> Image:
+    """The image that the container runs.
+
+    Args:
+        release: The image of the spec's release.
+        image: What the spec names.
+        locked: What the lock records of it; None before it is locked.
+        environment: Where it runs.
+    """
+    details = _details(release.details, locked.contents if locked else None, is_based=image.build is not None)
+    found = replace(release, details=details, cuda=details.cuda_major, release=details.name, is_own=True)
+    if image.uri is not None:
+        registry, _, repository = image.uri.partition("/")
+        return replace(
+            found, account=registry.partition(".")[0], repository=repository, tag="", digest=image.digest
+        )
+    key = locked.key if locked else None
+    return replace(
+        found,
+        account=environment.account,
+        repository=repository_of(environment.environment, environment.kms_key),
+        tag=hexadecimal(key) if key else NOT_BUILT,
+        digest=locked.digest if locked else None,
+    )
+
+
+def _details(release: Release, facts: ImageFacts | None, *, is_based: bool) -> Release:
+    """What the image holds: by its facts, else as the release that it is built on, else uncertain."""
+    found = {name: getattr(facts, name, None) for name in _FACTS}
+    known = {name: value for name, value in found.items() if value is not None}
+    unknown = [] if is_based else [name for name in _FACTS if name not in known]
+    if "cuda" in unknown:
+        unknown.append("cuda_major")
+    doubted = [name for name in release.uncertain if name not in known]
+    changes: dict[str, Any] = {**known, "uncertain": tuple(dict.fromkeys((*doubted, *unknown)))}
+    if "tensorrt" in known or "tensorrt" in unknown:
+        # Bounds of the release's version, not of this one.
+        changes |= {"tensorrt_least": None, "tensorrt_most": None}
+    if facts is not None and facts.triton is not None:
+        changes["name"] = facts.triton
+    return replace(release, **changes)

@@ -1,0 +1,91 @@
+"""The security fixes that an endpoint's Triton lacks, and the remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triton_fleet.catalog.amis import releases_on
+from triton_fleet.catalog.security_fixes import SecurityFix, missing_fixes
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.spec.environment import LOCAL
+
+MAX_FIXES = 4
+"""So many fixes are named in a message."""
+
+
+def fix_names(fixes: Sequence[SecurityFix]) -> str:
+    """The ids of the first fixes with their severity and release: `load-race (high, 26.01) and 2 more`."""
+    names = [f"{each.id} ({each.severity}, {each.release_text})" for each in fixes[:MAX_FIXES]]
+    more = f" and {len(fixes) - MAX_FIXES} more" if len(fixes) > MAX_FIXES else ""
+    return ", ".join(names) + more
+
+
+def fix_ids(fixes: Sequence[SecurityFix]) -> str:
+    """The ids of all of some fixes."""
+    return ", ".join(each.id for each in fixes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecurityGap:
+    """The fixes that one endpoint's release of Triton lacks.
+
+    Attributes:
+        release: The release in the container.
+        missing: The fixes that it lacks for the endpoint's mode and flags, the worst first.
+        place: The instance types and the region, as a message has them.
+        candidates: SageMaker's releases that run there, the oldest first.
+        mode: The endpoint's.
+        flags: Flags of tritonserver that the spec gives.
+    """
+
+    release: str
+    missing: tuple[SecurityFix, ...]
+    place: str
+    candidates: tuple[str, ...]
+    mode: str
+    flags: frozenset[str]
+
+    def remedy(self, fixes: Sequence[SecurityFix]) -> str:
+        """The remedy for some of the missing fixes: a release, an own image, else a measure without them."""
+        ids = {each.id for each in fixes}
+        lacked = {
+            name: [each for each in missing_fixes(name, self.mode, self.flags) if each.id in ids]
+            for name in self.candidates
+        }
+        best = min(lacked, key=lambda name: len(lacked[name]), default=None)
+        remaining, ways = list(fixes), list[str]()
+        if best is not None and len(lacked[best]) < len(fixes):
+            remaining = lacked[best]
+            part = "all of these fixes" if not remaining else f"all of them except {fix_ids(remaining)}"
+            ways.append(f'write `triton: "{best}"`, the first release with {part} for {self.place}')
+        if remaining:
+            pulls = count_of(sum(len(each.pulls) for each in remaining), "pull request").partition(" ")[2]
+            numbers = ", ".join(str(pull) for each in remaining for pull in each.pulls)
+            instead = " and ".join(dict.fromkeys(each.instead for each in remaining))
+            ways.append(
+                f"no image of SageMaker for {self.place} has {fix_ids(remaining)}: by `image`, build one with"
+                f" Triton's {pulls} {numbers}, or {instead}"
+            )
+        return "; ".join(ways)
+
+
+def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
+    """The fixes that the release of an endpoint lacks; None if unknown, or not called on SageMaker."""
+    image, machine = endpoint.image, endpoint.machine
+    if image is None or machine is None or endpoint.environment.environment == LOCAL:
+        return None
+    own, locked = endpoint.spec.own_image, endpoint.lock.image if endpoint.lock else None
+    if own is not None and own.uri is not None and not (locked and locked.facts and locked.facts.triton):
+        return None
+    mode, arguments = endpoint.spec.mode.value, endpoint.spec.container.additional_args
+    flags = frozenset(each.partition("=")[0] for each in arguments)
+    return SecurityGap(
+        release=image.release,
+        missing=missing_fixes(image.release, mode, flags),
+        place=f"{machine.type} in {endpoint.region}",
+        candidates=releases_on(machine, endpoint.region),
+        mode=mode,
+        flags=flags,
+    )

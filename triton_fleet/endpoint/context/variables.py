@@ -1,0 +1,108 @@
+"""The container's environment: typed settings, metrics, the default model, and what the spec adds itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from triton_fleet.catalog.variables import variables_of
+from triton_fleet.endpoint.context.listeners import (
+    ADDITIONAL_ARGS,
+    TRUE,
+    Listener,
+    flag_values,
+    listeners,
+    service_arguments,
+)
+from triton_fleet.endpoint.context.triton_metrics import triton_metrics
+from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.source import KeyPath
+
+PREFIX = "SAGEMAKER_TRITON_"
+DEFAULT_MODEL = f"{PREFIX}DEFAULT_MODEL_NAME"
+# Both: the start script assigns the first but never exports it, so only one that is set already is changed.
+# In mode "ready" one archive that cannot be loaded would fail every later ping, and so the whole instance.
+LIVE_PING = {f"{PREFIX}PING_MODE": "live", f"{PREFIX}OVERRIDE_PING_MODE": "live"}
+
+ALLOW_METRICS = f"{PREFIX}ALLOW_METRICS"
+PUBLISH_METRICS = f"{PREFIX}PUBLISH_METRICS_TO_CLOUDWATCH"
+
+
+@dataclass(frozen=True)
+class VariableSetting:
+    """A variable's value, and the key of the spec that it follows from."""
+
+    value: str
+    key: str
+
+
+def decided_settings(spec: EndpointSpec, default_model: str | None) -> dict[str, VariableSetting]:
+    """The variables that follow from the spec's keys; `environment` stands above defaults of `container`."""
+    typed = spec.container.model_dump(exclude_none=True, exclude={"additional_args"})
+    settings = {
+        f"{PREFIX}{key.upper()}": VariableSetting(_text(value), f"container.{key}")
+        for key, value in typed.items()
+        if key in spec.container.model_fields_set or f"{PREFIX}{key.upper()}" not in spec.environment
+    }
+    if spec.mode is Mode.MULTI_MODEL:
+        settings |= {name: VariableSetting(value, "mode") for name, value in LIVE_PING.items()}
+    elif default_model is not None:
+        settings[DEFAULT_MODEL] = VariableSetting(default_model, "default_model")
+    if flags := spec.container.additional_args:
+        settings[ADDITIONAL_ARGS] = VariableSetting(" ".join(flags), "container.additional_args")
+    if metrics := triton_metrics(spec):
+        values = {ALLOW_METRICS: "true"}
+        if spec.mode is not Mode.SHARED_CONTAINER:
+            values[PUBLISH_METRICS] = "true"
+            values |= dict.fromkeys(variables_of("log group"), metrics.log_group)
+            values |= dict.fromkeys(variables_of("namespace"), metrics.namespace)
+        settings |= {name: VariableSetting(value, "metrics.triton") for name, value in values.items()}
+    return settings | _safe_ports(settings, spec.environment)
+
+
+def _safe_ports(
+    settings: Mapping[str, VariableSetting], environment: Mapping[str, str]
+) -> dict[str, VariableSetting]:
+    """A port for each service that is allowed and has none: SageMaker blocks those of Triton itself."""
+    values = {**{name: setting.value for name, setting in settings.items()}, **environment}
+    found = {}
+    for listener in listeners(service_arguments(values)):
+        service = listener.service
+        if service.port_from and service.port_from not in values and not listener.is_given:
+            allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
+            key = "environment" if allowing in environment else settings[allowing].key
+            found[service.port_from] = VariableSetting(str(service.port), key)
+    return found
+
+
+def publishes_metrics(variables: Mapping[str, str]) -> bool:
+    """Whether the container with these variables publishes Triton's metrics to CloudWatch."""
+    return all(variables.get(name, "").lower() in TRUE for name in (ALLOW_METRICS, PUBLISH_METRICS))
+
+
+def is_moved_by_image(listener: Listener, variables: Mapping[str, str]) -> bool:
+    """Whether AWS's image takes a free port for the service if the named one is blocked.
+
+    AWS documents it of METRICS_PORT, where metrics are published. A flag comes after what the image decides.
+    """
+    flags = flag_values(variables.get(ADDITIONAL_ARGS, "").split())
+    service = listener.service
+    is_metrics = service.allowed_by == ALLOW_METRICS
+    return is_metrics and service.port_flag not in flags and publishes_metrics(variables)
+
+
+def set_by_spec(spec: EndpointSpec) -> dict[str, KeyPath]:
+    """Where the spec sets variables one by one: in `environment`, or by a key of `container`."""
+    typed = spec.container.model_dump(exclude_unset=True, exclude_none=True)
+    places: dict[str, KeyPath] = {name: ("environment", name) for name in spec.environment}
+    return places | {f"{PREFIX}{key.upper()}": ("container", key) for key in sorted(typed)}
+
+
+def all_variables(spec: EndpointSpec, decided: Mapping[str, VariableSetting]) -> dict[str, str]:
+    """The whole environment of the container, sorted by name; `decided` are its decided settings."""
+    values = {name: setting.value for name, setting in decided.items()}
+    return dict(sorted((values | spec.environment).items()))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,132 @@
+"""The lock that an endpoint is resolved with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import NAMES, Finding, FindingsError, HintForSeveral, Severity
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import LOCAL, Environment
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.project import LoadedSpec, Project
+
+MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
+
+
+def locked_context(
+    project: Project, loaded: LoadedSpec, *, reads_folders: bool = False
+) -> tuple[EndpointContext, list[Finding]]:
+    """An endpoint as rules look at it, with its lock if that can be read, and what is wrong with the lock.
+
+    With `reads_folders`, the caller checks the spec's repositories itself.
+    """
+    spec, environment = loaded.spec, project.environment
+    file, command = project.lock_file(spec.endpoint), environment.lock_command(spec.endpoint)
+    lock, wrong = read_lock_file(file, environment.environment, spec, command, project.fleet.lock)
+    if lock is not None and lock.promoted_from is not None:
+        wrong += _origin_findings(project, lock, lock.promoted_from)
+    found = with_hint_for_several(wrong, spec.endpoint, environment)
+    decided = EndpointContext(loaded=loaded, environment=environment, lock=lock, reads_folders=reads_folders)
+    return decided, found
+
+
+def _origin_findings(project: Project, lock: Lock, origin: str) -> list[Finding]:
+    """The environment in `promoted_from` of a lock, if the lock cannot come from there.
+
+    A promoted lock is not compared with the repositories, so an environment that follows main takes none from
+    nowhere. In one that is promoted to, an environment may have had another name since: only publish knows.
+    """
+    environment, own = project.environment, project.environment.environment
+    claim = f"the lock names {origin!r} as `promoted_from`"
+    if origin == own or origin not in project.fleet.environments:
+        severity = Severity.WARNING if project.is_promoted else Severity.ERROR
+        message = f"{claim}, which is {'this' if origin == own else 'no'} environment"
+    elif environment.promoted_from not in (None, origin):
+        severity = Severity.WARNING
+        message = f"{claim}, but {own} is promoted from {environment.promoted_from!r}"
+    else:
+        return []
+    hint = f"run {environment.lock_command(lock.endpoint)}"
+    file = project.lock_file(lock.endpoint)
+    return [Finding(code=UNPROMOTED, message=message, file=file, hint=hint, severity=severity)]
+
+
+def with_hint_for_several(
+    findings: Iterable[Finding], endpoint: str, environment: Environment
+) -> list[Finding]:
+    """Findings that other endpoints may have as well, whose hints can name all of these."""
+    command, name = environment.lock_command(endpoint), f" {endpoint}`"
+    everything = " '*'" if environment.promoted_from is not None else ""
+    return [
+        replace(
+            each,
+            hint_for_several=HintForSeveral(each.hint.replace(name, f"{NAMES}`"), (endpoint,), everything),
+        )
+        if command in each.hint
+        else each
+        for each in findings
+    ]
+
+
+def read_lock_file(
+    file: Path,
+    environment: str,
+    spec: EndpointSpec,
+    command: str = "",
+    load: Callable[[Path], Lock] = load_lock,
+) -> tuple[Lock | None, list[Finding]]:
+    """A lock, and what is wrong with it; None if it is another endpoint's.
+
+    `command` writes it, in backquotes; by default `fleet lock`.
+    """
+    command = command or f"`fleet lock --env {environment} {spec.endpoint}`"
+    hint = f"run {command}"
+    if not file.is_file():
+        message = f"there is no lock of {spec.endpoint!r} for {environment!r}"
+        return None, [Finding(code=MISSING, message=message, file=file, hint=hint)]
+    try:
+        lock = load(file)
+    except FindingsError as error:
+        rewrite = f"{hint}, which writes it again"
+        return None, [replace(each, hint=each.hint or rewrite) for each in error.findings]
+    if lock.endpoint != spec.endpoint:
+        message = f"this is the lock of {lock.endpoint!r}"
+        return None, [Finding(code="FL302", message=message, file=file, hint=hint)]
+    return lock, lock_findings(lock, spec, file, environment, command)
+
+
+def lock_findings(
+    lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str
+) -> list[Finding]:
+    """What an endpoint's lock lacks of its spec; `command` writes it."""
+    wrong = [] if environment == LOCAL else _wrong_image(lock, spec, file, environment, command)
+    lacking = sorted({each.name for each in spec.packed} - set(lock.archives))
+    message = "the lock has no archive {!r}; it was written for another spec"
+    return [
+        *wrong,
+        *(
+            Finding(code="FL302", message=message.format(name), file=file, hint=f"run {command}")
+            for name in lacking
+        ),
+    ]
+
+
+def _wrong_image(lock: Lock, spec: EndpointSpec, file: Path, environment: str, command: str) -> list[Finding]:
+    """A lock without the image of the spec, or with another one."""
+    wanted, locked = spec.own_image, lock.image
+    digest = locked.digest if locked else None
+    if wanted is None and locked is None:
+        return []
+    if wanted is None:
+        message = "the lock names an image, but the spec does not"
+    elif locked is None:
+        message = "the lock does not name the image of the spec"
+    elif wanted.digest not in (None, digest) or (wanted.build is None) != (locked.key is None):
+        message = f"the lock names the image {digest}, but the spec names another"
+    else:
+        return []
+    return [Finding(code=NO_IMAGE, message=message, file=file, hint=f"run {command}")]

@@ -1,0 +1,115 @@
+"""What an image asks of BuildKit: another frontend, build arguments, secrets, the network of the host.
+
+Sources: https://docs.docker.com/build/buildkit/frontend/ (`# syntax=` and BUILDKIT_SYNTAX name an image that
+reads the Dockerfile and decides what is built); https://docs.docker.com/reference/dockerfile/ (BuildKit's own
+build arguments; RUN with --mount, --device, --network and --security, of which the last three need an
+entitlement; ONBUILD, whose instruction a later stage carries out).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.images.bases import check_digest
+from triton_fleet.images.dockerfile import PREDEFINED
+from triton_fleet.images.inputs import ImageInputs
+from triton_fleet.images.instruction import Instruction, assignments
+from triton_fleet.images.lines import shown
+from triton_fleet.images.scope import StageScope
+from triton_fleet.spec.image import TRITON_IMAGE
+from triton_fleet.spec.image_name import ImageName, image_name
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import finding_at
+
+FRONTENDS = ("docker/dockerfile", "docker.io/docker/dockerfile")
+"""Docker's own frontend: what other images make of a Dockerfile, no check can know."""
+FIRST_HEREDOCS = 4
+"""The first version of it after 1 that reads here-documents: docs.docker.com/reference/dockerfile."""
+CONTROL_PREFIX = "BUILDKIT_"
+"""Of arguments that control BuildKit: one of them replaces the frontend."""
+OWN_ARGUMENTS = frozenset([*PREDEFINED, "TARGETSTAGE"])
+"""What BuildKit sets for every FROM, with or without an ARG."""
+PROXIES = frozenset(["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"])
+"""Arguments that need no ARG, in any case: https://docs.docker.com/reference/dockerfile/#predefined-args."""
+REFUSED_FLAGS = {
+    ("network", "host"): "the network of the host",
+    ("security", "insecure"): "a privileged container",
+}
+REFUSED_MOUNTS = {"secret": "a secret", "ssh": "an SSH agent"}
+
+
+def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
+    """The directive `syntax` names Docker's own frontend, by its digest."""
+    directive = inputs.dockerfile.directives.get("syntax")
+    if directive is None:
+        return
+    image = directive.value.partition(" ")[0]
+    name = image_name(image)
+    if name is not None and name.place in FRONTENDS:
+        yield from check_digest(inputs, image, directive.line)
+        if any(each.heredocs for each in inputs.dockerfile.instructions) and not _reads_heredocs(name):
+            message = f"{shown(image)} may read the text of here-documents as instructions"
+            hint = "remove the directive: Docker's own frontend reads here-documents"
+            yield inputs.finding("FL982", message, directive.line, hint)
+        return
+    message = f"the directive `syntax` lets {shown(image)} read the Dockerfile in place of Docker"
+    hint = f"remove the directive, or write `# syntax={FRONTENDS[0]}:1@sha256:...`"
+    yield inputs.finding("FL982", message, directive.line, hint)
+
+
+def _reads_heredocs(frontend: ImageName) -> bool:
+    """Whether a frontend surely reads here-documents; a digest may be that of any version."""
+    version = re.fullmatch(r"1\.([0-9]{1,3})([.-].+)?", frontend.tag)
+    is_new = int(version[1]) >= FIRST_HEREDOCS if version else frontend.tag in ("", "1", "latest")
+    return is_new and not frontend.digest
+
+
+def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
+    """Each argument of the spec has an ARG, and none controls BuildKit."""
+    instructions = [each for each in inputs.dockerfile.instructions if each.keyword == "ARG"]
+    declared = {name for each in instructions for name, _ in assignments(each)}
+    for name in inputs.arguments:
+        mark = inputs.argument_mark(name)
+        if name.startswith(CONTROL_PREFIX):
+            message = f"the build argument {name} controls BuildKit, which may then read another Dockerfile"
+            hint = f"remove it: arguments that begin with {CONTROL_PREFIX} are not for the Dockerfile"
+            yield finding_at(mark, "FL942", message, hint)
+        elif name in OWN_ARGUMENTS:
+            message = f"the build argument {name} replaces a value that BuildKit sets itself"
+            yield finding_at(mark, "FL942", message, "choose another name, and declare it by an ARG")
+        elif name not in declared and name.upper() not in PROXIES:
+            message = f"no ARG of {inputs.dockerfile.file} declares the build argument {name}"
+            known = sorted(declared - {TRITON_IMAGE})[:100]
+            hint = did_you_mean(name, known) if known else f"write `ARG {name}` in the stage that uses it"
+            yield replace(finding_at(mark, "FL941", message, hint), severity=Severity.WARNING)
+
+
+def check_access(inputs: ImageInputs) -> Iterator[Finding]:
+    """No RUN asks for what builds lack: secrets, SSH agents, devices, the host's network, privileges."""
+    for stage in inputs.dockerfile.stages:
+        scope = StageScope(inputs.dockerfile)
+        for instruction in stage.instructions:
+            scope.pass_by(instruction)
+            done = instruction.trigger or instruction
+            if done.keyword == "RUN":
+                yield from _check_run(inputs, done, scope)
+
+
+def _check_run(inputs: ImageInputs, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
+    for flag in instruction.flags:
+        wanted = "a device" if flag[0] == "device" else REFUSED_FLAGS.get(flag)
+        if wanted:
+            message = f"RUN needs {wanted}, which builds do not have"
+            yield inputs.finding("FL983", message, instruction.line, f"remove `--{flag[0]}={flag[1]}`")
+    for mount in instruction.mounts():
+        kind = (scope.resolve(mount.get("type", "bind")) or "").lower()
+        if wanted := REFUSED_MOUNTS.get(kind):
+            message = f"RUN mounts {wanted}, which builds do not have"
+            hint = (
+                "remove the mount: put what it downloads into the build context, or install from an index"
+                " that needs no password"
+            )
+            yield inputs.finding("FL983", message, instruction.line, hint)

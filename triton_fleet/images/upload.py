@@ -1,0 +1,78 @@
+"""A build context as it is uploaded: its digest, and a tar stream whose bytes depend on its content only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from triton_fleet.core.tar_writer import Sink, write_end, write_member
+from triton_fleet.findings import FindingsError
+from triton_fleet.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
+from triton_fleet.images.dockerfile import DOCKERFILE
+
+FORMAT_VERSION = 1
+"""Another number is another digest of every context."""
+FILE_MODE, EXECUTABLE_MODE, LINK_MODE = 0o644, 0o755, 0o777
+
+
+def context_digest(context: BuildContext) -> str:
+    """`sha256:` and the digest of what the build can read: the Dockerfile, paths, contents, modes and links.
+
+    A .dockerignore file counts only where COPY finds it: what it keeps out, the listing shows.
+    """
+    listing = [
+        [each.path, "link", each.target] if each.target else [each.path, _mode(each), each.digest]
+        for each in context.entries
+        if each.ignored_by is None or each.path == DOCKERFILE
+    ]
+    # A Dockerfile that COPY does not find is another context than one that it does.
+    hidden = [each.path for each in context.entries if each.ignored_by and each.path == DOCKERFILE]
+    canonical = json.dumps({"entries": listing, "format": FORMAT_VERSION, "hidden": hidden}, sort_keys=True)
+    return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+
+
+def write_context(context: BuildContext, sink: Sink) -> None:
+    """Write the tar stream of a context: folders first, then files and links, without times and owners.
+
+    Raises:
+        FindingsError: a file changed since the context was read, or can no longer be read.
+    """
+    size = 0
+    for folder in sorted(folders_of({each.path: each for each in context.entries})):
+        size += write_member(sink, folder, tarfile.DIRTYPE, EXECUTABLE_MODE)
+    for entry in context.entries:
+        if entry.target:
+            size += write_member(sink, entry.path, tarfile.SYMTYPE, LINK_MODE, target=entry.target)
+            continue
+        chunks = _chunks(context.folder / entry.path, entry)
+        size += write_member(sink, entry.path, tarfile.REGTYPE, _mode(entry), size=entry.size, chunks=chunks)
+    write_end(size, sink)
+
+
+def _mode(entry: ContextEntry) -> int:
+    return EXECUTABLE_MODE if entry.executable else FILE_MODE
+
+
+def _chunks(file: Path, entry: ContextEntry) -> Iterator[bytes]:
+    """The content of a file, which is that of its digest.
+
+    Raises:
+        FindingsError: it is not.
+    """
+    digest, size = hashlib.sha256(), 0
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb", buffering=0) as opened:
+            while size < entry.size and (chunk := opened.read(min(CHUNK, entry.size - size))):
+                digest.update(chunk)
+                size += len(chunk)
+                yield chunk
+            is_longer = bool(opened.read(1))
+    except OSError as error:
+        raise FindingsError([changed_file(file, f"can no longer be read: {error.strerror}")]) from error
+    if is_longer or size != entry.size or f"sha256:{digest.hexdigest()}" != entry.digest:
+        raise FindingsError([changed_file(file, "changed since the build context was read")])

@@ -1,0 +1,176 @@
+"""Endpoints that no local fleet can serve, or not yet: reported before anything is started or deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.locks import locked_context
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.local.image_limit import image_limit
+from triton_fleet.local.triton.shared_container import missing_program
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.project import Project
+from triton_fleet.spec.source import finding_at
+
+if TYPE_CHECKING:
+    from fleet_emulator.triton_backends import Find
+
+CODE, IMAGE_CODE, ROUTER_CODE, HOST_CODE = "FL383", "FL680", "FL681", "FL682"
+
+
+def servable(project: Project, *, named: bool, find: Find = find_spec) -> tuple[Project, list[Finding]]:
+    """The project with the endpoints that this machine can serve, and the findings to show first.
+
+    Args:
+        project: With the locks of the local environment.
+        named: Whether the user has named the endpoints: then none of them is left out.
+        find: What is behind a module's name, if anything.
+
+    Raises:
+        FindingsError: an endpoint that was named cannot be served, or none can.
+    """
+    findings_of = {name: list(_of_endpoint(project, name, find)) for name in project.endpoints}
+    names, findings = _servable_names(findings_of, "fleet local up", named=named)
+    return replace(project, endpoints=names), findings
+
+
+def with_servable_images(
+    project: Project, fleet: ResolvedFleet, *, named: bool
+) -> tuple[ResolvedFleet, list[Finding]]:
+    """A fleet of an account with the endpoints whose images the embedded AWS can serve, and the findings.
+
+    Args:
+        project: With the specs of the fleet.
+        fleet: What is to be deployed.
+        named: Whether the user has named the endpoints: then none of them is left out.
+
+    Raises:
+        FindingsError: an endpoint that was named cannot be served, or none can.
+    """
+    findings_of = {each.name: list(_image_limit(project, each)) for each in fleet.endpoints}
+    names, findings = _servable_names(
+        findings_of, f"fleet deploy --env {fleet.place.environment}", named=named
+    )
+    return replace(fleet, endpoints=tuple(each for each in fleet.endpoints if each.name in names)), findings
+
+
+def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict[str, Finding]:
+    """The same findings by endpoint, for a check that changes nothing; errors where a deploy refuses them."""
+    limits = {each.name: finding for each in fleet.endpoints for finding in _image_limit(project, each)}
+    is_refused = named or len(limits) == len(fleet.endpoints)
+    return limits if is_refused else {name: _left_out(finding) for name, finding in limits.items()}
+
+
+def _image_limit(project: Project, endpoint: ResolvedEndpoint) -> Iterator[Finding]:
+    """An error if the embedded AWS cannot serve the endpoint's image."""
+    limit = image_limit(endpoint.image.uri, endpoint.variables)
+    if limit:
+        mark = project.load(endpoint.name).source.mark(("image",) if endpoint.spec.image else ("mode",))
+        message = f"the embedded AWS cannot serve {endpoint.name!r}: {limit}"
+        hint = f"deploy it to an account; here, `fleet local up {endpoint.name}` serves it without its image"
+        yield finding_at(mark, HOST_CODE, message, hint)
+
+
+def _servable_names(
+    findings_of: Mapping[str, Sequence[Finding]], command: str, *, named: bool
+) -> tuple[tuple[str, ...], list[Finding]]:
+    """The endpoints without an error among their findings, and all findings, of those left out as warnings.
+
+    Raises:
+        FindingsError: there is an error, and the endpoints were named, or none is left.
+    """
+    refused = {
+        name for name, each in findings_of.items() if any(one.severity is Severity.ERROR for one in each)
+    }
+    others = tuple(name for name in findings_of if name not in refused)
+    if refused and (named or not others):
+        leave = f"; or leave it out: `{command} {' '.join(others)}`" if others else ""
+        raise FindingsError([_refusal(each, leave) for findings in findings_of.values() for each in findings])
+    return others, [_left_out(one) for each in findings_of.values() for one in each]
+
+
+def _refusal(finding: Finding, leave: str) -> Finding:
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return replace(finding, hint=f"{finding.hint}{leave}")
+
+
+def _left_out(finding: Finding) -> Finding:
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return replace(finding, message=f"{finding.message}; it is left out", severity=Severity.WARNING)
+
+
+def _of_endpoint(project: Project, name: str, find: Find) -> Iterator[Finding]:
+    decided, _ = locked_context(project, project.load(name))
+    yield from _image(decided)
+    yield from _router(decided)
+    yield from plan_findings(decided)
+    yield from _packages(decided, find)
+
+
+def _image(decided: EndpointContext) -> Iterator[Finding]:
+    """A warning that the image of the spec is not what answers here."""
+    if decided.spec.image is not None and not decided.spec.builds_mode_image:
+        message = f"{decided.spec.endpoint!r} has an image of its own, which does not run on this machine"
+        hint = (
+            "this machine's Triton answers: its Python models find the packages that a lock's image lists, if"
+            " they are installed here"
+        )
+        finding = finding_at(decided.source.mark(("image",)), IMAGE_CODE, message, hint)
+        yield replace(finding, severity=Severity.WARNING)
+
+
+def _router(decided: EndpointContext) -> Iterator[Finding]:
+    """An error where a shared container's nginx is missing."""
+    lacking = missing_program() if decided.spec.mode is Mode.SHARED_CONTAINER else None
+    if lacking is not None:
+        message = f"this machine cannot serve {decided.spec.endpoint!r} yet: it has no {lacking}"
+        hint = "`apt install nginx libnginx-mod-http-js`, or nginx.org's nginx and nginx-module-njs"
+        yield finding_at(decided.source.mark(("mode",)), ROUTER_CODE, message, hint)
+
+
+def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:
+    """An error for each package that models of the endpoint need and that is missing."""
+    # A deploy imports this module, and has no emulator.
+    from fleet_emulator.triton_backends import PACKAGES, missing_package
+
+    for backend, package in PACKAGES.items():
+        models = [each for each in decided.loaded_models if each.facts.backend == backend]
+        if models and missing_package(backend, find) is not None:
+            names = ", ".join(dict.fromkeys(each.name for each in models))
+            message = f"this machine cannot serve {decided.spec.endpoint!r} ({names}) yet: {package.missing}"
+            hint = f"`{package.install}`, the build for CPUs where your index has one"
+            mark = decided.source.mark(("models", models[0].index, "archive"))
+            yield finding_at(mark, CODE, message, hint)
+
+
+PLAN_CODE = "FL374"
+
+
+def plan_findings(decided: EndpointContext) -> Iterator[Finding]:
+    """That the endpoint loads plans of its repositories; only a warning where it is calls that load them.
+
+    The plans of engines are another matter: those that this machine builds, a stand-in serves.
+    """
+    plans = [each for each in decided.loaded_models if each.facts.plans]
+    if not plans:
+        return
+    multi = decided.spec.mode is Mode.MULTI_MODEL
+    what = "calls of its targets fail" if multi else "the endpoint cannot start"
+    models = ", ".join(dict.fromkeys(each.name for each in plans))
+    here = "this machine's Triton has no TensorRT, and no GPU"
+    message = f"{here}: it loads no plan of {decided.spec.endpoint!r} ({models}), and {what}"
+    hint = (
+        f"under `overrides` of environments/{LOCAL}.yaml, name a repository without the plan, and the ONNX"
+        " model under `engines`: a stand-in serves it"
+    )
+    mark = decided.source.mark(("models", plans[0].index, "archive"))
+    severity = Severity.WARNING if multi else Severity.ERROR
+    yield replace(finding_at(mark, PLAN_CODE, message, hint), severity=severity)

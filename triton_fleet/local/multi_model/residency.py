@@ -1,0 +1,288 @@
+"""Which target models are loaded: each once for all who ask, until its memory is needed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from triton_fleet.local.containers import LackOfMemory, ModelRefusal, Record, Refusal
+from triton_fleet.local.multi_model.gate import Gate
+from triton_fleet.local.multi_model.models import Model, Models, State
+
+log = logging.getLogger("triton_fleet.local")
+
+_REMEMBERED = 100
+_LOADS = 8
+
+
+class Residency:
+    """The loaded models of one endpoint.
+
+    Several targets may be fetched and loaded at one time; evictions are made one after the other. A model
+    that is to be evicted lets its users finish while new ones wait; a model that has just been loaded serves
+    all who have waited for it before it can be evicted, so a small memory slows calls down and starves none.
+    """
+
+    def __init__(self, models: Models, record: Record) -> None:
+        self._models, self._record = models, record
+        self._held: dict[str, Model] = {}
+        self._changed = threading.Condition()
+        self._loads = Gate()
+        self._evictions = threading.Lock()
+        self.eviction_count = 0
+        """How many targets have had to leave until now."""
+        self._workers = ThreadPoolExecutor(_LOADS, thread_name_prefix="models")
+        self._uses = count()
+        self._closed = False
+        self.evictions: deque[str] = deque(maxlen=_REMEMBERED)
+        """The targets that had to leave, the latest last."""
+
+    @contextmanager
+    def using(self, target: str, seconds: float, *, again: bool = False) -> Iterator[Model]:
+        """A loaded model, which stays loaded meanwhile; `again` for a call that is counted already.
+
+        Raises:
+            Refusal: it is not ready within `seconds`; its load continues.
+            ModelRefusal: it cannot be loaded, or Triton is being restarted.
+        """
+        model = self._enter(target, seconds, counted=again)
+        try:
+            yield model
+        finally:
+            self._leave(model)
+
+    def make_room(self, target: str, seconds: float, *, since: int) -> bool:
+        """Evict the least recently used model but the target; whether one has left within `seconds`.
+
+        One eviction serves all whose calls lacked memory when `eviction_count` was `since`.
+        """
+        try:
+            evicting = self._workers.submit(self.evict_for, target, since)
+        except RuntimeError:  # closed
+            return False
+        try:
+            return evicting.result(seconds)
+        except (TimeoutError, CancelledError):
+            evicting.cancel()
+            return False
+
+    def forget(self, target: str, then: Callable[[], None]) -> None:
+        """Unload a model for good and do something `then`; return at once.
+
+        From now on callers wait for another load, or for what `then` leaves; a load under way continues.
+        """
+        with self._changed:
+            model = self._current_model(target)
+            if model is None:
+                then()  # nobody begins a load meanwhile
+            elif model.state is State.LOADED and not self._closed:
+                model.state = State.UNLOADING
+                self._workers.submit(self._unload, model, then)
+
+    def loaded(self) -> list[Model]:
+        """The models that may be used."""
+        with self._changed:
+            return [model for model in self._held.values() if self._is_loaded(model)]
+
+    def close(self) -> None:
+        """Release everyone who waits; call it when Triton has been stopped."""
+        with self._changed:
+            self._closed = True
+            for model in self._held.values():
+                model.failure = _stop_refusal()
+            self._changed.notify_all()
+        self._workers.shutdown(cancel_futures=True)
+
+    def _enter(self, target: str, seconds: float, *, counted: bool) -> Model:
+        start = time.monotonic()
+        with self._changed:
+            model = self._current_model(target)
+            hit = model is not None and model.state is State.LOADED
+            if not counted:
+                self._record("model_cache_hit", float(hit))
+            while model is None or model.state is State.UNLOADING:
+                if model is None:
+                    model = self._begin(target)
+                    break
+                if self._closed or not self._wait(start, seconds):
+                    raise _stop_refusal() if self._closed else _not_ready(target)
+                model = self._current_model(target)
+            model.users += 1
+            ready = True
+            while ready and model.state is State.LOADING and model.failure is None:
+                ready = self._wait(start, seconds)
+            if not hit:
+                self._record("model_loading_wait_time", (time.monotonic() - start) * 1e6)
+            if model.failure is not None or not ready:
+                self._release(model)
+                raise model.failure or _not_ready(target)
+            model.used = next(self._uses)
+            return model
+
+    def _wait(self, start: float, seconds: float) -> bool:
+        remaining = start + seconds - time.monotonic()
+        return remaining > 0 and self._changed.wait(remaining)
+
+    def _leave(self, model: Model) -> None:
+        with self._changed:
+            self._release(model)
+
+    def _release(self, model: Model) -> None:
+        model.users -= 1
+        self._changed.notify_all()
+
+    def _current_model(self, target: str) -> Model | None:
+        """The model unless it was loaded by a run of Triton that has ended."""
+        model = self._held.get(target)
+        if model is not None and model.state is State.LOADED and not self._is_loaded(model):
+            del self._held[target]
+            return None
+        return model
+
+    def _is_loaded(self, model: Model) -> bool:
+        try:
+            return model.state is State.LOADED and model.run is self._models.run()
+        except ModelRefusal:
+            return False
+
+    def _begin(self, target: str) -> Model:
+        if self._closed:
+            raise _stop_refusal()
+        model = Model(target, self._models.run())
+        self._held[target] = model
+        self._workers.submit(self._load, model)
+        return model
+
+    def _load(self, model: Model) -> None:
+        try:
+            self._models.fetch(model, _Others(self, model.target))
+            with self._loads.together():
+                loaded = self._has_loaded(model)
+                if loaded:
+                    self._settle(model)
+            if not loaded:
+                # Alone: others would take what is freed for this one.
+                with self._loads.alone():
+                    self._load_after_eviction(model)
+                    self._settle(model)
+        except Exception as error:
+            if not isinstance(error, Refusal | ModelRefusal):
+                log.exception("loading %s failed", model.target)
+                error = ModelRefusal(0, f"this machine could not load {model.target}: {error}")
+            with self._changed:
+                model.failure = error
+                del self._held[model.target]
+                self._changed.notify_all()
+
+    def _has_loaded(self, model: Model) -> bool:
+        try:
+            self._models.load(model)
+        except LackOfMemory:
+            return False
+        return True
+
+    def _load_after_eviction(self, model: Model) -> None:
+        while True:
+            evicted = self.evict_for(model.target)
+            try:
+                return self._models.load(model)
+            except LackOfMemory:
+                if not evicted:
+                    raise
+
+    def _settle(self, model: Model) -> None:
+        with self._evictions:
+            try:
+                self._models.require_room(model)
+            except LackOfMemory:
+                self._models.unload(model)
+                raise
+            while not self._models.fits(model, self.loaded()) and self._evict_one(model.target):
+                pass
+            with self._changed:
+                model.state, model.used = State.LOADED, next(self._uses)
+                self._changed.notify_all()
+
+    def in_use(self) -> set[str]:
+        """The targets of which Triton may read the files."""
+        with self._changed:
+            return {target for target in list(self._held) if self._current_model(target)}
+
+    def wait_for(self, targets: Collection[str]) -> bool:
+        """Wait until one of the targets is loaded or gone; False where all of them are loaded."""
+        with self._changed:
+            known = [self._current_model(target) for target in targets]
+            if self._closed or all(model is not None and model.state is State.LOADED for model in known):
+                return False
+            if None not in known:
+                self._changed.wait()
+            return True
+
+    def evict_for(self, wanted: str, since: int | None = None) -> bool:
+        """Evict the least recently used model but the one that is wanted; whether there was one.
+
+        Nothing is evicted where another eviction has been made `since` so many.
+        """
+        with self._evictions:
+            if since is not None and self.eviction_count != since:
+                return True
+            return self._evict_one(wanted)
+
+    def _evict_one(self, wanted: str) -> bool:
+        with self._changed:
+            others = [held for held in self._held.values() if self._is_loaded(held) and held.target != wanted]
+            if not others:
+                return False
+            victim = min(others, key=lambda each: (each.users > 0, each.used))
+            victim.state = State.UNLOADING
+        self.evictions.append(victim.target)
+        self._unload(victim)
+        self.eviction_count += 1
+        return True
+
+    def _unload(self, model: Model, then: Callable[[], None] = lambda: None) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: model.users == 0 or self._closed)
+        try:
+            self._models.unload(model)
+        except ModelRefusal as refusal:
+            log.warning("%s: %s", model.target, refusal)
+        finally:
+            then()
+            with self._changed:
+                del self._held[model.target]
+                self._changed.notify_all()
+
+
+@dataclass(frozen=True)
+class _Others:
+    """The models beside one."""
+
+    residency: Residency
+    target: str
+
+    def in_use(self) -> set[str]:
+        return self.residency.in_use()
+
+    def evict(self) -> bool:
+        return self.residency.evict_for(self.target)
+
+    def wait_for(self, targets: Collection[str]) -> bool:
+        return self.residency.wait_for(targets)
+
+
+def _stop_refusal() -> ModelRefusal:
+    return ModelRefusal(0, "The endpoint was stopped.")
+
+
+def _not_ready(target: str) -> Refusal:
+    """Source: botocore, sagemaker-runtime, ModelNotReadyException."""
+    message = f"Model {target} is still being downloaded or loaded. Wait and try your request again."
+    return Refusal(429, "ModelNotReadyException", message)

@@ -1,0 +1,153 @@
+"""Loading a prepared repository in a real Triton, as the container of either mode does it, within a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from fleet_emulator.hosting import HostingError
+from triton_fleet.endpoint.context.listeners import ADDITIONAL_ARGS
+from triton_fleet.local.triton.failure import still_loading
+from triton_fleet.local.triton.server import TritonServer
+from triton_fleet.local.triton.start_rules import DEFAULT_MODEL, MULTI_MODEL
+from triton_fleet.local.try_load.load_request import NOT_READ, QUIET, post, target_of
+from triton_fleet.local.try_load.preparation import Preparation
+
+STUB = "triton_python_b"
+"""How Linux shortens the name of the process that runs a Python model."""
+SECONDS_BETWEEN_LOOKS, SECONDS_DEAD, SECONDS_TO_ANSWER = 0.2, 2.0, 5.0
+"""A stub that ends as it should is a zombie for a moment only. On a busy machine Triton 24.10 now and then
+loads a model, logs it, and never answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadOutcome:
+    """The outcome of a load; `reason` is empty if it succeeded, `log` is what the server wrote."""
+
+    reason: str
+    log: str = ""
+    silent: bool = False
+
+
+def ask(prepared: Preparation, environment: dict[str, str], archive: str, seconds: float) -> LoadOutcome:
+    """Load the repository, and end the server.
+
+    Where a signal ends the server, it is asked once more: on a busy machine Triton 24.10 aborts now and then.
+
+    Args:
+        prepared: The repository.
+        environment: The variables of the container, which decide its mode.
+        archive: In multi-model mode what the archive is called.
+        seconds: How long it may take.
+    """
+    outcome, was_killed = _ask_once(prepared, environment, archive, seconds)
+    return _ask_once(prepared, environment, archive, seconds)[0] if was_killed else outcome
+
+
+def _ask_once(
+    prepared: Preparation, environment: dict[str, str], archive: str, seconds: float
+) -> tuple[LoadOutcome, bool]:
+    """The outcome, and whether a signal has ended the server."""
+    log = prepared.folder / "triton.log"
+    log.unlink(missing_ok=True)
+    multi_model, empty = MULTI_MODEL in environment, prepared.folder / "no-models"
+    empty.mkdir(exist_ok=True)
+    server = TritonServer(
+        prepared.runtime, empty if multi_model else prepared.repository, QUIET | environment, log=log
+    )
+    try:
+        server.start()
+    except HostingError as error:  # the start script would not start it
+        return LoadOutcome(reason=str(error)), False
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            deadline = time.monotonic() + seconds
+            loading = pool.submit(_load, server, prepared, archive if multi_model else None)
+            main = f"{prepared.registered}::{target_of(archive)}" if multi_model else None
+            unanswered = _silent_outcome(loading, server, main, deadline)
+        finally:
+            server.stop(grace=0.0)
+    text = log.read_text("utf-8", "replace")
+    if unanswered is None:
+        return LoadOutcome(reason=loading.result(), log=text), server.was_killed
+    if not unanswered.silent:
+        return replace(unanswered, log=text), False
+    models = ", ".join(model.rpartition("::")[2] for model in still_loading(text, prepared.registered))
+    still = f"; still loading {models}" if models else ""
+    reason = unanswered.reason or f"not ready after {seconds:g} s"
+    return replace(unanswered, reason=f"{reason}{still}", log=text), False
+
+
+def single(default_model: str) -> dict[str, str]:
+    """The variables of a container with one repository."""
+    return {DEFAULT_MODEL: default_model} if default_model else {}
+
+
+def multi_model() -> dict[str, str]:
+    """The variables of a container that loads archives as they are asked for."""
+    return {MULTI_MODEL: "true"}
+
+
+def shared(repository: Path) -> dict[str, str]:
+    """The variables of a container that loads all models of its repository, as a shared one does."""
+    names = sorted(path.name for path in repository.iterdir() if path.is_dir())
+    further = " ".join(f"--load-model={name}" for name in names[1:])
+    return {DEFAULT_MODEL: names[0], ADDITIONAL_ARGS: further} if names else {}
+
+
+def _load(server: TritonServer, prepared: Preparation, archive: str | None) -> str:
+    """Why it failed, empty if it did not; a caller that waits too long ends the server, and so this."""
+    try:
+        server.wait_ready(float("inf"))
+    except HostingError as error:
+        return str(error).removeprefix("Triton did not start: ").partition(" (log: ")[0]
+    if archive is None:
+        return ""
+    answer, of_log = post(server, prepared.registered, archive), server.reason(prepared.repository, 0)
+    if NOT_READ in answer or "\n\nAt:" in answer:  # the log has the reason, and the line of the user's code
+        return of_log or answer
+    return f"{answer.strip()}; {of_log}" if "not available or ambiguous" in answer and of_log else answer
+
+
+def _silent_outcome(
+    loading: Future[str], server: TritonServer, main: str | None, deadline: float
+) -> LoadOutcome | None:
+    """The outcome of a load that is not answered, without a reason at the deadline; None where it is.
+
+    One whose main model is loaded by the log, and stays without an answer for a while, is not silent.
+    """
+    dead_since: dict[int, float] = {}
+    answers_by = float("inf")
+    while not loading.done():
+        now = time.monotonic()
+        if now > deadline:
+            return LoadOutcome(reason="", silent=True)
+        if answers_by == float("inf") and main is not None and server.has_loaded(main):
+            answers_by = now + SECONDS_TO_ANSWER
+        if now > answers_by:
+            return LoadOutcome(reason="")
+        dead_since = {pid: dead_since.get(pid, now) for pid in _dead_stubs(server)}
+        if any(now - since > SECONDS_DEAD for since in dead_since.values()):
+            why = server.reason(Path("/"), 0)
+            message = "Triton waits for ever for the process of a Python model, which has ended"
+            return LoadOutcome(reason=f"{message}: {why}" if why else message, silent=True)
+        wait([loading], SECONDS_BETWEEN_LOOKS)
+    return None
+
+
+def _dead_stubs(server: TritonServer) -> Iterator[int]:
+    try:
+        children = psutil.Process(server.process.pid).children()
+    except psutil.Error:
+        return
+    for child in children:
+        try:
+            if child.name() == STUB and child.status() == psutil.STATUS_ZOMBIE:
+                yield child.pid
+        except psutil.Error:
+            continue

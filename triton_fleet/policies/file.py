@@ -1,0 +1,107 @@
+"""The policies of a fleet, and what is wrong with their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from triton_fleet.catalog.images import image_regions, releases
+from triton_fleet.catalog.instances import instance_types
+from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
+from triton_fleet.policies.scope import matches
+from triton_fleet.spec.policy import Policy, Statement
+from triton_fleet.spec.problems import did_you_mean, validate
+from triton_fleet.spec.project import Project
+from triton_fleet.spec.reader import read_source
+from triton_fleet.spec.source import KeyPath, Source, finding_at
+from triton_fleet.spec.spec_files import policy_files
+
+Suggestions = Callable[[], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy with the place of each of its keys; `root` is the fleet's folder."""
+
+    policy: Policy
+    source: Source
+    root: Path
+
+    def line(self, path: KeyPath) -> str:
+        """Where a key stands, such as `policies/platform.yaml:7`."""
+        mark = self.source.mark(path)
+        return f"{mark.file.relative_to(self.root).as_posix()}:{mark.line}"
+
+    @property
+    def owner(self) -> str:
+        """Who decides on it, such as `platform (platform@example.com)`."""
+        owner = self.policy.owner
+        return f"{owner.team} ({owner.contact})" if owner.contact else owner.team
+
+
+def read_policies(project: Project) -> tuple[list[PolicyFile], list[Finding]]:
+    """The policies of a fleet, by file, and what is wrong with those that cannot be read or name nothing."""
+    root, files = project.root, list[PolicyFile]()
+    paths, findings = policy_files(root)
+    for path in paths:
+        with collect_findings(findings):
+            files.append(_read(path, root))
+    for file in files:
+        findings += _unknown_names(project, file)
+        for index, statement in enumerate(file.policy.statements):
+            findings += _unmatched_patterns(file, index, statement)
+    return files, findings
+
+
+def _read(path: Path, root: Path) -> PolicyFile:
+    source = read_source(path)
+    policy = validate(Policy, source)
+    if policy.policy != path.stem:
+        message = f"`policy` is {policy.policy!r} in a file called {path.name}"
+        hint = f"rename the file to {policy.policy}.yaml, or change `policy`"
+        raise FindingsError([finding_at(source.mark(("policy",)), "FL113", message, hint)])
+    return PolicyFile(policy, source, root)
+
+
+def _unknown_names(project: Project, file: PolicyFile) -> Iterator[Finding]:
+    """Names of environments and profiles that have no file: a statement would be about less than it seems."""
+    environments = project.fleet.environments
+    for who, path, patterns in _names(file.policy):
+        is_environment = path[-1] == "environment"
+        for pattern in patterns or ():
+            known = environments if is_environment else project.layering.profile_names
+            if any(matches((pattern,), each) for each in known):
+                continue
+            message, mark = f"{who} names an unknown {path[-1]}: {pattern!r}", file.source.mark(path)
+            hint = did_you_mean(pattern, known, list_all=True)
+            if "*" in pattern:  # it may be of later files
+                yield replace(finding_at(mark, "FL995", message, hint), severity=Severity.WARNING)
+            else:
+                yield finding_at(mark, "FL120" if is_environment else "FL504", message, hint)
+
+
+def _names(policy: Policy) -> Iterator[tuple[str, KeyPath, Sequence[str] | None]]:
+    """What names environments or profiles, and where."""
+    for index, each in enumerate(policy.statements):
+        at, who = ("statements", index, "when"), f"the statement `{each.name}`"
+        yield who, (*at, "environment"), each.when.environment
+        yield who, (*at, "profile"), each.when.profile
+    for index, one in enumerate(policy.exceptions):
+        yield f"the exception from `{one.statement}`", ("exceptions", index, "environment"), one.environment
+
+
+def _unmatched_patterns(file: PolicyFile, index: int, statement: Statement) -> Iterator[Finding]:
+    """Patterns that allow nothing that exists, as a typing error would."""
+    written: tuple[tuple[str, Sequence[str], Suggestions], ...] = (
+        ("instances", statement.instances or (), instance_types),
+        ("regions", statement.regions or (), image_regions),
+        ("triton.releases", tuple(statement.triton.releases) if statement.triton else (), releases),
+    )
+    for key, patterns, known in written:
+        for pattern in patterns:
+            if not any(matches((pattern,), each) for each in known()):
+                mark = file.source.mark(("statements", index, *key.split(".")))
+                message = f"`{key}` of the statement `{statement.name}` allows {pattern!r}, which is unknown"
+                found = finding_at(mark, "FL995", message, did_you_mean(pattern, known()))
+                yield replace(found, severity=Severity.WARNING)

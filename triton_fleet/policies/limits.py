@@ -1,0 +1,279 @@
+"""Limits of a statement: instances, their number and cost, of regions and of Triton's releases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+
+from triton_fleet.catalog.instances import instance, instance_types
+from triton_fleet.catalog.prices import LEGEND, price_sign
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.context.cost import MONTH, sum_of, with_unknown
+from triton_fleet.endpoint.context.machines import Machine
+from triton_fleet.endpoint.context.raw import RawProperty
+from triton_fleet.findings import Severity
+from triton_fleet.policies.breach import Breach
+from triton_fleet.policies.scope import listed, matches
+from triton_fleet.policies.subject import Subject
+from triton_fleet.rules.about.raw_policy import IMAGES
+from triton_fleet.spec.policy import Statement
+from triton_fleet.spec.problems import dotted_path
+from triton_fleet.spec.source import KeyPath
+
+RETIRING_DAYS = 30
+"""So many days before a release's last day it is a warning."""
+MAX_TYPES = 5
+"""So many instance types are proposed."""
+KNOWN_TYPE = "write an instance type that the catalog knows"
+RELEASES = "triton.releases"
+
+
+def limit_breaches(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
+    """Limits of a statement that an endpoint breaks, except what is of all endpoints of a team."""
+    yield from _instances(statement, subject)
+    yield from _gpus(statement, subject)
+    yield from _regions(statement, subject)
+    yield from _max_instances(statement, subject)
+    yield from _endpoint_cost(statement, subject)
+    yield from _release(statement, subject, today)
+
+
+def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    allowed = statement.instances
+    if allowed is None:
+        return
+    for machine in subject.machines:
+        if not matches(allowed, machine.type):
+            yield Breach(
+                key="instances",
+                code="FL950",
+                path=machine.path,
+                found=f"{machine.label or '`instance.type`'} is {machine.type}",
+                rule=f"allows {listed(allowed)}",
+                remedy=_proposal(allowed),
+            )
+    yield from _computed(
+        subject.computed_types,
+        "instances",
+        "FL950",
+        "leads to an instance type",
+        f"allows {listed(allowed)}",
+        "write the instance type itself",
+    )
+
+
+def _proposal(allowed: tuple[str, ...]) -> str:
+    known = [each for each in instance_types() if matches(allowed, each)]
+    more = f" and {len(known) - MAX_TYPES} more" if len(known) > MAX_TYPES else ""
+    shown = f"{', '.join(known[:MAX_TYPES])}{more}" if known else listed(allowed, "or")
+    return f"write one of {shown}"
+
+
+def _gpus(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    if statement.gpus is None:
+        return
+    most = statement.gpus.max
+    at_most = count_of(most, "GPU")
+    for machine in subject.machines:
+        is_known = machine.type in instance_types()
+        number = instance(machine.type).gpus if is_known else 0
+        if number > most:
+            yield Breach(
+                key="gpus.max",
+                code="FL951",
+                path=machine.path,
+                found=f"{machine.label or '`instance.type`'} is {machine.type},"
+                f" which has {count_of(number, 'GPU')}",
+                rule=f"allows {at_most} in an instance",
+                remedy=f"write an instance type with {at_most} or fewer"
+                if most
+                else "write an instance type without a GPU",
+            )
+        elif not is_known:
+            found = f"the catalog does not have {machine.type}, so the number of its GPUs is unknown"
+            yield undecided("gpus.max", machine.path, found, f"allows {at_most} in an instance")
+    yield from _computed(
+        subject.computed_types,
+        "gpus.max",
+        "FL951",
+        "leads to an instance type",
+        f"allows {at_most} in an instance",
+        "write the instance type itself",
+    )
+
+
+def _regions(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    allowed, environment = statement.regions, subject.project.environment
+    if allowed is not None and not matches(allowed, environment.region):
+        yield Breach(
+            key="regions",
+            code="FL952",
+            path=("region",),
+            found=f"the environment {environment.environment!r} is in {environment.region}",
+            rule=f"allows {listed(allowed)}",
+            remedy=f"use an environment in {listed(allowed, 'or')} for it",
+            of_environment=True,
+        )
+
+
+def _max_instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    most = statement.max_instances
+    if most is None:
+        return
+    rule = f"allows {count_of(most, 'instance')}"
+    for count in subject.counts:
+        if count.number > most:
+            yield Breach(
+                key="max_instances",
+                code="FL953",
+                path=count.path,
+                found=f"{count.label or f'`{dotted_path(count.path)}`'} is {count.number}",
+                rule=rule,
+                remedy=f"write {most} or fewer",
+            )
+    yield from _computed(
+        subject.computed_counts,
+        "max_instances",
+        "FL953",
+        "is a number of instances",
+        rule,
+        "write the number itself",
+    )
+
+
+def _endpoint_cost(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    limit = statement.monthly_cost.endpoint if statement.monthly_cost else None
+    if limit is None:
+        return
+    spending, currency = subject.spending, subject.project.fleet.prices.currency
+    key, rule = "monthly_cost.endpoint", f"allows {money(limit, currency)}"
+    if spending.cost.monthly > exact(limit):
+        fit = int(exact(limit) / MONTH / spending.price) if spending.price and len(spending.parts) == 1 else 0
+        fewer = f"write {fit} or fewer, or" if fit else "write"
+        yield Breach(
+            key=key,
+            code="FL954",
+            path=spending.path,
+            found=f"at its maximum, {listed(spending.parts)}, the endpoint costs {cost_text([subject])}",
+            rule=rule,
+            remedy=f"{fewer} another instance type",
+        )
+        return
+    for machine in spending.unpriced:
+        yield unpriced_cost(subject, machine, key, "the cost is unknown", f"{rule} a month")
+    yield from computed_costs(subject, key, "FL954", f"{rule} a month")
+
+
+def unpriced_cost(subject: Subject, machine: Machine, key: str, effect: str, rule: str) -> Breach:
+    """A warning: the price of an instance type is unknown, by which a key could be checked."""
+    environment = subject.project.environment
+    reason, remedy = subject.project.fleet.prices.absence(machine.type, environment.region)
+    return undecided(key, machine.path, f"{reason}, so {effect}", rule, remedy)
+
+
+def cost_text(subjects: Collection[Subject]) -> str:
+    """The costs of endpoints a month at the most: `8,110.08 USD a month, and 1 unknown`."""
+    is_computed = any(each.spending.is_computed for each in subjects)
+    return f"{amount(subjects, ' a month')}{f' ({LEGEND})' * is_computed}"
+
+
+def amount(subjects: Collection[Subject], period: str = "") -> str:
+    """The same without the legend of `~`, and with another period: `8,110.08 USD, and 1 unknown`."""
+    spendings, total = [each.spending for each in subjects], monthly_cost(subjects)
+    unknown = sum(bool(each.unpriced) for each in spendings)
+    sign = price_sign(certain=not any(each.is_computed for each in spendings))
+    currency = next(iter(subjects)).project.fleet.prices.currency
+    known = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
+    return with_unknown(known, unknown)
+
+
+def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
+    """The money that endpoints cost a month at the most, as far as it is known."""
+    total = sum_of(each.spending.cost for each in subjects)
+    return total.monthly if total else Decimal(0)
+
+
+def computed_costs(subject: Subject, key: str, code: str, rule: str) -> Iterator[Breach]:
+    """Raw properties that leave a part of the endpoint's cost to CloudFormation."""
+    raws = (*subject.computed_types, *subject.computed_counts)
+    yield from _computed(raws, key, code, "leads to a cost", rule, "write the value itself")
+
+
+def _release(statement: Statement, subject: Subject, today: date) -> Iterator[Breach]:
+    if statement.triton is None:
+        return
+    allowed, release = statement.triton.releases, subject.loaded.spec.triton
+    yield from _of_release(allowed, release, today, ("triton",), f"`triton` is {release}")
+    rule = f"allows {listed(list(allowed))}"
+    for raw in subject.raw_properties("Model", *IMAGES):
+        found = f"the raw property {raw.name} replaces the image of `triton`"
+        yield Breach(key=RELEASES, code="FL956", path=raw.path, found=found, rule=rule, remedy="leave it out")
+    image = subject.loaded.spec.own_image
+    if image is None or image.uri is None:
+        return
+    contained, path = subject.image_release, ("image", "uri")
+    if contained is None:
+        remedy = f"run {subject.lock_command} with credentials that may pull it"
+        yield undecided(RELEASES, path, "the Triton release in the image is unknown", rule, remedy)
+    elif contained != release:
+        yield from _of_release(allowed, contained, today, path, f"the image contains Triton {contained}")
+
+
+def _of_release(
+    allowed: Mapping[str, date | None], release: str, today: date, path: KeyPath, found: str
+) -> Iterator[Breach]:
+    """Breaches of a statement by one release that an endpoint runs."""
+    others = [each for each, last in allowed.items() if each != release and (last is None or last >= today)]
+    remedy = f"write {listed(others, 'or')}" if others else "have the policy allow another release"
+    severity, code, rule = Severity.ERROR, "FL956", f"allows {listed(list(allowed))}"
+    if release in allowed:
+        last = allowed[release]
+        if last is None or (last - today).days > RETIRING_DAYS:
+            return
+        code, rule = "FL957", f"allowed it until {last.isoformat()}"
+        if last >= today:
+            severity, code, rule = Severity.WARNING, "FL958", f"allows it until {last.isoformat()}"
+            found = f"{found}, and {days_left(last, today)}"
+    yield Breach(key=RELEASES, code=code, path=path, found=found, rule=rule, remedy=remedy, severity=severity)
+
+
+def _computed(
+    raws: Iterable[RawProperty], key: str, code: str, leads_to: str, rule: str, remedy: str
+) -> Iterator[Breach]:
+    """Raw properties that leave to CloudFormation what a key limits."""
+    for raw in raws:
+        found = f"{raw.name} {leads_to} that is not written out, so that no policy can check it"
+        yield Breach(key=key, code=code, path=raw.path, found=found, rule=rule, remedy=remedy)
+
+
+def undecided(key: str, path: KeyPath, found: str, rule: str, remedy: str = KNOWN_TYPE) -> Breach:
+    """A warning: a fact is missing by which a key could be checked."""
+    return Breach(
+        key=key,
+        code="FL994",
+        path=path,
+        found=found,
+        rule=rule,
+        remedy=remedy,
+        severity=Severity.WARNING,
+    )
+
+
+def days_left(last: date, today: date) -> str:
+    """How long until a last day: `5 days are left`."""
+    days = (last - today).days
+    if days == 0:
+        return "today is its last day"
+    return "1 day is left" if days == 1 else f"{days} days are left"
+
+
+def money(number: float | Decimal, currency: str) -> str:
+    """An amount as a message names it: `4,557,312 USD`."""
+    amount = exact(number)
+    return f"{amount:,.{0 if amount == amount.to_integral_value() else 2}f} {currency}"
+
+
+def exact(number: float | Decimal) -> Decimal:
+    """The number as the file has it."""
+    return Decimal(str(number))

@@ -1,0 +1,180 @@
+"""What a statement requires of an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
+from triton_fleet.endpoint.context.tags import endpoint_tags
+from triton_fleet.policies.breach import Breach
+from triton_fleet.policies.scope import listed
+from triton_fleet.policies.subject import Subject
+from triton_fleet.spec.policy import Requirements, Statement
+from triton_fleet.spec.problems import dotted_path
+from triton_fleet.spec.rollout import Strategy
+from triton_fleet.spec.source import KeyPath
+
+PROPOSED = {
+    Strategy.ALL_AT_ONCE: "{strategy: all-at-once}",
+    Strategy.CANARY: "{strategy: canary, canary: 50%}",
+    Strategy.LINEAR: "{strategy: linear, step: 50%}",
+    Strategy.ROLLING: "{strategy: rolling, step: 50%}",
+}
+"""A rollout of each strategy that passes the rules."""
+TAGGED = ("Model", "EndpointConfig", "Endpoint")
+"""The resources whose raw `Tags` would replace the tags of the spec and the environment."""
+REPLACES_COUNT = ("ProductionVariants.*.InitialInstanceCount", "ProductionVariants.*.ManagedInstanceScaling")
+"""The raw properties by which a variant has another number of instances than the spec."""
+
+
+def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    """What an endpoint lacks of `require` and `tags`."""
+    if statement.require is not None:
+        yield from _owner(statement.require, subject)
+        yield from _min_instances(statement.require, subject)
+        yield from _rollout(statement.require, subject)
+        yield from _vpc(statement.require, subject)
+        yield from _kms_key(statement.require, subject)
+        yield from _samples(statement.require, subject)
+        yield from _log_retention(statement.require, subject)
+    if statement.tags:
+        yield from _tags(statement, subject)
+
+
+def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
+    rule = f"requires {listed([f'`{each}`' for each in statement.tags])}"
+    tags = endpoint_tags(subject.project.environment, subject.loaded.spec)
+    for tag in statement.tags:
+        if not tags.get(tag, "").strip():
+            is_empty = tag in subject.loaded.spec.tags
+            found = f"the tag `{tag}` is empty" if tag in tags else f"there is no tag `{tag}`"
+            path: KeyPath = ("tags", tag) if is_empty else ("tags",)
+            remedy = f"write `tags: {{{tag}: VALUE}}`"
+            yield Breach(key="tags", code="FL959", path=path, found=found, rule=rule, remedy=remedy)
+    for resource in TAGGED:
+        for raw in subject.raw_properties(resource, "Tags"):
+            yield Breach(
+                key="tags",
+                code="FL959",
+                path=raw.path,
+                found=f"the raw property {raw.name} of {resource} replaces `tags`",
+                rule=rule,
+                remedy="write `tags` instead",
+            )
+
+
+def _owner(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    if require.owner and subject.team is None:
+        yield _unmet("owner", ("owner",), "`owner` is missing", "requires it", "write `owner: {team: TEAM}`")
+
+
+def _min_instances(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    spec, fewest = subject.loaded.spec, require.min_instances
+    if not fewest:
+        return
+    count: dict[KeyPath, int] = {("instance", "count"): spec.instance.count}
+    rule = f"requires {count_of(fewest, 'instance')}"
+    for path, number in (spec.scaling.floors if spec.scaling else count).items():
+        if number < fewest:
+            found = f"`{dotted_path(path)}` is {number}"
+            yield _unmet("min_instances", path, found, rule, f"write {fewest} or more")
+    yield from _replaced(subject, "min_instances", "instance.count", "EndpointConfig", REPLACES_COUNT)
+
+
+def _rollout(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    spec, strategies = subject.loaded.spec, [each.value for each in require.rollout]
+    for key, is_required in (("rollout", strategies), ("rollback_alarms", require.rollback_alarms)):
+        if is_required:
+            raws = ("DeploymentConfig", "RetainDeploymentConfig")
+            yield from _replaced(subject, key, "rollout", "Endpoint", raws)
+    strategy = spec.rollout.strategy if spec.rollout else None
+    if strategies and strategy not in require.rollout:
+        found = "`rollout` is missing" if strategy is None else f"`rollout.strategy` is {strategy}"
+        remedy = f"write `rollout: {PROPOSED[require.rollout[0]]}`"
+        rule = f"requires {listed(strategies, 'or')}"
+        yield _unmet("rollout", ("rollout", "strategy"), found, rule, remedy)
+    if require.rollback_alarms:
+        yield from _rollback_alarms(subject)
+
+
+def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
+    spec = subject.loaded.spec
+    path: KeyPath = ("rollout", "rollback_on")
+    alarms = rollback_alarms(spec, spec.rollout) if spec.rollout else ()
+    remedy = "write `rollout: {rollback_on: [errors]}`"
+    if not spec.rollout:
+        found = "without `rollout`, nothing is rolled back"
+        remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
+    elif not alarms:
+        found = "no alarm rolls back an update"
+    elif not any(each.can_fire(spec) for each in alarms):
+        path, found = ("alarms",), "no alarm that rolls back an update can fire"
+        remedy = "write lower thresholds under `alarms`"
+    elif spec.rollout.bake < MIN_BAKE_SECONDS:
+        path, remedy = ("rollout", "bake"), f"write `bake: {MIN_BAKE_SECONDS}s` or more"
+        found = f"`rollout.bake` is {spec.rollout.bake}s, but the alarms evaluate {MIN_BAKE_SECONDS}s"
+    else:
+        return
+    yield _unmet("rollback_alarms", path, found, "requires an alarm that can roll back an update", remedy)
+
+
+def _vpc(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    if not require.vpc:
+        return
+    for resource in ("Model", "EndpointConfig"):
+        yield from _replaced(subject, "vpc", "network", resource, ("VpcConfig",))
+    if not subject.loaded.spec.network.subnets:
+        found, remedy = "the containers are in SageMaker's own network", "write `network.subnets`"
+        yield _unmet(
+            "vpc", ("network", "subnets"), found, "requires subnets", f"{remedy} and `security_groups`"
+        )
+
+
+def _kms_key(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    if not require.kms_key:
+        return
+    yield from _replaced(subject, "kms_key", "kms_key", "EndpointConfig", ("KmsKeyId",), "leave it out")
+    if subject.project.environment.kms_key is None:
+        found = f"the environment {subject.project.environment.environment!r} has no `kms_key`"
+        yield _unmet("kms_key", ("kms_key",), found, "requires one", "write its ARN", of_environment=True)
+
+
+def _samples(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    number = len(subject.loaded.spec.samples)
+    if number < require.samples:
+        found = f"`samples` has {count_of(number, 'call')}" if number else "`samples` is missing"
+        remedy = f"write {require.samples} or more under `samples`"
+        rule = f"requires {count_of(require.samples, 'sample')}"
+        yield _unmet("samples", ("samples",), found, rule, remedy)
+
+
+def _log_retention(require: Requirements, subject: Subject) -> Iterator[Breach]:
+    days, fewest = subject.loaded.spec.logs.retention_days, require.log_retention_days
+    if days < fewest:
+        found, rule = f"`logs.retention_days` is {days}", f"requires {count_of(fewest, 'day')}"
+        path = ("logs", "retention_days")
+        yield _unmet("log_retention_days", path, found, rule, f"write {fewest} or more")
+
+
+def _replaced(
+    subject: Subject, key: str, own: str, resource: str, properties: Sequence[str], remedy: str = ""
+) -> Iterator[Breach]:
+    """Raw properties that replace a key which the policy looks at."""
+    for raw in subject.raw_properties(resource, *properties):
+        what = f"the raw property {raw.name} replaces `{own}`"
+        yield _unmet(key, raw.path, what, f"accepts only `{own}`", remedy or f"write `{own}` instead")
+
+
+def _unmet(
+    key: str, path: KeyPath, found: str, rule: str, remedy: str, *, of_environment: bool = False
+) -> Breach:
+    return Breach(
+        key=f"require.{key}",
+        code="FL990",
+        path=path,
+        found=found,
+        rule=rule,
+        remedy=remedy,
+        of_environment=of_environment,
+    )

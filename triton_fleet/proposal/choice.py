@@ -1,0 +1,101 @@
+"""The release and the instance of a proposed endpoint: the cheapest on which the least is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import TypeAlias
+
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.instances import Instance
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.rules.names import name_of
+
+Weight: TypeAlias = tuple[int, bool, int]
+"""Of a pair: errors, a lack of room, doubts; each weighs more than all that follow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What is taken, and what was not.
+
+    Attributes:
+        findings: What its check still reports.
+        newer: The next release, and its worst finding; None if the newest is taken.
+        newest_on: The cheapest instance for the newest release of all; None if it has none.
+        passed_over: The cheapest instance, and why it is not taken; None if it is.
+    """
+
+    release: str
+    machine: Instance
+    findings: tuple[Finding, ...]
+    newer: tuple[str, str] | None
+    newest_on: Instance | None
+    passed_over: tuple[Instance, str] | None
+
+
+def choose(
+    machines: Sequence[Instance],
+    lacks: Callable[[Instance], str],
+    findings_of: Callable[[str, Instance], Sequence[Finding]],
+) -> Choice:
+    """The cheapest instance with the newest release on which the least is wrong.
+
+    Of each family the cheapest size with room is looked at; the others only where each of these has an error.
+
+    Args:
+        machines: The cheapest first.
+        lacks: What an instance has too little of; empty where there is room.
+        findings_of: What is wrong or doubtful with a release on an instance; asked once for each pair.
+    """
+    ask = cache(lambda release, machine: tuple(findings_of(release, machine)))
+    newest_first = releases()[::-1]
+
+    def weight(pair: tuple[Instance, str]) -> Weight:
+        machine, release = pair
+        errors = sum(each.severity is Severity.ERROR for each in ask(release, machine))
+        return errors, bool(lacks(machine)), len(ask(release, machine)) - errors
+
+    roomy_first = sorted(machines, key=lambda each: bool(lacks(each)))
+    of_families = {each.family: each for each in reversed(roomy_first)}.values()
+    usual = [each for each in roomy_first if each in of_families]
+    machine, release = _lightest(product(usual, newest_first), weight)
+    if weight((machine, release))[0]:
+        other, _ = _lightest(product(roomy_first, [release]), weight)
+        machine, release = _lightest(product([machine, other], newest_first), weight)
+    taken, accepted, newest = weight((machine, release)), ask(release, machine), newest_first[0]
+    newer = newest_first[newest_first.index(release) - 1] if release != newest else None
+    first = machines[0]
+    return Choice(
+        release=release,
+        machine=machine,
+        findings=accepted,
+        newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted)),
+        newest_on=next((each for each in machines if weight((each, newest)) <= taken), None),
+        passed_over=None
+        if machine == first
+        else (first, lacks(first) or _refusal(ask(release, first), accepted)),
+    )
+
+
+def _lightest(
+    pairs: Iterable[tuple[Instance, str]], weight: Callable[[tuple[Instance, str]], Weight]
+) -> tuple[Instance, str]:
+    """The first pair of the least weight; none is looked at after one without any."""
+    first, *others = pairs
+    best = first
+    for pair in others:
+        if weight(best) == (0, False, 0):
+            break
+        if weight(pair) < weight(best):
+            best = pair
+    return best
+
+
+def _refusal(found: Sequence[Finding], accepted: Sequence[Finding]) -> str:
+    """The worst finding of what was not taken; first of those that what was taken does not have."""
+    codes = {each.code for each in accepted}
+    worst = min(found, key=lambda each: (each.code in codes, each.severity is not Severity.ERROR))
+    return f"{worst.message} ({name_of(worst.code)}, {worst.code})"

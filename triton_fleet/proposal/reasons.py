@@ -1,0 +1,138 @@
+"""Why a proposed endpoint has its release, its instance and its scaling, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.instances import Instance, Processor
+from triton_fleet.catalog.proposals import proposals, proposed_families
+from triton_fleet.findings import Finding
+from triton_fleet.proposal.choice import Choice
+from triton_fleet.proposal.key import Key
+from triton_fleet.proposal.machine import MIB, Room, size_text
+from triton_fleet.rules.names import display_name
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.environment import LOCAL
+from triton_fleet.spec.prices import PriceBook
+from triton_fleet.spec.project import Project
+
+MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
+
+
+@dataclass(frozen=True)
+class RegionPrices:
+    """The prices in the regions of an endpoint; an instance is chosen by those of the first one."""
+
+    book: PriceBook
+    regions: tuple[str, ...]
+
+    def hourly(self, instance_type: str) -> Decimal | None:
+        """The price by which the cheaper of two instances is chosen; None if it is unknown."""
+        price = self.book.price(instance_type, self.regions[0])
+        return None if price is None else price.hourly
+
+    def text(self, instance_type: str) -> str:
+        """An instance type with its price in each of the regions."""
+        prices = {region: self.book.price(instance_type, region) for region in self.regions}
+        known = [
+            f"{price.sign}{price.hourly.normalize():f} {self.book.currency} in {region}"
+            for region, price in prices.items()
+            if price is not None
+        ]
+        unknown = [region for region, price in prices.items() if price is None]
+        known += [f"unknown in {', '.join(unknown)}"] * bool(unknown)
+        return f"{instance_type} (an hour: {', '.join(known)}; {self.book.words})"
+
+
+def region_prices(projects: Sequence[Project]) -> RegionPrices:
+    """Those of the regions in which the endpoint costs something; of this machine's if there is no other."""
+    regions = {each.environment.environment: each.environment.region for each in projects}
+    accounts = [region for environment, region in regions.items() if environment != LOCAL]
+    return RegionPrices(projects[0].fleet.prices, tuple(dict.fromkeys(accounts or regions.values())))
+
+
+def triton_key(choice: Choice, prices: RegionPrices) -> Key:
+    """The release, with the price of the instance that a newer one would take."""
+    why = ["The newest release for which SageMaker has an image."]
+    if choice.newer is not None:
+        newer, refusal = choice.newer
+        why = [f"The newest release for this endpoint on {choice.machine.type}; not {newer}: {refusal}."]
+        if choice.newest_on is not None:
+            newest_on = prices.text(choice.newest_on.type)
+            why.append(f"Triton {releases()[-1]}, the newest, would take {newest_on}.")
+    return Key(name="triton", value=choice.release, why=tuple(why))
+
+
+def instance_key(choice: Choice, gpu_reason: str, room: Room, mode: Mode, prices: RegionPrices) -> Key:
+    """The instance type, and how many begin."""
+    machine = choice.machine
+    why = [gpu_reason or "A CPU: no model runs on a GPU, by the backends and the instance_group of each."]
+    families, share = ", ".join(proposed_families(machine.kind)), f"{proposals().memory_share:.0%}"
+    has, takes = (
+        (f"its GPU's {size_text(machine.gpu_memory_mib * MIB)}", size_text(room.on_gpu(machine)))
+        if machine.kind is Processor.GPU
+        else (f"its {machine.memory_gib:g} GiB of memory", size_text(room.in_memory()))
+    )
+    whose = "the largest archive's weights" if mode is Mode.MULTI_MODEL else "weights"
+    if lack := room.lacks(machine):
+        why.append(
+            f"No instance of {families} leaves {share} of its memory free: {lack}. Measure it, or choose a"
+            " larger instance or a lower precision."
+        )
+    else:
+        why.append(
+            f"{prices.text(machine.type)}: the {_least(machine, prices)} of"
+            f" {families} in which {whose}, at most {takes} by the files' sizes, take up to {share} of {has};"
+            " only a load test shows what inference needs on top."
+        )
+    if choice.passed_over is not None and choice.passed_over[1]:
+        cheaper, reason = choice.passed_over
+        why.append(f"Not {cheaper.type}: {reason}.")
+    if room.lacks_for_all(machine):
+        why.append(
+            f"All archives together have files of {size_text(room.in_all())}: not all of them fit at one"
+            " time, and SageMaker unloads one for another."
+        )
+    return Key(name="instance", value={"type": machine.type, "count": proposals().fewest}, why=tuple(why))
+
+
+def count_keys(count: int) -> list[Key]:
+    """The number of instances that begin, where that of a layer below is not in the range of `scaling`."""
+    choice = proposals()
+    if choice.fewest <= count <= choice.most:
+        return []
+    why = f"`scaling` keeps {choice.fewest} to {choice.most} instances; a layer below begins with {count}."
+    return [Key(name="instance", value={"count": choice.fewest}, why=(why,))]
+
+
+def scaling_key(machine: Instance, mode: Mode) -> Key:
+    """How many instances there are, and what changes that."""
+    choice, measure = proposals(), MEASURES[machine.kind]
+    value = {"min": choice.fewest, "max": choice.most, measure: choice.utilization}
+    why = [
+        f"SageMaker spreads {choice.fewest} instances over two Availability Zones, so that one may fail; one"
+        " costs half, where an outage of some minutes does no harm (`count: 1`, `min: 1`, for instance in an"
+        " environment's `overrides`).",
+        f"{choice.utilization} percent is a start, not a measurement: a load test shows"
+        " `invocations_per_instance`, which reacts to calls sooner.",
+    ]
+    if mode is Mode.MULTI_MODEL:
+        why.append("Each instance loads what is called there: the first call of a target waits for it.")
+    return Key(name="scaling", value=value, why=tuple(why))
+
+
+def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
+    """Keys that are left to the person who knows the endpoint, and what `fleet check` warns of."""
+    lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
+    warnings = [f"- {display_name(each.code)}: {each.message}; {each.hint}" for each in findings]
+    return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
+
+
+def _least(machine: Instance, prices: RegionPrices) -> str:
+    """By what an instance was chosen from its families."""
+    if prices.hourly(machine.type) is None:
+        return "smallest"
+    return "cheapest" if len(prices.regions) == 1 else f"cheapest in {prices.regions[0]}"

@@ -1,0 +1,199 @@
+"""A spec for the model repositories in a folder, with the reason of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from triton_fleet.catalog.images import releases
+from triton_fleet.catalog.instances import Instance, Processor
+from triton_fleet.catalog.proposals import proposals, proposed_instances
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.proposal.archives import Archives, archives_of
+from triton_fleet.proposal.choice import choose
+from triton_fleet.proposal.default_model import DefaultModel, propose_default_model, propose_routes
+from triton_fleet.proposal.draft import Draft
+from triton_fleet.proposal.key import Key
+from triton_fleet.proposal.machine import Room, gpu_reason
+from triton_fleet.proposal.reasons import (
+    count_keys,
+    foot,
+    instance_key,
+    region_prices,
+    scaling_key,
+    triton_key,
+)
+from triton_fleet.proposal.repositories import repositories_in
+from triton_fleet.proposal.yaml_text import render_spec
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.folders import SPEC_SCHEMA, SPECS
+from triton_fleet.spec.layers import LayerKind
+from triton_fleet.spec.project import Project
+from triton_fleet.spec.source import Source
+
+HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."
+LEFT = {
+    "samples": "calls that have to be answered after each deploy; else it is rolled back.",
+    "alarms": "errors, memory and disk have defaults; `latency_p99` needs the time that you promise.",
+    "rollout": "left out, all calls move at once; `{strategy: canary, canary: 50%, bake: 10m}` tries first.",
+}
+"""Keys that no repository decides."""
+
+
+def proposed_spec(
+    name: str,
+    file: Path,
+    folder: str,
+    projects: tuple[Project, ...],
+    mode: Mode | None = None,
+    profiles: Sequence[str] = (),
+) -> str:
+    """The text of a spec.
+
+    Args:
+        name: The endpoint's.
+        file: Where the spec will be.
+        folder: A model repository, or a folder of several.
+        projects: The environments that it has to hold in, one at least.
+        mode: None: by the number of repositories.
+        profiles: What it is laid over, as over its folders' files; a key that they have is not proposed.
+
+    Raises:
+        FindingsError: what is wrong with the profiles, or with the repositories, for the release and the
+            instance with which the least is.
+    """
+    profiles = list(dict.fromkeys(profiles))
+    found = repositories_in(folder)
+    several, wanted = len(found.repositories) > 1, mode
+    mode = wanted or (Mode.MULTI_MODEL if several else Mode.SINGLE)
+    if several and mode is not Mode.MULTI_MODEL:
+        raise FindingsError([_of_one_repository(mode, folder)])
+    archives = archives_of(found, name, file.parent, projects[0].root)
+    answer = propose_default_model(found.repositories[0]) if mode is Mode.SINGLE else DefaultModel()
+    draft = Draft(file, found, projects)
+    routes = [propose_routes(found.repositories[0])] if mode is Mode.SHARED_CONTAINER else []
+    below = _keys_below(projects[0], file, profiles)
+
+    def own(keys: Iterable[Key]) -> list[Key]:
+        return [each for each in keys if each.name not in below]
+
+    head = [Key(name="endpoint", value=name), *_profile_keys(profiles)]
+    head += own([_mode_key(mode, archives, is_wanted=wanted is not None)])
+    known = [*head, *answer.keys(), *routes]
+    prices = region_prices(projects)
+    some = proposed_instances(Processor.GPU, prices.hourly)[0]
+    anywhere = [*_placement_keys(releases()[-1], some), scaling_key(some, mode)]
+    endpoint = draft.context(_data([*known, *own(anywhere), archives.key()]))
+    settings = container_key(endpoint, answer.further)
+    further = [] if settings is None else [settings]
+    keeps_count = "instance" not in below or "scaling" in below
+    counts = [] if keeps_count else count_keys(endpoint.spec.instance.count)
+
+    def findings_of(release: str, machine: Instance) -> list[Finding]:
+        keys = [
+            *_placement_keys(release, machine),
+            archives.key(endpoint, machine),
+            scaling_key(machine, mode),
+        ]
+        return draft.findings(_data([*known, *own(keys), *counts, *further]))
+
+    wish, room = gpu_reason(endpoint.answering_models()), Room(endpoint, archives.plans)
+    machines = proposed_instances(Processor.GPU if wish else Processor.CPU, prices.hourly)
+    if "instance" in below and endpoint.machine is not None:
+        machines = (endpoint.machine,)
+    choice = choose(machines, room.lacks, findings_of)
+    if any(each.severity is Severity.ERROR for each in choice.findings):
+        raise FindingsError(list(choice.findings))
+    placed = [triton_key(choice, prices), instance_key(choice, wish, room, mode, prices)]
+    rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
+    keys = [*head, *own(placed), *counts, *known[len(head) :], *own(rest)]
+    up = "../" * len(file.parent.relative_to(projects[0].root / SPECS).parts)
+    return render_spec(f"{up or './'}{SPEC_SCHEMA}", [HEAD], keys, foot(choice.findings, LEFT))
+
+
+def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozenset[str]:
+    """The keys that profiles and the folders' files give, but those that only a repository decides.
+
+    Raises:
+        FindingsError: one of the profiles does not exist, or is wrong.
+    """
+    source = Source(file, {"profile": list(profiles)})
+    try:
+        layers = project.draft_layering.layers(source)
+    except FindingsError as error:  # the spec's own file does not exist yet
+        found = [
+            replace(each, file=None, line=None, column=None) if each.file == file else each
+            for each in error.findings
+        ]
+        raise FindingsError(found) from error
+    kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
+    keys = {key for each in layers if each.kind in kinds for key in each.source.data}
+    return frozenset(keys - {"models", "default_model", "routes"})
+
+
+def _profile_keys(profiles: Sequence[str]) -> list[Key]:
+    if not profiles:
+        return []
+    why = "Named by --profile: what it has is not repeated here."
+    return [Key(name="profile", value=profiles[0] if len(profiles) == 1 else list(profiles), why=(why,))]
+
+
+def _of_one_repository(mode: Mode, folder: str) -> Finding:
+    message = f"{folder} is a folder of several repositories, and mode `{mode.value}` has one"
+    hint = "put the models into one repository, or leave out --mode for `multi-model`"
+    return Finding(code="FL503", message=message, hint=hint)
+
+
+def _mode_key(mode: Mode, archives: Archives, *, is_wanted: bool) -> Key:
+    why = "One model repository."
+    if mode is Mode.SHARED_CONTAINER:
+        why = "Asked for by --mode: all models are loaded, and each call names its route."
+    elif is_wanted:
+        why = "Asked for by --mode."
+    if mode is Mode.MULTI_MODEL:
+        why = (
+            f"{len(archives.names)} model repositories: each becomes an archive, loaded when it is first"
+            ' called as TargetModel="ARCHIVE.tar.gz".'
+        )
+    return Key(name="mode", value=mode.value, why=(why,))
+
+
+def _placement_keys(release: str, machine: Instance) -> list[Key]:
+    """Release and instance without their reasons."""
+    instance = {"type": machine.type, "count": proposals().fewest}
+    return [Key(name="triton", value=release), Key(name="instance", value=instance)]
+
+
+def _data(keys: Iterable[Key]) -> dict[str, object]:
+    return {each.name: each.value for each in keys}
+
+
+LOAD, CACHE = "--load-model=", "--cache-config=local,size="
+
+
+def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | None:
+    """The settings of the container; None if it needs none.
+
+    Args:
+        endpoint: The endpoint without these settings.
+        further: Models that code calls, and that nothing else loads.
+    """
+    settings, why = dict[str, object](), list[str]()
+    flags = [f"{LOAD}{name}" for name in further]
+    if further:
+        why.append(f"The code of a Python model calls {', '.join(further)}: nothing else loads them.")
+    cached = [each.name for each in endpoint.models if each.facts.response_cache]
+    if cached:
+        flags.append(f"{CACHE}{proposals().response_cache_bytes}")
+        why.append(
+            f"{', '.join(cached)} asks for a response cache, which the server has only with this flag."
+        )
+    decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
+    if decoupled and endpoint.default_model is not None:
+        settings["inference_type"] = "generate_stream"
+        why.append(f"{', '.join(decoupled)} answers in several parts, so other calls of it are refused.")
+    if flags:
+        settings["additional_args"] = flags
+    return Key(name="container", value=settings, why=tuple(why)) if settings else None

@@ -1,0 +1,144 @@
+"""A new spec, written only if the rules accept it in every environment, and over nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from triton_fleet.check.run import draft_findings
+from triton_fleet.core.files import require_no_link
+from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
+from triton_fleet.policies.check import refusals
+from triton_fleet.policies.subject import Subject
+from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
+from triton_fleet.spec.problems import validate
+from triton_fleet.spec.project import Fleet, Project
+from triton_fleet.spec.source import Source
+from triton_fleet.spec.spec_files import root_of, spec_files
+from triton_fleet.spec.values import Document, Name
+
+
+class _Named(Document):
+    endpoint: Name
+    """The fixed, public name: letters, digits and inner hyphens, at most 63."""
+
+
+def new_file(root: Path, name: str, folder: Path | None = None) -> Path:
+    """The path of the spec of a new endpoint, in a folder; by default in model_specs/ itself.
+
+    Raises:
+        FindingsError: an endpoint cannot be called so, or one is already.
+    """
+    folder = folder or root / SPECS
+    try:
+        validate(_Named, Source(folder, {"endpoint": name}))
+    except FindingsError as error:
+        raise FindingsError(
+            [replace(each, file=None, line=None, column=None) for each in error.findings]
+        ) from error
+    for other, file in spec_files(root).by_endpoint.items():
+        if other.lower() == name.lower():
+            raise FindingsError([_existing_file_finding(file)])
+    return folder / f"{name}.yaml"
+
+
+def projects_with(fleet: Fleet, name: str) -> tuple[Project, ...]:
+    """All environments, which may have overrides for an endpoint that does not exist yet.
+
+    Raises:
+        FindingsError: what is wrong with them.
+        CannotRunError: there is none.
+    """
+    names = fleet.environments
+    if not names:
+        raise CannotRunError(
+            f"{fleet.root / ENVIRONMENTS} has no environment for which the spec can be checked",
+            "write one: environments/dev.yaml",
+        )
+    return tuple(all_of(names, lambda each: fleet.open(each, (), [name])))
+
+
+def write_spec(
+    file: Path, text: str, projects: tuple[Project, ...], today: date | None = None
+) -> list[Finding]:
+    """Write a spec, whole or not at all.
+
+    What policies refuse of it are warnings: many of them ask for what only its author knows, such as an owner
+    or samples.
+
+    Args:
+        file: Where.
+        text: The spec.
+        projects: The environments that it is checked for.
+        today: The day on which policies are checked; None: they are not.
+
+    Returns:
+        What policies refuse of it.
+
+    Raises:
+        FindingsError: the rules find errors in an environment, or the file exists by now.
+        CannotRunError: its folder is, or is in, a link.
+    """
+    require_no_link(projects[0].root, file.absolute())
+    with _beside(file, text) as written:
+        findings = [each for project in projects for each in _findings(project, written)]
+        if any(each.severity is Severity.ERROR for each in findings):
+            raise FindingsError(list(dict.fromkeys(_without_location(each, written) for each in findings)))
+        try:
+            os.link(written, file)
+        except FileExistsError as error:
+            raise FindingsError([_existing_file_finding(file)]) from error
+        refused = list[Finding]()
+        if today is not None:
+            for project in projects:
+                draft = Subject(project.draft(written), project)
+                refused += refusals(project, [draft], today)[draft.name]
+    return [
+        replace(each, severity=Severity.WARNING, file=file if each.file == written else each.file)
+        for each in dict.fromkeys(refused)
+    ]
+
+
+def _findings(project: Project, written: Path) -> list[Finding]:
+    return draft_findings(project, project.draft(written))
+
+
+@contextmanager
+def _beside(file: Path, text: str) -> Iterator[Path]:
+    """The text in a hidden file of the same folder, which no command reads as a spec and no finding names.
+
+    A folder that is made for it goes again if nothing else is in it.
+    """
+    hidden = file.with_name(f".{file.stem}.{os.getpid()}.yaml")
+    made = [folder for folder in file.parents if not folder.exists()]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with hidden.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+        yield hidden
+    except FindingsError as error:
+        raise FindingsError([_without_location(each, hidden) for each in error.findings]) from error
+    finally:
+        hidden.unlink(missing_ok=True)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _without_location(finding: Finding, written: Path) -> Finding:
+    """Without a place in a file that is gone, and without its name."""
+    if finding.file == written:
+        finding = replace(finding, file=None, line=None, column=None)
+    message, hint = (each.replace(written.name, "the new spec") for each in (finding.message, finding.hint))
+    return replace(finding, message=message, hint=hint)
+
+
+def _existing_file_finding(file: Path) -> Finding:
+    place = file.relative_to(root_of(file) or file.parent.parent)
+    message = f"{place} exists already, and is not overwritten"
+    hint = "choose another name; SageMaker does not distinguish upper and lower case"
+    return Finding(code="FL123", message=message, hint=hint)

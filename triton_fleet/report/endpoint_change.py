@@ -1,0 +1,270 @@
+"""A change's effect on one endpoint of one environment: in words, in AWS, to its calls and its costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from triton_fleet.catalog.instances import instance
+from triton_fleet.core.sizes import count_of
+from triton_fleet.endpoint.context.capacity import InstanceLimit, instance_limit
+from triton_fleet.endpoint.context.cost import Cost, EndpointCost, fleet_cost
+from triton_fleet.endpoint.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
+from triton_fleet.report.file_changes import Sizes
+from triton_fleet.report.lock_changes import builds, content_changes
+from triton_fleet.report.money_change import FREE, CostChange
+from triton_fleet.report.permission_changes import permission_changes
+from triton_fleet.report.spec_changes import KeyChange, spec_changes
+from triton_fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
+from triton_fleet.spec.endpoint import EndpointSpec, Mode
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.prices import PriceBook
+from triton_fleet.spec.project import LoadedSpec
+from triton_fleet.upgrade.areas import differing_areas
+from triton_fleet.upgrade.comparison import Change, Template, compare
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """One endpoint as one commit has it.
+
+    Attributes:
+        root: The fleet's folder, which paths in specs are below.
+        loaded: The spec; None where it cannot be read.
+        lock: None where there is none, or it cannot be read.
+        template: That of its stack; empty where it cannot be synthesised.
+        problem: Why it cannot; "" if it can.
+        sizes: Bytes of locked files that the commit has, by repository and path.
+    """
+
+    root: Path
+    environment: Environment
+    loaded: LoadedSpec | None
+    lock: Lock | None = None
+    template: Template = field(default_factory=dict)
+    problem: str = ""
+    sizes: Mapping[str, Sizes] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> EndpointSpec | None:
+        """The spec as it holds in the environment."""
+        return self.loaded.spec if self.loaded else None
+
+    def cost(self, prices: PriceBook) -> EndpointCost | None:
+        """Its costs; None where its spec cannot be read."""
+        return fleet_cost(self.environment, [self.loaded.spec], prices).endpoints[0] if self.loaded else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointChange:
+    """One endpoint that differs between two commits.
+
+    Attributes:
+        owner: Its team.
+        effect: What a deploy does to it.
+        changes: What differs in the spec, in words, the most important first.
+        content: What differs in archives and image, in words.
+        built: Engines and images that a publish has to build first.
+        new_model: The new configuration has a new Model.
+        areas: The parts of the template that differ, in the words of the spec.
+        traffic: What happens to calls; None where nothing is moved.
+        need: Instances that AWS has to have.
+        is_scaled: Whether it scales before and after.
+        limits: The most instances before and after; None where a commit does not have the endpoint.
+        least: Cost of the fewest instances. `most` is that of the most.
+        certain_price: Whether all prices that are known are stated by somebody.
+        permissions: Who gains and who loses which permission.
+        warnings: What a reviewer has to know before the merge.
+        resources: What CloudFormation does.
+        renamed: The other name of an endpoint that was renamed; "" else.
+        problem: Why a revision cannot be synthesised.
+    """
+
+    environment: str
+    endpoint: str
+    owner: str | None
+    effect: UpdateEffect
+    changes: tuple[str, ...]
+    content: tuple[str, ...]
+    built: tuple[str, ...]
+    new_model: bool
+    areas: tuple[str, ...]
+    traffic: Traffic | None
+    need: InstanceNeed | None
+    is_scaled: bool
+    limits: tuple[InstanceLimit | None, InstanceLimit | None]
+    least: CostChange
+    most: CostChange
+    certain_price: bool
+    permissions: tuple[str, ...]
+    warnings: tuple[str, ...]
+    resources: tuple[Change, ...]
+    renamed: str = ""
+    problem: str = ""
+
+    @property
+    def has_known_cost(self) -> bool:
+        """Whether sums have it in them."""
+        return self.least.difference is not None and self.most.difference is not None
+
+    @property
+    def rank(self) -> tuple[int, bool, Decimal, str]:
+        """The place by risk: what interrupts first, then what costs most."""
+        difference = self.most.difference
+        return (
+            self.effect.risk,
+            not self.warnings,
+            -abs(difference.hourly) if difference else Decimal(0),
+            self.endpoint,
+        )
+
+    @property
+    def rollback(self) -> str:
+        """The command that reverts the change, once it is deployed."""
+        if self.effect is UpdateEffect.CREATED:
+            return f"fleet destroy --env {self.environment} {self.endpoint}"
+        return f"fleet rollback {self.endpoint} --env {self.environment}"
+
+
+def endpoint_change(
+    name: str, before: Revision | None, after: Revision | None, prices: PriceBook
+) -> EndpointChange:
+    """The change of an endpoint that at least one of two commits has, both at the same prices."""
+    known = after or before
+    if known is None:
+        raise ValueError(f"neither commit has {name}")
+    problem = "; ".join(each.problem for each in (before, after) if each and each.problem)
+    old, new = (each.template if each else {} for each in (before, after))
+    resources = tuple(compare(old, new)) if not problem else ()
+    effect = _effect(before, after, resources)
+    old_spec, new_spec = (each.spec if each else None for each in (before, after))
+    moves = effect is UpdateEffect.CONFIGURATION
+    keys = _keys(before, after)
+    spec = new_spec or old_spec
+    return EndpointChange(
+        environment=known.environment.environment,
+        endpoint=name,
+        owner=spec.owner.team if spec and spec.owner else None,
+        effect=effect,
+        changes=tuple(_words(keys, old_spec, new_spec)),
+        content=tuple(_content(before, after)),
+        built=tuple(builds(before.lock if before else None, after.lock)) if after and after.lock else (),
+        new_model=moves and replaces_model(resources),
+        areas=differing_areas(old, new) if before and after and not problem else (),
+        traffic=update_traffic(new_spec) if moves and new_spec else None,
+        need=instance_need(old_spec, new_spec, replaced=moves) if new_spec and not problem else None,
+        is_scaled=all(each is not None and each.scaling is not None for each in (old_spec, new_spec)),
+        limits=(instance_limit(old_spec), instance_limit(new_spec)),
+        least=_cost_change((before, after), prices, lambda cost: cost.at_least),
+        most=_cost_change((before, after), prices, lambda cost: cost.at_most),
+        certain_price=not any(
+            cost.is_computed for each in (before, after) if each and (cost := each.cost(prices))
+        ),
+        permissions=permission_changes(old, new) if not problem else (),
+        warnings=tuple(_warnings(name, known.environment.environment, effect, resources, before, after)),
+        resources=resources,
+        problem=problem,
+    )
+
+
+def _effect(before: Revision | None, after: Revision | None, resources: tuple[Change, ...]) -> UpdateEffect:
+    if after is None:
+        return UpdateEffect.REMOVED
+    if before is None:
+        return UpdateEffect.CREATED if not after.problem else UpdateEffect.UNKNOWN
+    return UpdateEffect.UNKNOWN if before.problem or after.problem else update_effect(resources)
+
+
+def _keys(before: Revision | None, after: Revision | None) -> list[KeyChange]:
+    if not (before and after and before.loaded and after.loaded):
+        return []
+    return spec_changes(before.loaded, after.loaded, (before.root, after.root))
+
+
+MACHINE, RELEASE = ("instance", "type"), ("triton",)
+
+
+def _words(keys: list[KeyChange], before: EndpointSpec | None, after: EndpointSpec | None) -> Iterator[str]:
+    if before is None and after is not None:
+        machine = f"{_machine(after.instance.type)} × {after.instance.count}"
+        yield f"new: {machine}, Triton {after.triton}, {_models(after)}"
+    if after is None and before is not None:
+        yield f"deleted: {_machine(before.instance.type)}, Triton {before.triton}, {_models(before)}"
+    if before is None or after is None:
+        return
+    if before.instance.type != after.instance.type:
+        yield f"{_machine(before.instance.type)} → {_machine(after.instance.type)}"
+    if before.triton != after.triton:
+        yield f"Triton {before.triton} → {after.triton}"
+    for each in keys:
+        if each.path not in (MACHINE, RELEASE):
+            yield f"{each.key} {each.values}"
+
+
+def _machine(name: str) -> str:
+    try:
+        gpu = instance(name).gpu
+    except KeyError:  # a type that the catalog does not have is a finding
+        gpu = ""
+    return f"{name} ({gpu})" if gpu else name
+
+
+def _models(spec: EndpointSpec) -> str:
+    return count_of(len(spec.packed), "archive")
+
+
+def _content(before: Revision | None, after: Revision | None) -> Iterator[str]:
+    if before and after and before.lock and after.lock:
+        yield from content_changes(before.lock, after.lock, (before.sizes, after.sizes))
+    elif before is None and after and after.lock:
+        yield from content_changes(Lock(endpoint=after.lock.endpoint, archives={}), after.lock)
+
+
+def _cost_change(
+    sides: Sequence[Revision | None], prices: PriceBook, end: Callable[[EndpointCost], Cost | None]
+) -> CostChange:
+    """The costs of one end of the range, before and after."""
+    found = [each.cost(prices) if each else None for each in sides]
+    machines = {
+        (cost.machines, side.environment.region)
+        for side, cost in zip(sides, found, strict=True)
+        if side and cost
+    }
+    before, after = (
+        FREE if side is None else None if cost is None else end(cost)
+        for side, cost in zip(sides, found, strict=True)
+    )
+    return CostChange(before=before, after=after, same=None not in found and len(machines) == 1)
+
+
+def _warnings(
+    name: str,
+    environment: str,
+    effect: UpdateEffect,
+    resources: tuple[Change, ...],
+    before: Revision | None,
+    after: Revision | None,
+) -> Iterator[str]:
+    old, new = (each.spec if each else None for each in (before, after))
+    if effect is UpdateEffect.REMOVED:
+        yield (
+            f"a deploy does not delete {name}: it runs and costs money until"
+            f" `fleet destroy --env {environment} {name}`; after that, calls to it fail"
+        )
+    if effect is UpdateEffect.REPLACED:
+        yield f"{name} is replaced: calls fail until the new endpoint is in service"
+    for each in unsafe_changes(resources) if before and after else ():
+        yield f"CloudFormation refuses this, or may delete something: {each}"
+    if not (old and new):
+        return
+    if old.mode is not new.mode:
+        yield f"callers of {name} have to change: mode {old.mode.value} → {new.mode.value}"
+    elif new.mode is Mode.MULTI_MODEL:
+        gone = [each.name for each in old.packed if each.name not in {one.name for one in new.packed}]
+        if gone:
+            yield f"calls to removed targets will fail: {', '.join(gone)}"
+    if effect is UpdateEffect.CONFIGURATION and new.rollout is None:
+        yield f"no alarm rolls {name} back: the spec has no `rollout`"

@@ -1,0 +1,188 @@
+"""A change's effect on an environment: its endpoints by risk, what they share, findings, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from triton_fleet.catalog.prices import CURRENCY
+from triton_fleet.core.sizes import count_of
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.report.endpoint_change import EndpointChange
+from triton_fleet.report.endpoint_group import EndpointGroup, endpoint_groups
+from triton_fleet.report.money_change import MoneyChange, money_change
+from triton_fleet.report.pending_promotion import PendingPromotion
+from triton_fleet.report.promotion_lines import pending_verdict
+from triton_fleet.report.quota_change import QuotaChange, quota_changes
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.spec.lock import Lock
+from triton_fleet.upgrade.comparison import Change
+
+LOST_BY_RENAME = "its URL, the capacity that scaling has reached, and the history of metrics, logs and alarms"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentChange:
+    """One environment in two commits.
+
+    Attributes:
+        endpoints: Those that differ, by risk.
+        shared: What CloudFormation does to the stack that endpoints share.
+        permissions: Who gains and who loses which permission by that stack.
+        new: Findings that the base does not have. `fixed` are those that it has alone.
+        pending: What the change adds to what waits for a promotion to it.
+        price_note: How prices.yaml differs, on which all costs depend; "" if it does not.
+        notes: What is particular, such as an environment that the base does not have.
+        currency: Of all costs.
+    """
+
+    name: str
+    region: str
+    endpoints: tuple[EndpointChange, ...] = ()
+    shared: tuple[Change, ...] = ()
+    permissions: tuple[str, ...] = ()
+    new: tuple[Finding, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    pending: tuple[PendingPromotion, ...] = ()
+    price_note: str = ""
+    notes: tuple[str, ...] = ()
+    currency: str = CURRENCY
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to review."""
+        return not (self._has_effect or self.pending)
+
+    @property
+    def _has_effect(self) -> bool:
+        """Whether something is to be reviewed beside what waits for a promotion."""
+        return bool(self.endpoints or self.shared or self.new or self.fixed or self.notes or self.price_note)
+
+    @cached_property
+    def groups(self) -> Sequence[EndpointGroup]:
+        """The endpoints, those of which a reviewer reads the same as one."""
+        return endpoint_groups(self.endpoints)
+
+    @property
+    def money(self) -> MoneyChange:
+        """The sums of the differences of its endpoints."""
+        return _money_of(self.endpoints)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The endpoints that are not in the totals."""
+        return tuple(each.endpoint for each in self.endpoints if not each.has_known_cost)
+
+    def has_certain_prices(self, owner: str | None = None) -> bool:
+        """Whether sources state all prices for the region; with a team, or "" for none, those of its own."""
+        return all(each.certain_price for each in self.endpoints if owner in (None, each.owner or ""))
+
+    @property
+    def has_computed_costs(self) -> bool:
+        """Whether a cost, also of what waits for a promotion, has a computed price in it."""
+        return not (self.has_certain_prices() and all(each.certain_price for each in self.pending))
+
+    @property
+    def by_owner(self) -> Mapping[str, MoneyChange]:
+        """The same sums by team; "" for endpoints without one."""
+        owners = sorted({each.owner or "" for each in self.endpoints})
+        return {
+            owner: _money_of([each for each in self.endpoints if (each.owner or "") == owner])
+            for owner in owners
+        }
+
+    @property
+    def quotas(self) -> tuple[QuotaChange, ...]:
+        """The quotas of the account that these endpoints alone count against."""
+        return quota_changes(self.endpoints)
+
+    @property
+    def errors(self) -> int:
+        """How many new findings refuse a deploy."""
+        return sum(each.severity is Severity.ERROR for each in self.new)
+
+    @property
+    def verdict(self) -> str:
+        """One line: what happens, what it costs, whether calls fail, what waits for a promotion."""
+        waiting = [pending_verdict(self.pending)] * bool(self.pending)
+        return " · ".join([*self._effect(), *waiting] if self._has_effect else waiting)
+
+    def _effect(self) -> list[str]:
+        if self.price_note and not replace(self, price_note="")._has_effect:
+            return ["prices.yaml differs, no endpoint changes"]
+        parts = [", ".join([*_counts(self.endpoints), *self._shared(), self._costs()])]
+        parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
+        if self.errors:
+            parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
+        hit = [each for each in self.endpoints if each.effect.interrupts]
+        if hit:
+            parts.append(f"interrupts {', '.join(each.endpoint for each in hit[:3])}{' …' * (len(hit) > 3)}")
+        elif any(each.effect is UpdateEffect.UNKNOWN for each in self.endpoints):
+            parts.append("interruption unknown")
+        else:
+            parts.append("no interruption")
+        return parts
+
+    def _costs(self) -> str:
+        return self.money.words(self.currency, certain=self.has_certain_prices())
+
+    def _shared(self) -> Iterator[str]:
+        if self.shared:
+            yield "shared stack changes"
+
+
+VERBS = {
+    UpdateEffect.UNKNOWN: "cannot be compared",
+    UpdateEffect.REPLACED: "replaced",
+    UpdateEffect.REMOVED: "to be destroyed",
+    UpdateEffect.CREATED: "created",
+    UpdateEffect.CONFIGURATION: "updated in place",
+    UpdateEffect.IN_PLACE: "updated in place",
+    UpdateEffect.NOTHING: "without effect in AWS",
+}
+
+
+def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
+    """How many endpoints each thing happens to, the riskiest first."""
+    verbs = [VERBS[each.effect] for each in endpoints]
+    for verb in dict.fromkeys(VERBS.values()):
+        if count := verbs.count(verb):
+            yield f"{count_of(count, 'endpoint')} {verb}"
+    if not endpoints:
+        yield "0 endpoints change"
+
+
+def _money_of(endpoints: Iterable[EndpointChange]) -> MoneyChange:
+    return money_change([(each.least.difference, each.most.difference) for each in endpoints])
+
+
+def with_renames(
+    endpoints: Sequence[EndpointChange], before: Mapping[str, Lock], after: Mapping[str, Lock]
+) -> list[EndpointChange]:
+    """The same, where a removed endpoint and a created one with an archive of its are known as a rename.
+
+    Args:
+        endpoints: What changed in an environment.
+        before: The locks of the base, by endpoint.
+        after: Those of the change.
+    """
+    found = {each.endpoint: each for each in endpoints}
+    created = [each for each in endpoints if each.effect is UpdateEffect.CREATED and each.endpoint in after]
+    for removed in endpoints:
+        if removed.effect is not UpdateEffect.REMOVED or removed.endpoint not in before:
+            continue
+        digests = {each.digest for each in before[removed.endpoint].archives.values()}
+        for other in created:
+            if digests & {each.digest for each in after[other.endpoint].archives.values()}:
+                created.remove(other)
+                text = (
+                    f"renaming {removed.endpoint} to {other.endpoint} is a deletion and a creation:"
+                    f" {LOST_BY_RENAME} are lost; callers have to call {other.endpoint}"
+                )
+                found[removed.endpoint] = replace(
+                    removed, renamed=other.endpoint, warnings=(text, *removed.warnings)
+                )
+                found[other.endpoint] = replace(other, renamed=removed.endpoint)
+                break
+    return sorted(found.values(), key=lambda each: each.rank)

@@ -1,0 +1,236 @@
+"""The report as one comment of a pull request: a verdict, a table for each environment, details folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from triton_fleet.core.digests import short_commit
+from triton_fleet.core.sizes import count_of
+from triton_fleet.report.endpoint_group import EndpointGroup
+from triton_fleet.report.environment_change import EnvironmentChange
+from triton_fleet.report.fleet_change import FleetChange
+from triton_fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
+from triton_fleet.report.promotion_lines import (
+    MAX_PENDING,
+    MIN_PENDING,
+    REFUSALS_TITLE,
+    pending_lines,
+    refusal_lines,
+)
+from triton_fleet.report.repeated_lines import RepeatedLines
+from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.report.wording import (
+    EXECUTED,
+    EXECUTED_HINT,
+    MAX_EXECUTED,
+    MAX_WORDS,
+    MIN_EXECUTED,
+    QUOTAS,
+    effect_words,
+    executed_lines,
+    group_details,
+    group_money,
+    resource_blocks,
+    resource_line,
+    traffic_words,
+)
+
+MARKER = "<!-- triton-fleet-report -->"
+"""What a workflow finds the comment by that it updates."""
+HEADINGS = "| endpoint | change | AWS does | traffic | {} a month, min | max |"
+ALIGNMENTS = "| --- | --- | --- | --- | ---: | ---: |"
+
+
+def markdown(found: FleetChange, limit: int) -> str:
+    """The comment; what does not fit into the limit is left out, the least risk first, and counted.
+
+    Args:
+        found: The change.
+        limit: Bytes of UTF-8; 0 for all.
+    """
+    rows = sum(len(each.groups) for each in found.differing)
+    whole = _page(found, rows, rows, lists=True)
+    if limit == 0 or _size(whole) <= limit:
+        return whole
+    return (
+        _most(rows, limit, lambda count: _page(found, rows, count, lists=True))
+        or _most(rows, limit, lambda count: _page(found, rows, count, lists=False))
+        or _most(rows, limit, lambda count: _page(found, count, 0, lists=False))
+        or _cut(f"{MARKER}\n### {'⚠ ' * bool(found.executed)}{inline(found.verdict, limit)}", limit)
+    )
+
+
+def _most(count: int, limit: int, page: Callable[[int], str]) -> str:
+    """The page with the most parts that fits; empty where none fits even without any."""
+    low, best = 0, ""
+    while low <= count:
+        middle = (low + count) // 2
+        text = page(middle)
+        if _size(text) <= limit:
+            low, best = middle + 1, text
+        else:
+            count = middle - 1
+    return best
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _cut(text: str, limit: int) -> str:
+    return text.encode()[: limit - 5].decode("utf-8", "ignore") + " …\n"
+
+
+def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
+    """The comment with so many rows and details, those of the most risk.
+
+    With `lists` also what is about whole environments: findings, the shared stack.
+    """
+    by_risk = sorted(
+        ((each.rank, place.name, each) for place in found.differing for each in place.groups),
+        key=lambda entry: entry[:2],
+    )
+    listed_rows, row_names = (
+        frozenset((name, each.names) for _, name, each in by_risk[:count]) for count in (rows, details)
+    )
+    lines = [MARKER, *_executed_files(found, MAX_EXECUTED if lists else MIN_EXECUTED)]
+    if not found.differing:
+        lines.append(f"### {inline(found.rest)} compared with `{short_commit(found.commit)}`")
+    elif len(found.differing) > 1:
+        lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
+    for place in found.differing:
+        lines += _environment(place, listed_rows, row_names, lists=lists)
+    lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
+    if lists and found.product and found.product.lines:
+        lines += ["", *_folded("what the product itself changes", found.product.lines)]
+    sizes = [sum(len(names) for _, names in each) for each in (listed_rows, row_names)]
+    left = [
+        (sum(len(each.names) for _, _, each in by_risk) - sizes[0], "endpoint"),
+        (sizes[0] - sizes[1], "endpoint's details"),
+    ]
+    left_out = [f"{count} {noun if count == 1 else _plural(noun)}" for count, noun in left if count > 0]
+    left_out += [] if lists else ["findings and shared stacks"]
+    if found.differing and left_out:
+        lines += ["", f"Left out for length, the least risk first: {', '.join(left_out)}."]
+    if found.differing:
+        others = f"; {found.rest}" if found.rest else ""
+        basis = f"{inline(others)}; {inline(found.basis, MAX_LINE)}"
+        lines += ["", f"<sub>compared with `{short_commit(found.commit)}`{basis}</sub>"]
+    return "\n".join(lines) + "\n"
+
+
+def _executed_files(found: FleetChange, limit: int) -> Iterator[str]:
+    """What no row shows comes first: files that a deploy may execute."""
+    if found.executed:
+        heading = "##" if len(found.differing) > 1 else "###"
+        yield from (f"{heading} ⚠ {inline(found.verdict, MAX_LINE)}", "", f"**{EXECUTED}:**", "")
+        yield from (f"- ⚠ {inline_code(each)}" for each in executed_lines(found.executed, limit))
+        yield from ("", EXECUTED_HINT, "")
+
+
+def _plural(noun: str) -> str:
+    return noun.replace("endpoint's", "endpoints'") if "'" in noun else f"{noun}s"
+
+
+Keys = frozenset[tuple[str, tuple[str, ...]]]
+"""Groups by their environment and names."""
+
+
+def _environment(place: EnvironmentChange, rows: Keys, named: Keys, *, lists: bool) -> Iterator[str]:
+    yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
+    yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
+    yield from (f"\n{inline(each)}" for each in place.notes)
+    groups = [each for each in place.groups if (place.name, each.names) in rows]
+    with_names = {each.names for each in groups if (place.name, each.names) in named}
+    if groups:
+        yield from [""] * bool(place.notes or place.price_note)
+        yield from (HEADINGS.format(place.currency), ALIGNMENTS)
+        yield from (_row(each, names=each.names in with_names) for each in groups)
+        yield ""
+    repeated = RepeatedLines(groups)
+    if warnings := [*repeated.warnings()]:
+        yield from (f"- ⚠ {inline_code(each.text)}{_names(each.names) * lists}" for each in warnings)
+        yield ""
+    if place.pending:
+        for line in pending_lines(place.pending, MAX_PENDING if lists else MIN_PENDING):
+            yield f"- {inline_code(line.text, MAX_LINE)}{_names(line.names) * lists}"
+        yield ""
+    if lists:
+        yield from _findings(place, repeated)
+    parts = [line for each in groups if each.names in with_names for line in _details(each)]
+    parts += _shared(place) if lists else ()
+    if parts:
+        yield from ("<details><summary>details</summary>", "", *parts, "</details>", "")
+
+
+def _row(group: EndpointGroup, *, names: bool) -> str:
+    each = group.common
+    words = [*each.changes, *each.content] or ["its template"] * (each.effect is not UpdateEffect.UNKNOWN)
+    rest = f"; {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
+    change = "; ".join(inline(word) for word in words[:MAX_WORDS]) + rest
+    endpoints = _folded_names(group.label, group.folded_names) if names else inline(group.label)
+    cells = [endpoints, change, effect_words(each), inline(traffic_words(each))]
+    cells += [group_money(group, least=True), group_money(group, least=False)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _folded_names(label: str, names: Sequence[str]) -> str:
+    """A label that opens to names, all on one line as a cell has to be."""
+    if not names:
+        return inline(label)
+    lines = "<br>".join(inline(each, MAX_LINE) for each in names)
+    return f"<details><summary>{inline(label)}</summary>{lines}</details>"
+
+
+def _names(names: Sequence[str]) -> str:
+    return f" {_folded_names('which', names)}" if names else ""
+
+
+def _findings(place: EnvironmentChange, repeated: RepeatedLines) -> Iterator[str]:
+    if refused := refusal_lines(place.pending, MAX_PENDING):
+        yield from _folded(REFUSALS_TITLE, refused)
+    for name, findings in (("new", place.new), ("fixed", place.fixed)):
+        if findings:
+            yield from _folded(f"{count_of(len(findings), 'finding')} {name}", repeated.findings(findings))
+
+
+def _details(group: EndpointGroup) -> Iterator[str]:
+    yield f"**{inline(group.label)}**"
+    yield ""
+    for title, texts in group_details(group):
+        if len(texts) == 1:
+            yield f"- {title}: {inline_code(texts[0], MAX_LINE)}"
+        else:
+            yield from (f"- {title}:", *(f"  - {inline_code(text, MAX_LINE)}" for text in texts))
+    yield ""
+    for share, lines in resource_blocks(group):
+        yield from (share, "") if share else ()
+        yield from _fence(lines)
+
+
+def _shared(place: EnvironmentChange) -> Iterator[str]:
+    owners = {owner: change for owner, change in place.by_owner.items() if change.differs}
+    if [*owners] not in ([], [""]):
+        sums = (
+            f"{owner or 'none'}: {change.words(place.currency, certain=place.has_certain_prices(owner))}"
+            for owner, change in owners.items()
+        )
+        yield from (f"by owner: {inline('; '.join(sums), MAX_LINE)}", "")
+    if place.quotas:
+        yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")
+    if place.permissions:
+        yield from ("IAM of the shared stack:", "", *(f"- {inline(each)}" for each in place.permissions), "")
+    if place.shared:
+        yield from ("the shared stack:", "", *_fence(map(resource_line, place.shared)))
+
+
+def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    yield from (f"<details><summary>{summary}</summary>", "", *_fence(lines), "</details>", "")
+
+
+def _fence(lines: Iterable[str]) -> Iterator[str]:
+    yield "```text"
+    for line in lines:
+        text = clean(line, MAX_LINE)
+        yield f" {text}" if text.startswith("`") else text
+    yield from ("```", "")

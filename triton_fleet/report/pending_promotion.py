@@ -1,0 +1,164 @@
+"""An endpoint that a promotion would change: its keys and content, its cost, and what would refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from triton_fleet.catalog.prices import CURRENCY
+from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.findings import Finding
+from triton_fleet.report.money_change import FREE, CostChange
+from triton_fleet.report.spec_changes import KeyChange
+from triton_fleet.spec.endpoint import EndpointSpec
+
+NO_COST = CostChange(before=FREE, after=FREE)
+UNKNOWN_COST = CostChange(before=None, after=None)
+
+
+class PromotionState(StrEnum):
+    """The effect of a promotion on an endpoint; `REMOVED` if main no longer has it, so that none comes."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingPromotion:
+    """A change of one endpoint that main has and its environment does not have yet.
+
+    Attributes:
+        changes: Keys of the spec, each with the environment's value and main's.
+        content: Archives, engines and images that differ, in words.
+        machines: The instances of a new endpoint; "" for others.
+        least: The cost of the fewest instances, in the environment and by main. `most` is that of the most.
+        certain_price: Whether all prices that are known are stated by somebody.
+        currency: Of both costs.
+        by_rules: What rules of the environment would refuse of it. `by_policies` is what its policies would.
+        earlier: Keys that waited with another value at the base of a change.
+        permitted: Codes that would have refused it at the base of a change, and no longer do.
+        owner: Its team.
+        problem: Why it cannot be compared; "" if it can.
+    """
+
+    endpoint: str
+    environment: str
+    state: PromotionState
+    changes: tuple[KeyChange, ...] = ()
+    content: tuple[str, ...] = ()
+    machines: str = ""
+    least: CostChange = NO_COST
+    most: CostChange = NO_COST
+    certain_price: bool = True
+    currency: str = CURRENCY
+    by_rules: tuple[Finding, ...] = ()
+    by_policies: tuple[Finding, ...] = ()
+    earlier: tuple[KeyChange, ...] = ()
+    permitted: tuple[str, ...] = ()
+    owner: str | None = None
+    problem: str = ""
+
+    @property
+    def refusals(self) -> tuple[Finding, ...]:
+        """All that the environment would refuse of it."""
+        return (*self.by_rules, *self.by_policies)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Their codes."""
+        return tuple(sorted({each.code for each in self.refusals}))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each difference with both values, which are shortened to the part that differs."""
+        keys = (f"{each.key} {each.short_values}{self._earlier(each)}" for each in self.changes)
+        return tuple(filter(None, (self.machines, *keys, *self.content)))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Each difference in full, by which endpoints are compared."""
+        return (self.machines, *(f"{each.key} {each.values}" for each in self.changes), *self.content)
+
+    def _earlier(self, change: KeyChange) -> str:
+        """The values of a key that waited before."""
+        values = (each.short_values for each in self.earlier if each.path == change.path)
+        return next((f" (so far {each})" for each in values), "")
+
+
+def machines_of(spec: EndpointSpec, least: int, most: int) -> str:
+    """The instances of a new endpoint, such as `1 to 4 × ml.g5.xlarge`."""
+    number = str(least) if least == most else f"{least} to {most}"
+    return f"{number} × {spec.instance.type}"
+
+
+def added_promotions(
+    base: Sequence[PendingPromotion],
+    head: Sequence[PendingPromotion],
+    content: Mapping[str, tuple[str, ...] | None],
+) -> tuple[PendingPromotion, ...]:
+    """The promotions that wait at the head of a change and not at its base, with the cost that it adds.
+
+    One that waits at both is in it where the environment would refuse it at one of them alone.
+
+    Args:
+        base: The promotions to an environment that wait at the base.
+        head: The same at the head.
+        content: The archives, engines and images of endpoints that differ between both ends, in words: two
+            changes of one file read the same.
+    """
+    before = {each.endpoint: each for each in base}
+    added = (_difference(before.get(each.endpoint), each, content.get(each.endpoint)) for each in head)
+    return tuple(filter(None, added))
+
+
+def _difference(
+    base: PendingPromotion | None, head: PendingPromotion, between: tuple[str, ...] | None
+) -> PendingPromotion | None:
+    if base is None or base.problem or head.problem or base.state is not head.state:
+        return head if base != head else None
+    changes = tuple(each for each in head.changes if each not in base.changes)
+    content = tuple(each for each in head.content if each not in base.content) if between is None else between
+    machines = head.machines if head.machines != base.machines else ""
+    if not (changes or content or machines):
+        return _change_of_verdict(base, head)
+    return replace(
+        head,
+        changes=changes,
+        content=content,
+        machines=machines,
+        earlier=base.changes,
+        least=_cost_over_base(base.least, head.least),
+        most=_cost_over_base(base.most, head.most),
+        certain_price=base.certain_price and head.certain_price,
+    )
+
+
+def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> PendingPromotion | None:
+    """The refusals of what waits at both ends that only one end has; None if both have the same."""
+    permitted = tuple(each for each in base.codes if each not in head.codes)
+    by_rules, by_policies = (
+        tuple(each for each in side if each.code not in base.codes)
+        for side in (head.by_rules, head.by_policies)
+    )
+    if not (permitted or by_rules or by_policies):
+        return None
+    return replace(
+        head,
+        changes=(),
+        content=(),
+        machines="",
+        least=NO_COST,
+        most=NO_COST,
+        by_rules=by_rules,
+        by_policies=by_policies,
+        permitted=permitted,
+    )
+
+
+def _cost_over_base(base: CostChange, head: CostChange) -> CostChange:
+    """The cost after the head's promotion, and before it as if the base's had come already."""
+    known = [each.hourly for each in (head.before, base.difference) if each is not None]
+    before = Cost(hourly=known[0] + known[1]) if len(known) == 2 else None
+    return CostChange(before=before, after=head.after, same=base.same and head.same)

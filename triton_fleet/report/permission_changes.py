@@ -1,0 +1,121 @@
+"""Who gains and who loses which permission, from the policies of two templates."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from triton_fleet.upgrade.comparison import PATH, Template
+
+ROLE = "AWS::IAM::Role"
+OF_ENDPOINT = "the endpoint's role"
+"""What the one role of an endpoint's stack is called."""
+DOCUMENTS = ("PolicyDocument", "KeyPolicy", "RepositoryPolicyText")
+"""Properties that are a policy."""
+
+
+class _Grant(NamedTuple):
+    who: str
+    effect: str
+    action: str
+    resource: str
+    condition: str
+
+
+def permission_changes(before: Template, after: Template) -> tuple[str, ...]:
+    """One sentence for each role or principal, resource and condition whose actions differ."""
+    old, new = set(_grants(before)), set(_grants(after))
+    gained, lost = _sentences(new - old, "now"), _sentences(old - new, "no longer")
+    return (*gained, *lost)
+
+
+def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
+    actions = defaultdict[tuple[str, str, str, str], list[str]](list)
+    for each in sorted(grants):
+        actions[each.who, each.effect, each.resource, each.condition].append(each.action)
+    places = defaultdict[tuple[str, str, str, str], list[str]](list)
+    for (who, effect, resource, condition), names in actions.items():
+        places[who, effect, ", ".join(names), condition].append(resource)
+    for (who, effect, what, condition), resources in places.items():
+        may = f"is {since} {'allowed' if effect == 'Allow' else 'denied'}"
+        on = f" on {', '.join(resources)}" if any(resources) else ""
+        yield f"{who} {may} {what}{on}{f' if {condition}' if condition else ''}"
+
+
+def _grants(template: Template) -> Iterator[_Grant]:
+    resources: Mapping[str, Any] = template.get("Resources", {})
+    names = {logical: _name(logical, each) for logical, each in resources.items()}
+    names |= {
+        logical: OF_ENDPOINT if names[logical] == "Role" else f"role {names[logical]}"
+        for logical, each in resources.items()
+        if each["Type"] == ROLE
+    }
+    for logical, each in resources.items():
+        properties = each.get("Properties", {})
+        if each["Type"] == ROLE:
+            yield from _statements(properties.get("AssumeRolePolicyDocument"), "", names, names[logical])
+            for policy in properties.get("Policies", ()):
+                yield from _statements(policy["PolicyDocument"], names[logical], names)
+            for policy in properties.get("ManagedPolicyArns", ()):
+                managed = f"what the policy {_text(policy, names)} allows"
+                yield _Grant(names[logical], "Allow", managed, "", "")
+        roles = [_text(role, names) for role in properties.get("Roles", ())]
+        for document in (properties.get(key) for key in DOCUMENTS):
+            for who in roles or [""]:
+                yield from _statements(document, who, names)
+
+
+def _statements(
+    document: Any, who: str, names: Mapping[str, str], target: str | None = None
+) -> Iterator[_Grant]:
+    for each in _list(document.get("Statement", ())) if isinstance(document, dict) else ():
+        subjects = [who] if who else sorted(_principals(each, names))
+        condition = json.dumps(each["Condition"], sort_keys=True) if "Condition" in each else ""
+        actions = [_text(action, names) for action in _list(each.get("Action", ()))]
+        actions += [f"all but {_text(action, names)}" for action in _list(each.get("NotAction", ()))]
+        resources = [target] if target else [_text(one, names) for one in _list(each.get("Resource", ()))]
+        resources += [f"all but {_text(one, names)}" for one in _list(each.get("NotResource", ()))]
+        for subject in subjects:
+            for action in actions:
+                for resource in resources or [""]:
+                    yield _Grant(subject, each.get("Effect", "Allow"), action, resource, condition)
+
+
+def _principals(statement: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[str]:
+    for key, negation in (("Principal", ""), ("NotPrincipal", "all but ")):
+        principal = statement.get(key)
+        if principal == "*":
+            yield f"{negation}everybody"
+        for kind, values in principal.items() if isinstance(principal, dict) else ():
+            for value in _list(values):
+                text = _text(value, names)
+                yield f"{negation}everybody" if (kind, text) == ("AWS", "*") else f"{negation}{text}"
+
+
+def _name(logical: str, resource: Mapping[str, Any]) -> str:
+    """The path of a resource in the app, without its stack and CDK's last part."""
+    parts = str(resource.get("Metadata", {}).get(PATH, "")).split("/")
+    return "/".join(each for each in parts[1:] if each != "Resource") or logical
+
+
+def _text(value: Any, names: Mapping[str, str]) -> str:
+    """A value of a template as people read it."""
+    match value:
+        case str():
+            return value
+        case {"Ref": name}:
+            return names.get(name, f"${{{name}}}")
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{names.get(name, name)}.{attribute}"
+        case {"Fn::Join": [separator, [*parts]]}:
+            return str(separator).join(_text(each, names) for each in parts)
+        case {"Fn::Sub": str(text)}:
+            return text
+        case _:
+            return json.dumps(value, sort_keys=True)
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]

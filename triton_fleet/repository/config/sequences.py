@@ -1,0 +1,115 @@
+"""The sequence batcher: its controls, its strategies and the states that it keeps.
+
+Source: triton-inference-server/core, r26.06, src/model_config_utils.cc, ValidateModelConfig,
+GetBooleanSequenceControlProperties and GetTypedSequenceControlProperties;
+src/sequence_batch_scheduler/sequence_batch_scheduler.cc, Create and GenerateInitialStateData.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from triton_fleet.findings import Finding
+from triton_fleet.repository.config.batching import preferred_sizes
+from triton_fleet.repository.config.message import ParsedConfig, Position
+from triton_fleet.repository.config.states import states
+
+SEQUENCE = "sequence_batching"
+CODE = "FL423"
+CORRELATION = "CONTROL_SEQUENCE_CORRID"
+KINDS = ("CONTROL_SEQUENCE_START", "CONTROL_SEQUENCE_END", "CONTROL_SEQUENCE_READY", CORRELATION)
+VALUES = ("int32_false_true", "fp32_false_true", "bool_false_true")
+NUMBERS = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32")
+
+
+def sequences(config: ParsedConfig) -> Iterator[Finding]:
+    """What is wrong with `sequence_batching`."""
+    if not config.message.HasField(SEQUENCE):
+        return
+    batcher = config.message.sequence_batching
+    yield from _names(config, batcher)
+    yield from _controls(config, batcher)
+    yield from _strategy(config, batcher)
+    yield from states(config, batcher)
+
+
+def _names(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+    seen = set[str]()
+    for index, tensor in enumerate(batcher.control_input):
+        place = (SEQUENCE, "control_input", index)
+        if not tensor.name:
+            message = f"sequence batching control tensor must have a name for {config.name}"
+            yield config.finding(CODE, message, *place, hint="name the model's input that takes the control")
+        elif tensor.name in seen:
+            message = (
+                f"sequence batching control tensor '{tensor.name}' is specified for multiple control kinds"
+                f" for {config.name}"
+            )
+            yield config.finding(CODE, message, *place, hint="give each control an input of its own")
+        seen.add(tensor.name)
+
+
+def _controls(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+    seen = set[str]()
+    for index, tensor in enumerate(batcher.control_input):
+        for number, control in enumerate(tensor.control):
+            place = (SEQUENCE, "control_input", index, "control", number)
+            kind = config.enum(control, "kind")
+            if kind in seen:
+                message = f"sequence batching specifies multiple {kind} tensors for {config.name}"
+                yield config.finding(CODE, message, *place, hint="leave one of them out")
+            elif kind == CORRELATION:
+                yield from _correlation(config, control, place)
+            elif kind in KINDS:
+                yield from _boolean(config, control, kind, place)
+            seen.add(kind)
+
+
+def _boolean(config: ParsedConfig, control: Any, kind: str, place: Position) -> Iterator[Finding]:
+    given = [field for field in VALUES if getattr(control, field)]
+    either = "'int32_false_true', 'fp32_false_true'"
+    if not given:
+        message = (
+            f"sequence batching must specify either {either} or 'bool_false_true' for {kind} for"
+            f" {config.name}"
+        )
+        yield config.finding(CODE, message, *place, hint="write `int32_false_true: [ 0, 1 ]`")
+    elif len(given) > 1:
+        message = (
+            f"sequence batching specifies more than one from {either} and 'bool_false_true'"
+            f" for {kind} for {config.name}"
+        )
+        yield config.finding(CODE, message, *place, hint=f"keep only {given[0]}")
+    elif len(getattr(control, given[0])) != 2:
+        message = (
+            f"sequence batching control '{given[0]}' must have exactly 2 entries for {kind} for {config.name}"
+        )
+        yield config.finding(CODE, message, *place, given[0], hint="the first means false, the second true")
+
+
+def _correlation(config: ParsedConfig, control: Any, place: Position) -> Iterator[Finding]:
+    if any(getattr(control, field) for field in VALUES):
+        message = (
+            "sequence batching must not specify either 'int32_false_true', 'fp32_false_true' or"
+            f" 'bool_false_true' for {CORRELATION} for {config.name}"
+        )
+        yield config.finding(CODE, message, *place, hint="a correlation ID has a `data_type` instead")
+    if config.enum(control, "data_type") not in (*NUMBERS, "TYPE_STRING"):
+        message = (
+            f"unexpected data type for control {CORRELATION} for {config.name}. Allowed data types are"
+            " TYPE_UINT64, TYPE_INT64, TYPE_UINT32, TYPE_INT32 and TYPE_STRING"
+        )
+        yield config.finding(CODE, message, *place, "data_type", hint="write `data_type: TYPE_UINT64`")
+
+
+def _strategy(config: ParsedConfig, batcher: Any) -> Iterator[Finding]:
+    if batcher.HasField("oldest"):
+        message = f"sequence batching preferred batch size must be {{}} for {config.name}"
+        yield from preferred_sizes(config, batcher.oldest.preferred_batch_size, message, SEQUENCE, "oldest")
+    share = batcher.direct.minimum_slot_utilization
+    # Not `not 0 <= share <= 1`: no number at all is taken, and nothing is less or more than that.
+    if batcher.HasField("direct") and (share < 0 or share > 1):
+        message = f"sequence batching minimum slot utilization must be in range (0.0, 1.0] for {config.name}"
+        hint = f"{share:g} is not between 0 and 1"
+        yield config.finding(CODE, message, SEQUENCE, "direct", "minimum_slot_utilization", hint=hint)

@@ -1,0 +1,93 @@
+"""Models that the code of a Python model calls, and that are not loaded for it.
+
+An ensemble's composing models are loaded with it; what a Python model calls is not (tried with 24.10).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.models import Model
+from triton_fleet.repository.python.code import syntax_tree
+
+CODE = "FL462"
+REQUEST, LOADS = "InferenceRequest", "load_model"
+
+
+def unloaded_calls(
+    contents: Contents, setting: ServingContainer, loaded: Collection[str], models: Mapping[str, Model]
+) -> Iterator[Finding]:
+    """Calls of models that are not loaded, or do not exist, in the Python code of those that are.
+
+    Only names that stand in the call itself are seen.
+    """
+    loaded_ones = set(loaded)
+    for name in loaded:
+        codes = _codes(contents, models[name])
+        trees = {path: _calls(code) for path, code in codes.items()}
+        own = {each for _, loads in trees.values() for each in loads}
+        for path, (calls, _) in trees.items():
+            for line, called in calls:
+                if called not in loaded_ones and called not in own:
+                    yield _unloaded_finding(contents.file(path), line, name, called, setting, models)
+
+
+def called_models(contents: Contents, model: Model) -> set[str]:
+    """The models that a model's code calls by name and does not load by itself."""
+    found = [_calls(code) for code in _codes(contents, model).values()]
+    loads = {name for _, own in found for name in own}
+    return {name for calls, _ in found for _, name in calls} - loads
+
+
+def _codes(contents: Contents, model: Model) -> dict[str, bytes]:
+    """The Python files in the versions that are loaded."""
+    folders = sorted(contents.path(model.directory, version) for version in model.versions)
+    paths = (contents.path(folder, name) for folder in folders for name in contents.below(folder))
+    return {path: contents.texts[path] for path in paths if path.endswith(".py") and path in contents.texts}
+
+
+def _unloaded_finding(
+    file: Path, line: int, model: str, called: str, setting: ServingContainer, models: Mapping[str, Model]
+) -> Finding:
+    who = f"the code of model {model!r}" if model else "the model's code"
+    message = f"{who} calls {called!r}, which {_why(called, models)}: each such call fails"
+    hint = _hint(called, setting, models)
+    return Finding(code=CODE, message=message, file=file, line=line, hint=hint, severity=Severity.WARNING)
+
+
+def _why(name: str, models: Mapping[str, Model]) -> str:
+    return "the container does not load" if name in models else "the repository does not have"
+
+
+def _hint(name: str, setting: ServingContainer, models: Mapping[str, Model]) -> str:
+    if name not in models:
+        return f"put the model into the repository; it has {', '.join(sorted(models))}"
+    if setting.multi_model:
+        return f"call `pb_utils.load_model({name!r})` in `initialize`, or make an ensemble of the two"
+    return f"add `--load-model={name}` to `container.additional_args` of the endpoint's spec"
+
+
+def _calls(content: bytes) -> tuple[list[tuple[int, str]], set[str]]:
+    """Lines and names of the models that code calls, and the names that it loads by itself."""
+    tree = syntax_tree(content)
+    if tree is None:
+        return [], set()
+    calls, loads = list[tuple[int, str]](), set[str]()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        named = {keyword.arg: keyword.value for keyword in node.keywords}
+        value = named.get("model_name", node.args[0] if node.args else None)
+        if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+            continue
+        if called == REQUEST:
+            calls.append((node.lineno, value.value))
+        elif called == LOADS:
+            loads.add(value.value)
+    return calls, loads

@@ -1,0 +1,202 @@
+"""What a Triton container would make of a repository: what it loads, what it leaves, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from triton_fleet.core.closure import closure
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.config.versions import NONE_LOADED
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.entry_path import MODEL_NAME
+from triton_fleet.repository.loading.bls import unloaded_calls
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.cycles import circles
+from triton_fleet.repository.loading.entry_model import main_of
+from triton_fleet.repository.loading.imports import missing_imports
+from triton_fleet.repository.loading.model import ensemble_findings, model_findings
+from triton_fleet.repository.loading.models import Model, configs_of, models_of
+from triton_fleet.repository.loading.steps import steps_of
+from triton_fleet.repository.loading.versions import present_versions, without_version
+from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.repository.version_folders import FIRST
+
+NO_MODELS = "FL407"
+UNREADABLE = "FL440"
+"""An archive whose rest is unknown cannot be checked further."""
+BY_CHANCE = frozenset({"FL407", "FL408", "FL409", "FL460", "FL468"})
+REFUSED = frozenset(
+    {
+        *("FL305", "FL402", "FL403", "FL404", "FL405", "FL406", "FL407", "FL408", "FL409", "FL410", "FL414"),
+        *("FL440", "FL441", "FL442", "FL443", "FL468", "FL750"),
+    }
+)
+"""Errors for which a repository is not packed: it cannot be read whole, or no container would serve it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadPlan:
+    """The verdict: the model that answers, those that are loaded with it, those that stay unloaded.
+
+    The repository would be loaded if none of the findings is an error. `main` is None where none would answer
+    for sure, "" where it is the archive's root; then `loaded` are all models. `models` are those with a
+    configuration that can be read.
+    """
+
+    main: str | None
+    loaded: tuple[str, ...] = ()
+    unloaded: tuple[str, ...] = ()
+    findings: tuple[Finding, ...]
+    models: Mapping[str, Model] = field(default_factory=dict)
+
+    @property
+    def chances(self) -> list[Finding]:
+        """Why it is not certain which model answers."""
+        return [each for each in self.findings if each.code in BY_CHANCE and each.severity is Severity.ERROR]
+
+    @property
+    def refusals(self) -> list[Finding]:
+        """The errors for which the repository is not packed."""
+        return [each for each in self.findings if each.code in REFUSED and each.severity is Severity.ERROR]
+
+
+def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
+    """Check a repository as the container of the setting would load it."""
+    if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
+        return LoadPlan(main=None, findings=contents.findings)
+    contents = _with_built_versions(contents, setting.built)
+    models, refused = models_of(contents)
+    configs = configs_of(models)
+    main = main_of(contents, setting, configs)
+    if contents.is_file(CONFIG) and main.model is None:
+        return LoadPlan(main=None, findings=(*contents.findings, *main.findings))
+    loaded = _loaded_models(main.model, setting, models)
+    loaded_ones = set(loaded)
+    unloaded = tuple(name for name in models if name not in loaded_ones)
+    findings = [*contents.findings, *main.findings]
+    for name, of_config in refused.items():
+        findings += (
+            of_config
+            if main.model is None or name in (main.model, *_steps(loaded, models))
+            else map(_as_warning, of_config)
+        )
+    findings += _misnamed(contents, setting, main.model)
+    if not any(each.code == NO_MODELS for each in main.findings):
+        findings += _without_version(contents, setting, models, (*loaded, main.model))
+    for name, model in models.items():
+        of_model = list(model_findings(contents, setting, model, is_main=name == main.model))
+        of_model += ensemble_findings(model, models)
+        findings += of_model if name in loaded_ones else map(_as_warning, of_model)
+    findings += circles({name: configs[name] for name in loaded if name in configs})
+    findings += unloaded_calls(contents, setting, loaded, models)
+    findings += missing_imports(contents, setting, (models[name] for name in loaded))
+    if main.model is not None:
+        findings += _unloaded_findings(contents, unloaded, main.model)
+    return LoadPlan(
+        main=main.model,
+        loaded=loaded,
+        unloaded=unloaded,
+        findings=tuple(dict.fromkeys(findings)),
+        models=models,
+    )
+
+
+def _with_built_versions(contents: Contents, built: Collection[str]) -> Contents:
+    """The repository with the version folders that are made for engines."""
+    made = [model for model in built if model in contents.folders() and not present_versions(contents, model)]
+    if not made:
+        return contents
+    folders = {contents.path(model, FIRST): Entry(EntryKind.FOLDER) for model in made}
+    return replace(contents, entries=dict(sorted({**contents.entries, **folders}.items())))
+
+
+def _loaded_models(
+    main: str | None, setting: ServingContainer, models: Mapping[str, Model]
+) -> tuple[str, ...]:
+    """The main model with its parts, and what flags name; all where it is not clear which is the main one."""
+    if main is None:
+        return tuple(models)
+    names = [main, *sorted(setting.further)]
+    loaded = closure(names, lambda name: steps_of(models[name].config) if name in models else ())
+    return tuple(name for name in loaded if name in models)
+
+
+def _steps(loaded: Collection[str], models: Mapping[str, Model]) -> set[str]:
+    """What the loaded ensembles call, whether or not it can be read."""
+    return {step for name in loaded for step in steps_of(models[name].config)}
+
+
+def _misnamed(contents: Contents, setting: ServingContainer, main: str | None) -> Iterator[Finding]:
+    """Names of directories that the settings of a container cannot hold."""
+    single = () if setting.multi_model or setting.loads_all or main is None else (main,)
+    for folder in contents.folders() if contents.packed else single:
+        if not (MODEL_NAME.fullmatch(folder) if contents.packed else folder.split() == [folder]):
+            yield Finding(
+                code="FL405",
+                message=f"{folder!r} cannot be a model's name: the container splits its settings on white"
+                " space",
+                hint=f"rename it to match {MODEL_NAME.pattern}",
+                file=contents.file(folder),
+            )
+
+
+def _without_version(
+    contents: Contents, setting: ServingContainer, models: Mapping[str, Model], loaded: Collection[str | None]
+) -> Iterator[Finding]:
+    """Directories without a version; in a repository that this product packs, each is to be a model."""
+    with_files = {path.partition("/")[0] for path in contents.entries if "/model." in path}
+    nested = sorted(path for path in contents.entries if path.endswith(f"/{CONFIG}") and path.count("/") > 1)
+    for folder in ("",) if contents.is_file(CONFIG) else contents.folders():
+        is_unreadable = contents.path(folder, CONFIG) in contents.entries and folder not in models
+        if folder in setting.built or present_versions(contents, folder):
+            continue
+        if folder in models:
+            found = without_version(contents, folder, models[folder].config)
+        elif contents.packed or (folder in loaded and not is_unreadable):
+            found = _no_model(contents, folder, nested, may_be_none=folder not in with_files)
+        else:
+            continue
+        yield found if contents.packed or folder in loaded else _as_warning(found)
+
+
+def _no_model(contents: Contents, folder: str, nested: Sequence[str], *, may_be_none: bool) -> Finding:
+    """A directory without a version, and without a configuration that can be read.
+
+    `nested` are the configurations of models that are deeper than those of a repository.
+    """
+    lack = "it holds no config.pbtxt and no version directory"
+    if contents.path(folder, CONFIG) in contents.entries:
+        lack = "it has no version directory with a file in it"
+    hint = "a model is a directory with config.pbtxt and a version, 1/"
+    if contents.packed and may_be_none:
+        hint = f"{hint}; if it is not a model, remove the folder"
+    if nested:
+        repository = PurePosixPath(nested[0]).parent.parent
+        hint = f"name the model repository itself, {contents.file(str(repository))}"
+        if contents.archive:
+            hint = f"pack what is in {repository}, and not the folder: `tar -C {repository} -czf ARCHIVE .`"
+    return Finding(
+        code="FL404",
+        message=f"{NONE_LOADED.format(folder)}: {lack}",
+        hint=hint,
+        file=contents.file(folder),
+    )
+
+
+def _as_warning(finding: Finding) -> Finding:
+    """What is wrong with a model that is not loaded stops nothing."""
+    return replace(finding, severity=Severity.WARNING)
+
+
+def _unloaded_findings(contents: Contents, unloaded: Collection[str], main: str) -> Iterator[Finding]:
+    for name in unloaded:
+        message = f"model {name!r} stays unloaded: the container loads {main!r} and what its steps name"
+        yield Finding(
+            code="FL461",
+            message=message,
+            file=contents.file(name),
+            hint="remove it, name it in the ensemble's steps, or load it by a flag",
+            severity=Severity.WARNING,
+        )

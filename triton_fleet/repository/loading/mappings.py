@@ -1,0 +1,148 @@
+"""The tensors of an ensemble compared with those of its composing models: names, types, shapes, batch sizes.
+
+Source: triton-inference-server/core, r26.06, src/ensemble_scheduler/ensemble_utils.cc,
+ValidateEnsembleConfig, ValidateTensorMapping and ValidateTensorConsistency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from triton_fleet.findings import Finding
+from triton_fleet.repository.config.message import ParsedConfig, Position
+from triton_fleet.repository.loading.steps import STEP
+
+CODE = "FL433"
+WORDS = {"input": "is mapping to non-existing input", "output": "is mapped from non-existing output"}
+
+
+def mappings(config: ParsedConfig, configs: Mapping[str, ParsedConfig]) -> Iterator[Finding]:
+    """What does not fit between an ensemble's tensors and those of the models that it passes them to."""
+    known = dict[str, SeenTensor]()
+    for each in (*config.message.input, *config.message.output):
+        dims = each.reshape.shape if each.HasField("reshape") else each.dims
+        known.setdefault(each.name, _see_tensor(config, each, dims))
+    for index, step in enumerate(config.message.ensemble_scheduling.step):
+        model = configs.get(step.model_name)
+        if model is None:
+            continue
+        yield from _batch_size(config, model)
+        yield from _of_kind("input", config, index, model, known)
+        yield from _unmapped_tensors(config, index, step, model)
+        yield from _of_kind("output", config, index, model, known)
+
+
+def _batch_size(config: ParsedConfig, model: ParsedConfig) -> Iterator[Finding]:
+    largest, own = config.message.max_batch_size, model.message.max_batch_size
+    if own and own < largest:
+        message = (
+            f"ensemble {config.name} allows maximum batch size {largest}, but it contains model {model.name}"
+            f" which only allows maximum batch size to be {own}"
+        )
+        hint = f"write `max_batch_size: {own}`, or raise that of {model.name}"
+        yield config.finding(CODE, message, "max_batch_size", hint=hint)
+
+
+def _of_kind(
+    kind: str, config: ParsedConfig, index: int, model: ParsedConfig, known: dict[str, SeenTensor]
+) -> Iterator[Finding]:
+    """A step's map of inputs or outputs; of a model that its backend completes unseen nothing is known."""
+    step = config.message.ensemble_scheduling.step[index]
+    tensors = getattr(model.message, kind)
+    if model.completed is not False and not tensors:
+        return
+    for own, name in sorted(getattr(step, f"{kind}_map").items()):
+        place = (*STEP, index, f"{kind}_map", own)
+        there = [each for each in tensors if each.name == own]
+        for each in there:
+            if model.completed is False or (each.data_type and each.dims):
+                yield from _fits(config, place, name, _see_tensor(model, each, each.dims), known)
+        if not there:
+            message = (
+                f"in ensemble {config.name}, ensemble tensor {name} {WORDS[kind]} {own}"
+                f" in model {step.model_name}"
+            )
+            yield config.finding(
+                CODE, message, *place, hint=_names_text(kind, [each.name for each in tensors])
+            )
+
+
+def _unmapped_tensors(config: ParsedConfig, index: int, step: Any, model: ParsedConfig) -> Iterator[Finding]:
+    for each in model.message.input:
+        if each.name not in step.input_map and not each.optional:
+            message = (
+                f"in ensemble {config.name}, input {each.name} in model {step.model_name}"
+                " is not mapped to any ensemble tensors"
+            )
+            hint = f'write `input_map {{ key: "{each.name}" value: "..." }}`'
+            yield config.finding(CODE, message, *STEP, index, hint=hint)
+
+
+def _fits(
+    config: ParsedConfig,
+    place: Position,
+    name: str,
+    tensor: SeenTensor,
+    known: dict[str, SeenTensor],
+) -> Iterator[Finding]:
+    """Hold a model's tensor against what is known of the ensemble's; what is new becomes known."""
+    other = known.setdefault(name, tensor)
+    start = f"in ensemble {config.name}, ensemble tensor {name}: "
+    if other.data_type != tensor.data_type:
+        message = (
+            f"{start}inconsistent data type: {other.data_type} is inferred from model {other.model} while"
+            f" {tensor.data_type} is inferred from model {tensor.model}"
+        )
+        yield config.finding(CODE, message, *place, hint="one of the two configurations has to change")
+    elif not consistent(other, tensor):
+        message = (
+            f"{start}inconsistent shape: {shape_text(other)} is inferred from model {other.model} while"
+            f" {shape_text(tensor)} is inferred from model {tensor.model}"
+        )
+        hint = "with `max_batch_size: 0` a model writes the batch dimension itself, else it leaves it out"
+        yield config.finding(CODE, message, *place, hint=hint)
+
+
+def _see_tensor(model: ParsedConfig, tensor: Any, dims: Any) -> SeenTensor:
+    batching = model.message.max_batch_size > 0
+    return SeenTensor(model.name, model.enum(tensor, "data_type"), tuple(dims), batching)
+
+
+def _names_text(kind: str, names: Sequence[str]) -> str:
+    return f"its {kind}s are {', '.join(sorted(names))}" if names else f"it describes no {kind}s: write them"
+
+
+ANY = -1
+
+
+@dataclass(frozen=True)
+class SeenTensor:
+    """A tensor as a model describes it; `dims` are without the batch, which it has if `batching`."""
+
+    model: str
+    data_type: str
+    dims: tuple[int, ...]
+    batching: bool
+
+    @property
+    def full(self) -> tuple[int, ...]:
+        """The shape with the batch."""
+        return (ANY, *self.dims) if self.batching else self.dims
+
+
+def consistent(one: SeenTensor, other: SeenTensor) -> bool:
+    """Whether the shapes fit, without the batch or with it; what varies is Triton's to see at each call."""
+    return _fit(one.dims, other.dims) or _fit(one.full, other.full)
+
+
+def shape_text(tensor: SeenTensor) -> str:
+    """The full shape as Triton writes it."""
+    return f"[{','.join(map(str, tensor.full))}]"
+
+
+def _fit(one: Sequence[int], other: Sequence[int]) -> bool:
+    return len(one) == len(other) and all(
+        ANY in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True)
+    )

@@ -1,0 +1,152 @@
+"""One model in its folder: its configuration, and the files that it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.config.judge import config_findings
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.copies import name_mismatch
+from triton_fleet.repository.loading.completion import graph_path, header_of
+from triton_fleet.repository.loading.container import ServingContainer
+from triton_fleet.repository.loading.files import named_files
+from triton_fleet.repository.loading.mappings import mappings
+from triton_fleet.repository.loading.models import Model, python_codes
+from triton_fleet.repository.loading.python_class import lacks_class
+from triton_fleet.repository.loading.steps import (
+    decoupled_branches,
+    missing_models,
+    missing_versions,
+    steps_of,
+)
+from triton_fleet.repository.loading.versions import versions
+from triton_fleet.repository.model_files import missing_files
+from triton_fleet.repository.onnx.match import external_findings, onnx_findings
+from triton_fleet.repository.onnx.versions import version_findings
+from triton_fleet.repository.python.conda_match import conda_findings
+
+STREAMS_SINCE = "25.03"
+SHELL = re.compile(r"[\s&'\"();|<>`$\\*]")
+"""Characters that a shell interprets: the Python backend starts each model in one (tried with 24.10)."""
+
+
+def model_findings(
+    contents: Contents, setting: ServingContainer, model: Model, *, is_main: bool
+) -> Iterator[Finding]:
+    """What is wrong with one model.
+
+    Args:
+        contents: The repository.
+        setting: The container.
+        model: The model.
+        is_main: Whether it is the one that answers.
+    """
+    config, folder = model.config, model.directory
+    yield from config_findings(config, setting.release, model.backend)
+    yield from _identity(model, free_name=setting.multi_model and is_main)
+    yield from _name(contents, model)
+    yield from _runtime(contents, model)
+    yield from versions(contents, folder, config, built=folder in setting.built)
+    yield from named_files(contents, folder, config)
+    yield from missing_files(
+        config, model.backend, setting.release, contents, folder, model.versions, setting.built
+    )
+    if model.backend == "python":
+        yield from conda_findings(config, contents, folder, setting.release)
+        yield from _class(contents, model)
+    if model.backend == "onnxruntime":
+        for version in model.versions:
+            header = header_of(config, contents, folder, version)
+            if header is not None:
+                file = contents.file(contents.path(folder, version))
+                yield from onnx_findings(config, header, file)
+                graph = contents.file(graph_path(config, contents, folder, version))
+                yield from version_findings(config, header, graph, setting.release)
+                yield from external_findings(config, header, contents, contents.path(folder, version))
+    too_old = setting.release is not None and setting.release < STREAMS_SINCE
+    if is_main and config.message.model_transaction_policy.decoupled and (setting.multi_model or too_old):
+        message = "HTTP end point doesn't support models with decoupled transaction policy"
+        hint = f"only a single endpoint with Triton {STREAMS_SINCE} or newer streams"
+        yield config.finding(
+            "FL469", message, "model_transaction_policy", hint=hint, severity=Severity.WARNING
+        )
+
+
+def ensemble_findings(model: Model, models: Mapping[str, Model]) -> Iterator[Finding]:
+    """What does not fit between an ensemble and its composing models."""
+    if not model.config.message.HasField("ensemble_scheduling"):
+        return
+    configs = {name: each.config for name, each in models.items()}
+    yield from missing_models(model.config, configs)
+    yield from missing_versions(model.config, {name: each.versions for name, each in models.items()})
+    yield from mappings(model.config, configs)
+    yield from decoupled_branches(model.config, configs)
+    decoupled = [
+        name
+        for name in steps_of(model.config)
+        if name in configs and configs[name].message.model_transaction_policy.decoupled
+    ]
+    if decoupled and model.config.message.response_cache.enable:
+        message = (
+            f"Response Cache does not currently support model {model.config.name} with 'decoupled'"
+            " transaction"
+            " policy. Please disable the response cache."
+        )
+        hint = f"leave it out: {decoupled[0]} answers in several parts, so the ensemble does"
+        yield model.config.finding("FL429", message, "response_cache", hint=hint)
+
+
+def _class(contents: Contents, model: Model) -> Iterator[Finding]:
+    """Code without the class that the Python backend makes an instance of."""
+    for path, code in python_codes(contents, model.directory, model.config, model.versions):
+        if lacks_class(code):
+            message = f"module '{path.parent.name}.{path.stem}' has no attribute 'TritonPythonModel'"
+            hint = "write `class TritonPythonModel`, with `execute(self, requests)`"
+            yield Finding(code="FL470", message=message, hint=hint, file=contents.file(str(path)), line=1)
+
+
+def _runtime(contents: Contents, model: Model) -> Iterator[Finding]:
+    """A library that neither the image has nor the model brings."""
+    named, folder = model.config.message.runtime, model.directory
+    own = ("", "model.py", f"libtriton_{model.backend}.so")
+    brought = [contents.path(folder, version, named) for version in ("", *model.versions)]
+    if (
+        named.endswith(".so")
+        and "/" not in named
+        and named not in own
+        and not any(map(contents.is_file, brought))
+    ):
+        message = f"unable to find backend library '{named}' for model '{model.config.name}'"
+        hint = f"leave out `runtime`, it is libtriton_{model.backend}.so, or put the library beside the model"
+        yield model.config.finding("FL417", message, "runtime", hint=hint)
+
+
+def _name(contents: Contents, model: Model) -> Iterator[Finding]:
+    """A directory that a Python model cannot be started in."""
+    if model.backend == "python" and not contents.packed and (found := SHELL.search(model.directory)):
+        message = (
+            f"{model.directory!r} cannot be a Python model's name: a shell starts it, and interprets"
+            f" {found[0]!r}"
+        )
+        place = contents.file(model.directory)
+        yield Finding(code="FL405", message=message, hint="rename the directory", file=place)
+
+
+def _identity(model: Model, *, free_name: bool) -> Iterator[Finding]:
+    config, folder = model.config, model.directory
+    if config.message.name not in ("", folder) and not free_name:
+        message, hint = name_mismatch(config.message.name, folder)
+        yield config.finding("FL411", message, "name", hint=hint)
+    if (
+        not model.backend
+        and config.message.platform == ""
+        and not config.message.HasField("ensemble_scheduling")
+    ):
+        message = (
+            f"Invalid model name: Could not determine backend for model '{config.name}' with no backend"
+            " in model configuration. Expected model name of the form 'model.<backend_name>'."
+        )
+        hint = "write `backend`, and put the model's file into the version directory"
+        yield config.finding("FL417", message, hint=hint)

@@ -1,0 +1,182 @@
+"""Whether each version that is loaded has the file that its model's backend looks for.
+
+Sources: LoadModel, or what is like it, of each backend, as the catalog names it; for what becomes of
+`cc_model_filenames`, triton-inference-server/backend, src/backend_model_instance.cc, BackendModelInstance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from posixpath import normpath, splitext
+
+from triton_fleet.catalog.backends import Backend, ModelFile, backend_facts
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+
+MISSING, WRONG_KIND, OUTSIDE = "FL456", "FL457", "FL458"
+NO_CODE = "FL410"
+"""A load of such a model never ends (tried with 24.10)."""
+NAMED = "default_model_filename"
+NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+def missing_files(
+    config: ParsedConfig,
+    backend: str,
+    release: str | None,
+    contents: Contents,
+    model: str,
+    versions: Sequence[str],
+    built: Collection[str],
+) -> Iterator[Finding]:
+    """What a model's version directories lack; nothing of a backend that is not Triton's own.
+
+    Args:
+        config: The configuration, not completed by the backend.
+        backend: What serves the model.
+        release: The Triton release, such as "25.04"; None for the newest.
+        contents: The repository.
+        model: The model's directory.
+        versions: Those that would be loaded.
+        built: Models whose engine is yet to be built: theirs may be missing.
+    """
+    facts = backend_facts(backend, platform=config.message.platform, runtime=config.message.runtime)
+    if facts is None:
+        return
+    wanted = expected_files(config, facts, release)
+    yield from _name(config, facts, release)
+    for version in versions if wanted else ():
+        folder = contents.path(model, version)
+        found = [each for each in wanted if _path(folder, each.name) in contents.entries]
+        is_python = facts.name == "python"
+        if is_python and ("/" in wanted[0].name or not contents.is_file(_path(folder, wanted[0].name))):
+            found = []  # it is imported as a module of the version directory
+        if found:
+            yield from _as_it_is(contents, folder, found[0])
+        elif model not in built and (is_python or not _may_exist(config, contents, folder, wanted)):
+            yield _missing_finding(config, facts, contents, folder, wanted)
+        if model not in built:
+            yield from _for_capabilities(config, contents, folder)
+
+
+def expected_files(config: ParsedConfig, facts: Backend, release: str | None) -> list[ModelFile]:
+    """The files that the backend reads, in its order; empty where its parameters or platform are wrong."""
+    given = {key: value.string_value for key, value in config.message.parameters.items()}
+    default = [
+        each
+        for each in facts.files
+        if (release is None or each.since <= release)
+        and (not config.message.platform or each.platform in ("", config.message.platform))
+        and all((given.get(key) or facts.parameters[key].default) == of for key, of in each.parameter.items())
+    ]
+    if not default or not (named := config.message.default_model_filename):
+        return default
+    like = default[0]
+    several = len({each.kind for each in default}) > 1 or bool(like.parameter)
+    first = ModelFile(
+        name=named,
+        kind="either" if several else like.kind,
+        inside=like.name if like.parameter else like.inside,
+        beside=like.beside,
+    )
+    return [first, *(each for each in default if each.always)]
+
+
+def _as_it_is(contents: Contents, folder: str, file: ModelFile) -> Iterator[Finding]:
+    """What is wrong with a file or a folder that exists."""
+    path = _path(folder, file.name)
+    kind, place = contents.entries[path].kind, contents.file(path)
+    start, ending = splitext(path)
+    if kind is EntryKind.FOLDER and file.kind == "file":
+        message = f"'{path}' is a folder, and the backend reads it as a file"
+        yield Finding(code=WRONG_KIND, message=message, file=place, hint="put the file itself there")
+    elif kind is EntryKind.FILE and file.kind == "folder":
+        message = f"'{path}' is a file, and the backend reads it as a folder"
+        hint = f"put it into a folder of that name: {file.name}/saved_model.pb"
+        yield Finding(code=WRONG_KIND, message=message, file=place, hint=hint)
+    elif kind is EntryKind.FOLDER and file.inside and f"{path}/{file.inside}" not in contents.entries:
+        message = f"unable to find '{path}/{file.inside}'"
+        hint = f"of a folder the backend reads {file.inside} in it"
+        yield Finding(code=MISSING, message=message, file=place, hint=hint)
+    elif (
+        kind is EntryKind.FILE
+        and ending in file.beside
+        and start + file.beside[ending] not in contents.entries
+    ):
+        message = f"'{path}' has no '{start}{file.beside[ending]}' beside it, which would hold its weights"
+        hint = "leave it so if the model has no weights"
+        yield Finding(code=MISSING, message=message, file=place, hint=hint, severity=Severity.WARNING)
+
+
+def _missing_finding(
+    config: ParsedConfig, facts: Backend, contents: Contents, folder: str, wanted: Sequence[ModelFile]
+) -> Finding:
+    paths = " or ".join(f"'{_path(folder, each.name)}'" for each in wanted)
+    code, message = MISSING, f"unable to find {paths} for model '{config.name}'"
+    if facts.name == "python":
+        version = folder.rpartition("/")[2]
+        code = NO_CODE
+        message = (
+            f"model '{config.name}' uses the Python backend and has no {wanted[0].name} in version"
+            f" {version}, which is loaded: the load never ends"
+        )
+    hint = meant_file(facts, contents.below(folder), wanted[0])
+    if config.message.default_model_filename:
+        return config.finding(code, message, NAMED, hint=hint)
+    return Finding(code=code, message=message, file=contents.file(folder), hint=hint)
+
+
+def _may_exist(config: ParsedConfig, contents: Contents, folder: str, wanted: Sequence[ModelFile]) -> bool:
+    """Whether it may be outside of the repository, or one for the GPU's compute capability serves instead."""
+    others = config.message.cc_model_filenames.values()
+    out = any(_path(folder, each.name).startswith("..") for each in wanted)
+    return out or any(_path(folder, each) in contents.entries for each in others)
+
+
+def _for_capabilities(config: ParsedConfig, contents: Contents, folder: str) -> Iterator[Finding]:
+    """Files for GPUs of one compute capability; those of any other take the model's own."""
+    for capability, name in sorted(config.message.cc_model_filenames.items()):
+        path, place = _path(folder, name), ("cc_model_filenames", capability)
+        if path not in contents.entries and not path.startswith(".."):
+            message = f"unable to find '{path}', which is that of GPUs of compute capability {capability}"
+            hint = "put it there, or leave the entry out"
+            yield config.finding(MISSING, message, *place, hint=hint, severity=Severity.WARNING)
+
+
+def _name(config: ParsedConfig, facts: Backend, release: str | None) -> Iterator[Finding]:
+    """What is wrong with the name that the configuration gives a model's file."""
+    named = config.message.default_model_filename
+    strict = facts.plain_since and (release is None or release >= facts.plain_since)
+    if strict and (found := NOT_PLAIN.search(named)):
+        message = facts.plain_said.format(name=named, character=found[0])
+        yield config.finding(OUTSIDE, message, NAMED, hint="name a file in the version directory")
+    elif normpath(named).startswith("..") and facts.name != "python":
+        message = f"{NAMED} is '{named}', which leads out of the version directory"
+        hint = "put the file into each version's directory: they share one otherwise"
+        yield config.finding(OUTSIDE, message, NAMED, hint=hint, severity=Severity.WARNING)
+
+
+def _path(folder: str, name: str) -> str:
+    """Where a name leads, relative to the repository; a slash at its beginning means nothing."""
+    return normpath(f"{folder}/{name}")
+
+
+def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) -> str:
+    """A hint: what to write or rename if exactly one entry looks like what was meant."""
+    for each in facts.files:
+        if each.parameter and each.name in there and each.name != wanted.name:
+            (key, value), *_ = each.parameter.items()
+            return f'{each.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
+    kinds = {
+        "file": (EntryKind.FILE,),
+        "folder": (EntryKind.FOLDER,),
+        "either": (EntryKind.FILE, EntryKind.FOLDER),
+    }[wanted.kind]
+    ending = splitext(wanted.name)[1]
+    like = [name for name, entry in there.items() if splitext(name)[1] == ending and entry.kind in kinds]
+    if len(like) == 1:
+        return f'write `default_model_filename: "{like[0]}"`, or rename it to {wanted.name}'
+    what = "the folder" if wanted.kind == "folder" else "the model"
+    return f"put {what} there as {wanted.name}, or name it with `default_model_filename`"

@@ -1,0 +1,176 @@
+"""The ONNX Runtime backend's messages where a config and its graph disagree.
+
+Sources: triton-inference-server/onnxruntime_backend, r24.10 to r26.06, src/onnxruntime.cc,
+AutoCompleteMaxBatch, ModelInstanceState, ValidateInputs and ValidateOutputs; triton-inference-server/backend,
+src/backend_common.cc, CheckAllowedModelInput and CheckAllowedModelOutput.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triton_fleet.findings import Finding, Severity
+from triton_fleet.repository.config.message import ParsedConfig
+from triton_fleet.repository.contents import Contents
+from triton_fleet.repository.model_config import model_config
+from triton_fleet.repository.onnx.controls import control_findings, controls_of
+from triton_fleet.repository.onnx.shapes import shape_problem, shape_text
+from triton_fleet.repository.onnx_header import TENSOR, OnnxHeader, OnnxTensor
+
+CODE = "FL446"
+
+
+def has_field(config: ParsedConfig, field: str) -> bool:
+    """Whether the config's text has a field of tensors; from the graph others may have been completed."""
+    written = model_config(config.content)
+    if written is not None and getattr(written, field):
+        return True
+    # An empty list is written as well, and only the text shows it.
+    return any(each.name == field for each in config.tree.root.fields)
+
+
+def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Iterator[Finding]:
+    """What is wrong with a graph in a file or with its config; only what is written there is checked."""
+    if header.problem:
+        message = f"unable to load model '{config.name}': its ONNX file cannot be read: {header.problem}"
+        severity = Severity.ERROR if header.certain else Severity.WARNING
+        yield Finding(code="FL445", message=message, file=file, severity=severity)
+        return
+    if others := [each for each in (*header.inputs, *header.outputs) if each.onnx_type != TENSOR]:
+        for each in others:
+            reason = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
+            yield Finding(code=CODE, message=reason, file=file, hint="let the graph have only tensors")
+        return
+    batching = config.message.max_batch_size > 0
+    has_inputs = has_field(config, "input") or has_field(config, "batch_input")
+    completes = not has_inputs or not has_field(config, "output")
+    if completes and can_batch(header) != batching:
+        if batching:
+            reason = (
+                f"autofill failed for model '{config.name}': model does not support batching while non-zero"
+                " max_batch_size is specified"
+            )
+            hint = "write `max_batch_size: 0`, or export the graph with an open first dimension everywhere"
+            yield config.finding(CODE, reason, "max_batch_size", hint=hint)
+            return
+        batching = True
+    yield from _count(config, header)
+    yield from control_findings(config, header, batching=batching)
+    yield from _tensors(config, "input", (*header.inputs, *header.overridable), batching)
+    yield from _tensors(config, "output", header.outputs, batching)
+
+
+def external_findings(
+    config: ParsedConfig, header: OnnxHeader, contents: Contents, folder: str
+) -> Iterator[Finding]:
+    """Files with weights that do not exist; the graph that names them is in this folder."""
+    for location in header.external:
+        path = posixpath.normpath(posixpath.join(folder, location))
+        if location.startswith("/") or path.startswith(".."):
+            message = f"model '{config.name}' has weights in {location!r}, which leads out of the repository"
+            hint = "save the weights beside the graph, under a plain name"
+            yield Finding(
+                code="FL447",
+                message=message,
+                file=contents.file(folder),
+                hint=hint,
+                severity=Severity.WARNING,
+            )
+        elif not contents.is_file(path):
+            message = f"model '{config.name}' has weights in {location!r}, which does not exist"
+            hint = "put it beside the graph: it is a part of the model"
+            yield Finding(code="FL447", message=message, file=contents.file(path), hint=hint)
+
+
+def can_batch(header: OnnxHeader) -> bool:
+    """Whether all first dimensions are open; of an output without a shape ONNX Runtime infers one."""
+    inputs = [each.shape or () for each in header.inputs]
+    outputs = [each.shape for each in header.outputs if each.shape is not None]
+    return all(shape[:1] == (-1,) for shape in (*inputs, *outputs))
+
+
+def _count(config: ParsedConfig, header: OnnxHeader) -> Iterator[Finding]:
+    message, there = config.message, len(header.inputs)
+    expected = len(message.batch_input) + len(controls_of(config))
+    expected += len(message.sequence_batching.state) if message.HasField("sequence_batching") else 0
+    if has_field(config, "input"):
+        expected += sum(not each.optional for each in message.input)
+    elif not message.batch_input:
+        expected += there
+    if expected != there:
+        reason = (
+            f"unable to load model '{config.name}', configuration expects {expected} inputs,"
+            f" model provides {there}"
+        )
+        names = ", ".join(
+            f"{each.name} ({each.data_type}, {shape_text(each.shape)})" for each in header.inputs
+        )
+        yield config.finding(CODE, reason, "input", hint=f"the graph has {names or 'no inputs'}")
+
+
+def _tensors(
+    config: ParsedConfig, kind: str, tensors: tuple[OnnxTensor, ...], batching: bool
+) -> Iterator[Finding]:
+    if not has_field(config, kind):
+        return
+    there = {each.name: each for each in tensors}
+    mapped = {name for each in config.message.batch_output for name in each.target_name}
+    for index, given in enumerate(getattr(config.message, kind)):
+        tensor = there.get(given.name)
+        if tensor is None:
+            names = ", ".join(sorted(there, key=str.encode))
+            message = f"unexpected inference {kind} '{given.name}', allowed {kind}s are: {names}"
+            yield config.finding(
+                CODE, message, kind, index, "name", hint="write the name as the graph has it"
+            )
+            continue
+        yield from _data_type(config, kind, index, given, tensor)
+        if kind == "input" and given.allow_ragged_batch:
+            yield from _ragged_tensors(config, index, tensor)
+        elif kind == "input" or given.name not in mapped:
+            yield from _shape(config, kind, index, given, tensor, batching)
+
+
+def _data_type(
+    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor
+) -> Iterator[Finding]:
+    data_type = config.enum(given, "data_type")
+    # Triton itself reports a missing one.
+    if data_type in (tensor.data_type, "TYPE_INVALID"):
+        return
+    # What a config calls TYPE_STRING is BYTES to the backend's own names.
+    there = {"": "TYPE_<invalid>", "TYPE_STRING": "TYPE_BYTES"}.get(tensor.data_type, tensor.data_type)
+    message = (
+        f"unable to load model '{config.name}', configuration expects datatype {data_type} for {kind}"
+        f" '{given.name}', model provides {there}"
+    )
+    hint = f"write `data_type: {tensor.data_type}`" if tensor.data_type else "Triton has no such data type"
+    yield config.finding(CODE, message, kind, index, "data_type", hint=hint)
+
+
+def _ragged_tensors(config: ParsedConfig, index: int, tensor: OnnxTensor) -> Iterator[Finding]:
+    if tensor.shape != (-1,):
+        message = (
+            f"unable to load model '{config.name}', configuration expects model provides input with shape"
+            f" [-1]  for ragged input '{tensor.name}', model provides {shape_text(tensor.shape)}"
+        )
+        hint = "leave out `allow_ragged_batch`, or export the graph with that input flat"
+        yield config.finding(CODE, message, "input", index, "allow_ragged_batch", hint=hint)
+
+
+def _shape(
+    config: ParsedConfig, kind: str, index: int, given: Any, tensor: OnnxTensor, batching: bool
+) -> Iterator[Finding]:
+    reshaped = given.HasField("reshape")
+    dims = tuple(given.reshape.shape if reshaped else given.dims)
+    # ONNX Runtime infers the shape of an output that has none; an input without one is a scalar to it.
+    if tensor.shape is None and kind == "output":
+        return
+    problem = shape_problem(config.name, tensor, dims, batching=batching, exact=kind == "output")
+    if problem:
+        severity = Severity.ERROR if problem.certain else Severity.WARNING
+        place = (kind, index, "reshape" if reshaped else "dims")
+        yield config.finding(CODE, problem.message, *place, hint=problem.hint, severity=severity)

@@ -1,0 +1,198 @@
+"""A model repository in a folder, read without its weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.repository.contents import Contents, Entry, EntryKind
+from triton_fleet.repository.entry_path import NO_TEXT, belongs
+from triton_fleet.repository.lfs import MAX_BYTES, MIN_BYTES, lfs_finding, lfs_size
+from triton_fleet.repository.model_config import CONFIG
+from triton_fleet.repository.reading.collector import Collector
+from triton_fleet.repository.reading.file_store import FileStore, kind_of
+from triton_fleet.repository.reading.gunzip import Bounds, TooLargeError
+from triton_fleet.repository.reading.paths import FOLDER, TooManyError
+from triton_fleet.repository.stream import FileStream, UnreadableError
+from triton_fleet.repository.version_folders import FIRST, empty_versions, is_version
+
+NAMED = b"EXECUTION_ENV_PATH"
+
+
+class FolderEntry(NamedTuple):
+    """An entry of a folder; `size` in bytes, 0 if it is not a file."""
+
+    name: str
+    kind: EntryKind
+    size: int = 0
+
+
+def folder_entries(folder: str) -> list[FolderEntry]:
+    """The entries of a folder, sorted by name; links are not followed.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    with os.scandir(folder) as found:
+        return sorted(map(_entry, found))
+
+
+def _entry(each: os.DirEntry[str]) -> FolderEntry:
+    if each.is_symlink():
+        return FolderEntry(each.name, EntryKind.LINK)
+    if each.is_dir(follow_symlinks=False):
+        return FolderEntry(each.name, EntryKind.FOLDER)
+    try:
+        if each.is_file(follow_symlinks=False):
+            return FolderEntry(each.name, EntryKind.FILE, each.stat(follow_symlinks=False).st_size)
+    except FileNotFoundError:  # gone by now
+        pass
+    return FolderEntry(each.name, EntryKind.OTHER)
+
+
+def read_folder(folder: Path, *, packed: bool = False) -> Contents:
+    """The content of a folder; links in it are not followed.
+
+    Packed environments are read only if a config has the parameter that names one: it takes seconds.
+
+    Args:
+        folder: The model repository.
+        packed: Whether this product packs it, and so leaves hidden entries and what Python made out.
+
+    Raises:
+        FindingsError: it cannot be listed.
+    """
+    gathered = Collector(folder, archive=False)
+    try:
+        _list(gathered, packed=packed)
+    except TooManyError as error:
+        gathered.notes.add("FL443", f"the rest of the folder is not checked: {error}")
+    except OSError as error:
+        message = f"the folder cannot be read: {error.strerror}"
+        raise FindingsError([Finding(code="FL406", message=message, file=folder)]) from error
+    _read(gathered)
+    return _as_packed(gathered.contents()) if packed else gathered.contents()
+
+
+def _list(gathered: Collector, *, packed: bool) -> None:
+    waiting = _entries(gathered, "", packed=packed)
+    while waiting:
+        folder = waiting.pop()
+        try:
+            waiting += _entries(gathered, folder, packed=packed)
+        except OSError as error:
+            gathered.notes.add("FL406", f"the folder cannot be read: {error.strerror}", folder)
+
+
+def _entries(gathered: Collector, folder: str, *, packed: bool) -> list[str]:
+    """Add what is in a folder; the folders in it."""
+    left_out_above = not all(map(belongs, folder.split("/"))) if folder else False
+    folders = []
+    for name, kind, size in folder_entries(f"{gathered.place}/{folder}" if folder else str(gathered.place)):
+        path = f"{folder}/{name}" if folder else name
+        left_out = left_out_above or not belongs(name)
+        if left_out and packed:
+            continue
+        if NO_TEXT.search(name):
+            message = f"the name {name!r} contains control characters or is not UTF-8"
+            gathered.notes.add("FL414", message, folder, "rename it")
+            continue
+        gathered.add(path, FOLDER if kind is EntryKind.FOLDER else Entry(kind, size))
+        if kind is EntryKind.FOLDER:
+            folders.append(path)
+        elif kind is not EntryKind.FILE and not left_out:
+            message = "only folders and files can be packed; this is a link or a device"
+            # A link may lead to what Triton reads well, in a repository that somebody else packs.
+            lenient = kind is EntryKind.LINK and not packed
+            severity = Severity.WARNING if lenient else Severity.ERROR
+            gathered.notes.add("FL403", message, path, "replace it with the file itself", severity)
+    return folders
+
+
+def _as_packed(contents: Contents) -> Contents:
+    """The repository with the folders that its archive has, and with all of its root."""
+    with_files, findings = set[str](), list(contents.findings)
+    for path, entry in contents.entries.items():
+        above = "" if entry.kind is EntryKind.FOLDER else path.rpartition("/")[0]
+        while above and above not in with_files:
+            with_files.add(above)
+            above = above.rpartition("/")[0]
+    made = dict[str, Entry]()
+    for model in contents.folders():
+        versions = {version for version in contents.folders(model) if is_version(version)}
+        filled = {version for version in versions if f"{model}/{version}" in with_files}
+        empty = empty_versions(contents.texts.get(f"{model}/{CONFIG}", b""), filled)
+        made |= {f"{model}/{version}": FOLDER for version in empty}
+        lost = sorted(versions.difference(filled, empty))
+        findings += (
+            _left_out(contents.file(f"{model}/{version}")) for version in lost if version != FIRST or filled
+        )
+    entries = made | {
+        path: entry
+        for path, entry in contents.entries.items()
+        if entry.kind is not EntryKind.FOLDER or path in with_files or "/" not in path
+    }
+    findings.sort(key=lambda finding: finding.sort_key)
+    return replace(contents, entries=dict(sorted(entries.items())), findings=tuple(findings), packed=True)
+
+
+def _left_out(folder: Path) -> Finding:
+    message = f"the version directory {folder.name} of {folder.parent.name!r} is empty, so it is not packed"
+    hint = "put a file into it; or name it in `version_policy` if the model needs none; or remove it"
+    return Finding(code="FL463", message=message, hint=hint, file=folder, severity=Severity.WARNING)
+
+
+def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
+    """The files that only stand for one in Git LFS; graphs are reported where they are read."""
+    found = set[str]()
+    for path, size in gathered.files():
+        if kinds[path] in ("config", "code", "onnx") or not MIN_BYTES <= size <= MAX_BYTES:
+            continue
+        file = gathered.place / path
+        with suppress(OSError):  # reported where it is read or packed
+            stored = lfs_size(file.read_bytes())
+            if stored is not None:
+                found.add(path)
+                noted = lfs_finding(file, stored)
+                gathered.notes.add(noted.code, noted.message, path, noted.hint)
+    return found
+
+
+def _read(gathered: Collector) -> None:
+    bounds = Bounds(packed=0)
+    kept = FileStore(gathered, bounds)
+    kinds = {path: kind_of(path) for path, size in gathered.files()}
+    pointers = _note_pointers(gathered, kinds)
+    # Packed environments come last: the configs show whether they are needed.
+    for path, size in sorted(gathered.files(), key=lambda each: (kinds[each[0]] == "packed", each[0])):
+        if not kinds[path] or path in pointers:
+            continue
+        if kinds[path] == "packed":
+            if not any(NAMED in text for text in gathered.texts.values()):
+                break
+            bounds.packed += size
+        try:
+            with (gathered.place / path).open("rb", buffering=0) as file:
+                before = os.fstat(file.fileno())
+                kept.read(path, size, FileStream(file, size))
+                after = os.fstat(file.fileno())
+            if after.st_size != size or before.st_mtime_ns != after.st_mtime_ns:
+                change = changed_while_read(gathered.place / path)
+                gathered.notes.add(change.code, change.message, path, change.hint)
+        except TooLargeError as error:
+            gathered.notes.add("FL443", f"{path!r} is not checked: {error}", path)
+        except (OSError, UnreadableError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            gathered.notes.add("FL406", f"the file cannot be read: {reason}", path)
+
+
+def changed_while_read(file: Path) -> Finding:
+    """The error for a file that is being written."""
+    message = "the file changed while it was read"
+    hint = "wait until its writer has finished, then run the command again"
+    return Finding(code="FL305", message=message, hint=hint, file=file)

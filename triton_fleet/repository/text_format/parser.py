@@ -1,0 +1,106 @@
+"""Tokens become a message: the grammar of protobuf's text format, without a schema.
+
+Source: protobuf, src/google/protobuf/text_format.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from triton_fleet.repository.text_format.nodes import Field, Items, Message, Scalar
+from triton_fleet.repository.text_format.tokens import PbtxtError, Tokens
+
+CLOSING = {"{": "}", "<": ">", "[": "]"}
+MAX_DEPTH = 100
+
+
+class Parser:
+    """Reads each token once."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens, self._kinds, self._next = tokens, tokens.kinds, 0
+
+    def message(self, closing: str = "end", depth: int = 1) -> Message:
+        """The fields up to a closing token, which is read as well.
+
+        Raises:
+            PbtxtError: it is not in protobuf's text format, or nested deeper than `MAX_DEPTH`.
+        """
+        message = Message()
+        while self._kinds[self._next] != closing:
+            message.fields.append(self._field(depth))
+            self._skip((",", ";"))
+        self._advance()
+        return message
+
+    def _field(self, depth: int) -> Field:
+        token = self._expect("word", "the name of a field")
+        name, at = self._tokens.text(token).decode(), self._tokens.starts[token]
+        if self._kinds[self._next] == ":":
+            self._advance()
+        elif self._kinds[self._next] not in CLOSING:
+            raise self._error(f"`:` is missing after {name!r}")
+        if self._kinds[self._next] != "[":
+            return self._parse_value(name, at, depth)
+        self._open(depth)
+        return Field(name, at, self._items(name, depth + 1))
+
+    def _items(self, name: str, depth: int) -> Items:
+        items = Items()
+        goes_on = self._kinds[self._next] != "]"
+        while goes_on:
+            items.items.append(self._parse_value(name, self._tokens.starts[self._next], depth))
+            goes_on = self._skip((",",))
+            if goes_on == (self._kinds[self._next] == "]"):
+                raise self._error("the items of a list are separated by single commas")
+        self._advance()
+        return items
+
+    def _parse_value(self, name: str, at: int, depth: int) -> Field:
+        opening = self._kinds[self._next]
+        if opening not in ("{", "<"):
+            return Field(name, at, self._scalar())
+        self._open(depth)
+        return Field(name, at, self.message(CLOSING[opening], depth + 1))
+
+    def _scalar(self) -> Scalar:
+        """Adjacent literals are one string."""
+        tokens = []
+        while self._kinds[self._next] == "string":
+            tokens.append(self._advance())
+        if not tokens:
+            tokens.append(self._expect("word", "a value"))
+            if (
+                self._tokens.text(tokens[0]) == b"-"
+            ):  # Triton's parser lets a sign stand apart from its number
+                tokens.append(self._expect("word", "a value"))
+        first, last = tokens[0], tokens[-1]
+        literals = tuple([self._tokens.text(token) for token in tokens])
+        return Scalar(self._tokens.starts[first], self._tokens.ends[last], literals)
+
+    def _skip(self, separators: Sequence[str]) -> bool:
+        """Whether a separator follows, which is read."""
+        if self._kinds[self._next] not in separators:
+            return False
+        self._advance()
+        return True
+
+    def _advance(self) -> int:
+        """The number of the token that was next."""
+        token = self._next
+        self._next += 1
+        return token
+
+    def _expect(self, kind: str, what: str) -> int:
+        if self._kinds[self._next] == kind:
+            return self._advance()
+        found = self._tokens.text(self._next).decode("utf-8", "replace")
+        raise self._error(f"{what} is expected, not {repr(found) if found else 'the end'}")
+
+    def _open(self, depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            raise self._error(f"it is nested deeper than {MAX_DEPTH} levels")
+        self._advance()
+
+    def _error(self, problem: str) -> PbtxtError:
+        return self._tokens.error(self._next, problem)

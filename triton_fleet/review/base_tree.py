@@ -1,0 +1,158 @@
+"""The files of a fleet as the base of a change has them, in a temporary folder that is always removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from triton_fleet.core.project_root import GIT
+from triton_fleet.core.sizes import format_size
+from triton_fleet.findings import CannotRunError
+from triton_fleet.selection.git import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
+from triton_fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
+from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
+
+MAX_BYTES = 1 << 28
+"""Of all files that are brought at one time: the product itself has some 10 MB."""
+MAX_ARGUMENTS = 500
+"""Paths for one process of Git."""
+WHOLE_CLONE = "fetch them: `git fetch --refetch --no-filter`, or clone without `--filter`"
+_LACKING = b"BAD"
+"""How `ls-tree` prints the size of what a partial clone has not fetched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseTree:
+    """Where the base is: its commit, the fleet's folder, and what corresponds to the top of the work tree."""
+
+    commit: str
+    root: Path
+    place: Path
+    tree: WorkTree
+    """The fleet's work tree, from whose commits the files come."""
+
+
+@contextmanager
+def base_tree(root: Path, reference: str) -> Iterator[BaseTree]:
+    """Write the fleet's own files as they are where HEAD left a reference; the clone stays as it is.
+
+    Args:
+        root: The fleet.
+        reference: A branch, a tag or a commit.
+
+    Raises:
+        CannotRunError: Git is missing, the fleet is in no clone, or the clone lacks such history.
+    """
+    tree = required_work_tree(root)
+    commit = merge_base(tree, reference)
+    below = Path(os.path.realpath(root)).relative_to(tree.top)
+    with TemporaryDirectory(prefix="fleet-report-") as folder:
+        place = Path(os.path.realpath(folder))
+        base = BaseTree(commit=commit, root=place / below, place=place, tree=tree)
+        base.root.mkdir(parents=True, exist_ok=True)
+        check_out(base, SYNTHESIS_INPUTS)
+        yield base
+
+
+def check_out(base: BaseTree, parts: Sequence[str]) -> None:
+    """Write those of some files and folders of the fleet that the base has, as they are in the commit.
+
+    Git itself would run hooks and filters for it. Submodules are left out.
+
+    Raises:
+        CannotRunError: Git failed, or a commit has what Git would not write either.
+    """
+    below = base.root.relative_to(base.place)
+    entries = _listed(base, [below / each for each in parts])
+    if any(size == _LACKING for _, _, _, size, _ in entries):
+        raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
+    kept = [each for each in entries if int(each[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
+    if (total := sum(int(size) for _, _, _, size, _ in kept)) > MAX_BYTES:
+        problem = f"the base has {format_size(total)} in {', '.join(parts)}"
+        raise CannotRunError(
+            f"{problem}, more than {format_size(MAX_BYTES)}", "remove what is not the fleet's"
+        )
+    contents = _contents(base.tree, [identity for _, _, identity, _, _ in kept])
+    # Links come last, so that no file is written through one.
+    for (mode, *_, name), content in sorted(
+        zip(kept, contents, strict=True), key=lambda each: int(each[0][0], 8) == LINK_MODE
+    ):
+        try:
+            _write(base.place / _path(name), int(mode, 8), content)
+        except (OSError, ValueError) as error:  # too long a name; a target with a zero byte
+            reason = getattr(error, "strerror", None) or error
+            problem = f"a file of the base cannot be written: {reason}: {os.fsdecode(name)!r}"
+            raise CannotRunError(problem, "run `git fsck`, or free disk space") from error
+
+
+def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Path, bytes]:
+    """The content of those of some files below `base.place` that the base has and Git has fetched.
+
+    Args:
+        base: The base of the change.
+        files: Absolute paths; none is written there.
+        limit: Bytes of one file, and of all of them; the largest are left out.
+    """
+    names, sizes = {*files}, dict[Path, tuple[int, bytes]]()
+    for start in range(0, len(files), MAX_ARGUMENTS):
+        paths = [each.relative_to(base.place) for each in files[start : start + MAX_ARGUMENTS]]
+        for mode, _, identity, size, name in _listed(base, paths):
+            file = base.place / os.fsdecode(name)
+            is_file = int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE}
+            if is_file and size != _LACKING and file in names:
+                sizes[file] = int(size), identity
+    chosen, total = dict[Path, bytes](), 0
+    for file, (length, identity) in sorted(sizes.items(), key=lambda each: each[1][0]):
+        if (total := total + length) > limit:
+            break
+        chosen[file] = identity
+    return dict(zip(chosen, _contents(base.tree, [*chosen.values()]), strict=True))
+
+
+def _listed(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
+    """Mode, type, identity, size and name of the files at and below some paths, from `base.place`."""
+    literal = [f":(top,literal){each.as_posix()}" for each in paths]
+    listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
+    entries = ((facts.split(), name) for facts, _, name in _entries(listed))
+    return [(mode, kind, identity, size, name) for (mode, kind, identity, size), name in entries]
+
+
+def _write(file: Path, mode: int, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if mode == LINK_MODE:
+        file.symlink_to(os.fsdecode(content))
+    else:
+        file.write_bytes(content)
+        file.chmod(0o755 if mode == EXECUTABLE_MODE else 0o644)
+
+
+def _entries(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    yield from (each.partition(b"\t") for each in listed.split(b"\0") if each)
+
+
+def _path(name: bytes) -> PurePosixPath:
+    path = PurePosixPath(os.fsdecode(name))
+    if path.is_absolute() or {"..", GIT} & {part.lower() for part in path.parts}:
+        raise CannotRunError(f"the base has a file {str(path)!r}, which Git does not write", "run `git fsck`")
+    return path
+
+
+def _contents(tree: WorkTree, identities: Sequence[bytes]) -> Iterator[bytes]:
+    """The content of each object: `cat-file` prints a line with its size, the content and a line end."""
+    found, start = _git(tree, "cat-file", "--batch", given=b"".join(each + b"\n" for each in identities)), 0
+    for _ in identities:
+        end = found.index(b"\n", start)
+        facts = found[start:end].split()
+        start = end + 2 + int(facts[2])
+        yield found[end + 1 : start - 1]
+
+
+def _git(tree: WorkTree, *command: str, given: bytes = b"") -> bytes:
+    done = tree.run(*command, given=given)
+    if done.returncode != 0:
+        raise CannotRunError(f"git cannot read the base: {first_line(done)}", IN_CLONE)
+    return done.stdout

@@ -1,0 +1,144 @@
+"""The promotions to an environment that a change adds to those that wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from triton_fleet.artifacts.promote.backlog import PromotionPreview, PromotionPreviews
+from triton_fleet.check.pending_promotions import pending_promotions
+from triton_fleet.findings import FindingsError
+from triton_fleet.report.lock_changes import content_changes
+from triton_fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
+from triton_fleet.report.spec_changes import spec_changes
+from triton_fleet.report.wording import finding_line
+from triton_fleet.review.environment_side import EnvironmentSide
+from triton_fleet.spec.prices import PRICES, PriceBook
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingReview:
+    """The promotions that a change adds to those that wait; `notes` are why some of them are unknown."""
+
+    promotions: tuple[PendingPromotion, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date) -> PendingReview:
+    """The endpoints of which main has something else at the head of a change than at its base.
+
+    Among the others, those that the environment would refuse at one end alone: by its policies, by prices, or
+    by the sum of a team.
+
+    Args:
+        before: An environment at the base.
+        after: The same at the head.
+        today: The day on which policies are checked.
+    """
+    name = after.project.environment.environment if after.project else ""
+    try:
+        head = _previews(after)
+    except FindingsError as error:
+        return PendingReview(notes=(f"what waits for {name} is unknown: {_problem(after, error)}",))
+    if head is None or after.project is None:
+        return PendingReview()
+    base, notes = None, tuple[str, ...]()
+    try:
+        base = _previews(before)
+    except FindingsError as error:
+        text = f"what waited for {name} before is unknown: {_problem(before, error)}"
+        notes = (f"{text}; all that waits now is shown",)
+    sides = (before, base), (after, head)
+    old, new = ({each: _preview(*side, each) for each in head.names} for side in sides)
+    names = {each for each in head.names if _content(new[each]) != _content(old[each])}
+    names |= {*head.names} - {*(base.names if base else ())}
+    if not names and _decisions(before) == _decisions(after):
+        return PendingReview(notes=notes)
+    prices = after.project.fleet.prices
+    waiting = _waiting(before, today, prices) if base else {}
+    at_head = [
+        _change_since_base(each, old[each.endpoint], new[each.endpoint], (before.root, after.root))
+        if each.state is PromotionState.NEW and _is_new(waiting.get(each.endpoint))
+        else each
+        for each in _waiting(after, today, prices).values()
+        if each.endpoint in names or each.endpoint in waiting
+    ]
+    content = {each: _content_between(old[each], new[each]) for each in names}
+    return PendingReview(promotions=added_promotions([*waiting.values()], at_head, content), notes=notes)
+
+
+def _previews(side: EnvironmentSide) -> PromotionPreviews | None:
+    """None where the environment is not promoted to.
+
+    Raises:
+        FindingsError: what it is promoted from is wrong.
+    """
+    return PromotionPreviews(side.project) if side.project and side.project.is_promoted else None
+
+
+def _problem(side: EnvironmentSide, error: FindingsError) -> str:
+    return finding_line(side.relative(error.findings[0]))
+
+
+def _waiting(side: EnvironmentSide, today: date, prices: PriceBook) -> dict[str, PendingPromotion]:
+    """The promotions that wait at one end, with findings relative to the fleet."""
+    found = pending_promotions(side.project, today, prices=prices) if side.project else []
+    return {
+        each.endpoint: replace(
+            each,
+            by_rules=tuple(map(side.relative, each.by_rules)),
+            by_policies=tuple(map(side.relative, each.by_policies)),
+            problem=each.problem.replace(f"{side.root}/", ""),
+        )
+        for each in found
+    }
+
+
+def _is_new(found: PendingPromotion | None) -> bool:
+    return found is not None and found.state is PromotionState.NEW
+
+
+def _decisions(side: EnvironmentSide) -> dict[str, bytes]:
+    """The files that decide about an endpoint beside its own: policies, prices, and the environment's."""
+    if side.project is None:
+        return {}
+    name, root = side.project.environment.environment, side.root
+    files = [root / PRICES, root / f"environments/{name}.yaml", *root.glob(f"locks/{name}/*")]
+    files += root.glob("policies/**/*.yaml")
+    return {str(each.relative_to(root)): each.read_bytes() for each in files if each.is_file()}
+
+
+def _preview(
+    side: EnvironmentSide, previews: PromotionPreviews | None, name: str
+) -> PromotionPreview | str | None:
+    """An endpoint as main has it, or why main's cannot be read."""
+    try:
+        return previews.preview(name) if previews else None
+    except FindingsError as error:
+        return _problem(side, error)
+
+
+def _content(preview: PromotionPreview | str | None) -> object:
+    """The part of a preview that both ends are compared by, wherever their files are."""
+    return (preview.loaded.spec, preview.lock) if isinstance(preview, PromotionPreview) else preview
+
+
+def _change_since_base(
+    found: PendingPromotion,
+    before: PromotionPreview | str | None,
+    after: PromotionPreview | str | None,
+    roots: tuple[Path, Path],
+) -> PendingPromotion:
+    """An endpoint that the environment does not have at either end, with what differs between both ends."""
+    if not (isinstance(before, PromotionPreview) and isinstance(after, PromotionPreview)):
+        return found
+    return replace(found, changes=tuple(spec_changes(before.loaded, after.loaded, roots)))
+
+
+def _content_between(
+    before: PromotionPreview | str | None, after: PromotionPreview | str | None
+) -> tuple[str, ...] | None:
+    """The content that differs between both ends, in words; None where a lock is unknown."""
+    locks = [each.lock for each in (before, after) if isinstance(each, PromotionPreview) and each.lock]
+    return tuple(content_changes(locks[0], locks[1])) if len(locks) == 2 else None

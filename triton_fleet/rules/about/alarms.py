@@ -1,0 +1,100 @@
+"""Rules about alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from triton_fleet.endpoint.context.alarm_records import SIGNS, AlarmRecord
+from triton_fleet.endpoint.context.alarm_thresholds import Threshold, missing_metric, thresholds
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import Severity
+from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.spec.source import KeyPath
+
+METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+RECORDS = "docs/decisions/0015-alarms-are-records.md"
+INVOKE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html"
+
+
+@rule("FL311", source=METRICS)
+def unmeasured_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Every alarm watches a metric that the endpoint has.
+
+    Without its metric an alarm never fires. In an environment's file, which applies to all its endpoints,
+    this is only a warning: endpoints without the metric get no alarm.
+    """
+    for record, (first, *_) in _given_thresholds(endpoint):
+        if reason := missing_metric(record, endpoint):
+            own = endpoint.source.mark(_path(first)).file == endpoint.source.file
+            hint = f"leave it out; where an environment gives it, write `{record.key}: null`"
+            yield Problem(_path(first), f"`{record.key}` has no metric here: {reason}", hint, certain=own)
+
+
+@rule("FL312", Severity.WARNING, source=RECORDS)
+def late_warning_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An alarm reaches its warning threshold before its critical one.
+
+    A warning at the critical threshold, or beyond it, comes too late.
+    """
+    for record, held in _given_thresholds(endpoint):
+        values = {each.severity: each.value for each in held}
+        if len(values) < 2:
+            continue
+        warning, critical = values["warning"], values["critical"]
+        if critical >= warning if record.rings == "below" else critical <= warning:
+            sign = SIGNS[record.unit]
+            message = f"`{record.key}` warns only at {warning:g}{sign}, but is critical at {critical:g}{sign}"
+            side = "above" if record.rings == "below" else "below"
+            yield Problem(("alarms", record.key, "warning"), message, f"write a `warning` {side} `critical`")
+
+
+@rule("FL288", Severity.WARNING, source=INVOKE)
+def unreachable_alarm_threshold(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An alarm's threshold can be exceeded.
+
+    SageMaker ends a call after 60 seconds, and one whose answer is streamed after 8 minutes. No share of
+    calls, memory or time exceeds 100%.
+    """
+    for _, held in _given_thresholds(endpoint):
+        for each in held:
+            most = each.record.unreachable_threshold(endpoint.spec)
+            if most is not None and each.value >= most:
+                sign = SIGNS[each.record.unit]
+                message = f"`{each.record.key}` is {each.value:.15g}{sign}: nothing exceeds {most:g}{sign}"
+                yield Problem(_path(each), f"{message}, so the alarm never fires", "write a lower threshold")
+
+
+@rule("FL314", Severity.WARNING, source=RECORDS)
+def permanent_alarm(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An alarm does not fire while scaling works as configured.
+
+    An alarm at the utilisation that scaling targets, or `at_capacity` where `max` equals `min`, always fires.
+    """
+    scaling = endpoint.spec.scaling
+    if scaling is None:
+        return
+    for record, held in _given_thresholds(endpoint):
+        target = scaling.targets.get(record.measure)
+        for each in held:
+            if record.unit == "part" and target is not None and each.value <= target:
+                message = f"`{record.key}` is {each.value:g}%, and the target of `scaling` is {target:g}%"
+                yield Problem(_path(each), message, f"write more than {target:g}%")
+        if record.lasts and scaling.min == scaling.max and not scaling.schedules:
+            message = (
+                f"`{record.key}` fires while {scaling.max} instances run, and `scaling` always runs"
+                f" {scaling.max}"
+            )
+            yield Problem(_path(held[0]), message, "leave it out, or raise `scaling.max`")
+
+
+def _given_thresholds(endpoint: EndpointContext) -> Iterator[tuple[AlarmRecord, list[Threshold]]]:
+    """The thresholds that the spec sets itself, by key."""
+    given = thresholds(endpoint.spec, only_given=True)
+    for _, held in groupby(given, key=lambda each: each.record.key):
+        found = list(held)
+        yield found[0].record, found
+
+
+def _path(threshold: Threshold) -> KeyPath:
+    return ("alarms", threshold.record.key, threshold.severity)

@@ -1,0 +1,162 @@
+"""Rules about TensorRT engines that are to be built."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from triton_fleet.catalog.instances import Instance, Processor
+from triton_fleet.catalog.tensorrt import Option, engine_option
+from triton_fleet.catalog.versions import numbers
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
+from triton_fleet.repository.copies import copied_name
+from triton_fleet.rules.rule import CONTAINER, Problem, rule
+from triton_fleet.spec.engine import Compatibility, Engine
+from triton_fleet.spec.lock import LockedModel
+from triton_fleet.spec.problems import did_you_mean
+
+SUPPORT = "https://docs.nvidia.com/deeplearning/tensorrt/latest/getting-started/support-matrix.html"
+TRTEXEC = "https://github.com/NVIDIA/TensorRT/blob/main/samples/common/sampleOptions.cpp"
+TYPED = "cast it to FP16, or quantise it with NVIDIA's ModelOpt"
+
+
+@CONTAINER.rule("FL290", source=SUPPORT)
+def engine_beyond_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The GPU supports the engine's options.
+
+    BF16 needs Ampere (compute capability 8.0), FP8 needs Ada (8.9); a T4 has neither. An engine is built on
+    the GPU of `instance.type`; a raw instance pool or variant loads it if its GPU is the same, or if
+    `compatibility` includes its GPU.
+    """
+    machine, builder = endpoint.machine, endpoint.own_machine
+    if machine is None:
+        return
+    for path, _, engine in spec_engines(endpoint.spec):
+        if machine.kind is not Processor.GPU:
+            yield Problem(path, f"{machine.type} has no GPU to run an engine on", "use a GPU instance")
+            continue
+        if builder is not None and builder.gpu and not _loads(machine, builder, engine.compatibility):
+            message = (
+                f"the engine of model {engine.model!r} is built on {builder.type} ({builder.gpu}), and"
+                f" {machine.type} ({machine.gpu}) has to load it"
+            )
+            yield Problem(path, message, f"use an instance with the GPU {builder.gpu}")
+        for key, value, about in _options(engine):
+            least = about.least_capability
+            if least is not None and numbers(machine.compute_capability) < numbers(least):
+                message = (
+                    f"`{key}` {value} needs compute capability {least};"
+                    f" {machine.type} ({machine.gpu}) has {machine.compute_capability}"
+                )
+                hint = "write `precision: fp16`" if key == "precision" else "leave it out"
+                yield Problem((*path, key), message, f"{hint}, or use a newer GPU")
+
+
+@rule("FL291", source=TRTEXEC)
+def unsupported_engine_option(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The image's TensorRT supports the engine's options.
+
+    trtexec added BF16 in 10.0, INT4 in 10.1 and same-compute-capability in 10.9. Version 11 dropped all
+    precisions: since then, layers have the types of the ONNX model.
+    """
+    image = endpoint.image
+    there = None if image is None else expected_tensorrt(image.details)
+    if image is None or there is None:
+        return
+    sure, most = image.details.tensorrt_certain, image.details.tensorrt_most or there
+    for path, _, engine in spec_engines(endpoint.spec):
+        for key, value, about in _options(engine):
+            if about.since is not None and numbers(there) < numbers(about.since):
+                message = (
+                    f"`{key}` {value} needs TensorRT {about.since};"
+                    f" the image of Triton {image.release} has {there}"
+                )
+                yield Problem((*path, key), message, "leave it out, or use a newer release", certain=sure)
+            elif about.until is not None and numbers(most) >= numbers(about.until):
+                has = (
+                    f"TensorRT {there}"
+                    if numbers(there) >= numbers(about.until)
+                    else (f"the image of Triton {image.release} may have TensorRT {most}, which")
+                )
+                message = f"{has} does not accept `{key}`: layers have the types of the ONNX model"
+                hint = f"leave it out, and set the types in the ONNX model: {TYPED}"
+                yield Problem((*path, key), message, hint, certain=sure)
+
+
+@rule("FL292", source=TRTEXEC)
+def inconsistent_engine_shapes(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An input's smallest, usual and largest shapes have the same rank and grow in this order.
+
+    Together they are one optimisation profile, whose batch sizes all inputs share.
+    """
+    for path, _, engine in spec_engines(endpoint.spec):
+        for name, shapes in engine.shapes.items():
+            smallest, usual, largest = (tuple(map(int, shape.split("x"))) for shape in shapes)
+            place = (*path, "shapes", name)
+            if not len(smallest) == len(usual) == len(largest):
+                yield Problem(
+                    place,
+                    f"the shapes of {name!r} have different ranks: {', '.join(shapes)}",
+                    "write three shapes of one rank",
+                )
+            elif not all(a <= b <= c for a, b, c in zip(smallest, usual, largest, strict=True)):
+                message = f"the shapes of {name!r} are not in ascending order: {', '.join(shapes)}"
+                yield Problem(place, message, "write the smallest, the usual and the largest, in this order")
+
+
+@rule("FL293", source="docs/decisions/0011-what-a-rule-knows.md")
+def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An engine is for a TensorRT model of its repository, at most one for each model.
+
+    Its largest batch is at least the model's max_batch_size.
+    """
+    seen, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
+    for each in endpoint.models:
+        models[each.index][each.name] = each.facts
+    for path, index, engine in spec_engines(endpoint.spec):
+        if (index, engine.model) in seen:
+            yield Problem((*path, "model"), f"model {engine.model!r} has two engines", "keep one of the two")
+        seen.add((index, engine.model))
+        there = models[index]
+        copies = endpoint.spec.models[index].copies
+        locked_as = engine.model if copies is None else copied_name(engine.model, 0)
+        if not there:
+            continue
+        if locked_as not in there:
+            message = f"the repository has no model {engine.model!r} for this engine"
+            known = there if copies is None else [each.removesuffix(copied_name("", 0)) for each in there]
+            yield Problem((*path, "model"), message, did_you_mean(engine.model, known))
+            continue
+        facts = there[locked_as]
+        if facts.backend not in ("", "tensorrt"):
+            message = (
+                f"model {engine.model!r} has the {facts.backend} backend, which does not load a TensorRT plan"
+            )
+            yield Problem((*path, "model"), message, 'write `platform: "tensorrt_plan"` in its config.pbtxt')
+        for name, shapes in engine.shapes.items():
+            largest = int(shapes[2].split("x")[0])
+            if facts.max_batch_size > largest:
+                message = (
+                    f"the largest batch of {name!r} is {largest}; model {engine.model!r} has max_batch_size"
+                    f" {facts.max_batch_size}"
+                )
+                yield Problem(
+                    (*path, "shapes", name),
+                    message,
+                    f"write a largest shape of {facts.max_batch_size} or more",
+                )
+
+
+def _loads(machine: Instance, builder: Instance, compatibility: Compatibility) -> bool:
+    """Whether a GPU loads an engine of another's; the least capability that an option needs is its own."""
+    if compatibility is Compatibility.SAME_COMPUTE_CAPABILITY:
+        return machine.compute_capability == builder.compute_capability
+    return compatibility is Compatibility.AMPERE_PLUS or machine.gpu == builder.gpu
+
+
+def _options(engine: Engine) -> Iterator[tuple[str, str, Option]]:
+    """Each option of an engine: its key, its value, and what is known of it."""
+    yield "precision", engine.precision.value, engine_option("precision", engine.precision.value)
+    value = engine.compatibility.value
+    yield "compatibility", value, engine_option("compatibility", value)

@@ -1,0 +1,161 @@
+"""Rules about instance types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from triton_fleet.catalog.instances import (
+    Instance,
+    Processor,
+    Support,
+    hosted_in,
+    hosting_regions,
+    instance,
+    instance_types,
+    multi_model_support,
+)
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.findings import Severity
+from triton_fleet.rules.rule import CONTAINER, INSTANCE_TYPE, Problem
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.problems import did_you_mean
+
+PRICING = "https://aws.amazon.com/sagemaker/pricing/"
+MULTI_MODEL = "https://docs.aws.amazon.com/sagemaker/latest/dg/multi-model-endpoint-instance.html"
+TYPE = ("instance", "type")
+FEW = 8
+NO_TRITON = {
+    Processor.NEURON: "it has AWS Neuron chips, for which SageMaker's Triton image has no backend",
+    Processor.GAUDI: "it has Gaudi chips, for which SageMaker's Triton image has no backend",
+}
+
+
+@INSTANCE_TYPE.rule("FL203", source=PRICING, needed=True)
+def unknown_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
+    """SageMaker hosts endpoints on the instance type.
+
+    Not every instance type of EC2, training or notebooks can host an endpoint.
+    """
+    wanted = endpoint.instance_type
+    if wanted not in instance_types():
+        message = f"the catalog has no instance type {wanted} for hosting"
+        yield Problem(TYPE, message, did_you_mean(wanted, instance_types()))
+
+
+@CONTAINER.rule(
+    "FL226",
+    source="https://github.com/triton-inference-server/server/blob/main/docs/introduction/compatibility.md",
+)
+def incompatible_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
+    """SageMaker's Triton image runs on the instance.
+
+    The image is built for x86-64 processors, with or without NVIDIA GPUs, and not for Graviton, Inferentia,
+    Trainium or Gaudi.
+    """
+    machine = endpoint.machine
+    if machine is None:
+        return
+    if machine.kind in NO_TRITON:
+        yield Problem(TYPE, f"Triton cannot run on {machine.type}: {NO_TRITON[machine.kind]}", _gpu_hint())
+    elif machine.architecture != "x86_64":
+        message = (
+            f"{machine.type} has an {machine.architecture} processor: SageMaker's Triton image is for x86-64"
+        )
+        yield Problem(TYPE, message, _gpu_hint())
+
+
+@INSTANCE_TYPE.rule("FL227", source=PRICING)
+def retired_instance_type(endpoint: EndpointContext) -> Iterator[Problem]:
+    """SageMaker still offers the instance type.
+
+    The API still lists types that no longer have a price in any region.
+    """
+    machine = endpoint.machine
+    if machine is not None and machine.retired:
+        message = f"no region offers {machine.type} for hosting any more, although the API still lists it"
+        yield Problem(TYPE, message, _gpu_hint())
+
+
+@INSTANCE_TYPE.rule("FL228", source=PRICING)
+def instance_type_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
+    """SageMaker offers the instance type in the environment's region.
+
+    This is checked against the price list. An account's quota is separate, and may be 0.
+    """
+    machine, region = endpoint.machine, endpoint.region
+    if machine is None or machine.retired or not hosted_in(region) or machine.architecture != "x86_64":
+        return
+    if region not in hosting_regions(machine.type):
+        here = [name for name in hosted_in(region) if _alike(instance(name), machine)]
+        there = sorted(hosting_regions(machine.type), key=lambda each: (each[:2] != region[:2], each))
+        hints = [f"types in {region}: {_few(here)}" if here else "", f"regions that have it: {_few(there)}"]
+        message = f"SageMaker does not host {machine.type} in {region}"
+        yield Problem(TYPE, message, "; ".join(filter(None, hints)), certain=bool(there))
+
+
+@CONTAINER.rule("FL216", source=MULTI_MODEL)
+def several_gpus_in_multi_model(endpoint: EndpointContext) -> Iterator[Problem]:
+    """A multi-model endpoint's instances have one GPU each, or none.
+
+    SageMaker loads and evicts models by the memory of one GPU.
+    """
+    machine = endpoint.machine
+    if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus <= 1:
+        return
+    single = [name for name in instance_types() if _one_gpu(instance(name))]
+    fitting = [name for name in single if instance(name).family == machine.family] or single
+    message = f"{machine.type} has {machine.gpus} GPUs: SageMaker hosts multi-model endpoints on one GPU"
+    yield Problem(TYPE, message, f"use an instance with one GPU: {', '.join(fitting)}")
+
+
+@CONTAINER.rule("FL229", Severity.WARNING, source=MULTI_MODEL)
+def unlisted_multi_model_instance(endpoint: EndpointContext) -> Iterator[Problem]:
+    """AWS lists the instance type for multi-model endpoints.
+
+    AWS's list of GPU types for multi-model endpoints has nothing newer than g4dn and g5.
+    """
+    machine = endpoint.machine
+    if machine is None or endpoint.spec.mode is not Mode.MULTI_MODEL or machine.gpus > 1:
+        return
+    found = multi_model_support(machine)
+    if found.support is not Support.YES:
+        hint = (
+            "use a g4dn or g5 with one GPU, or try it once and write"
+            ' `allow: {unlisted-multi-model-instance: "tried on …"}`'
+        )
+        yield Problem(TYPE, f"{machine.type} behind a multi-model endpoint: {found.reason}", hint)
+
+
+@INSTANCE_TYPE.rule(
+    "FL267",
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ProductionVariant.html",
+)
+def instance_type_outside_api(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The API accepts the instance type for an endpoint.
+
+    Price lists name a few types that are missing from the API's own list.
+    """
+    machine = endpoint.machine
+    if machine is not None and not machine.in_api:
+        message = f"{machine.type} is in price lists, but CreateEndpointConfig does not list it"
+        alike = [
+            name for name in instance_types() if instance(name).in_api and _alike(instance(name), machine)
+        ]
+        yield Problem(TYPE, message, did_you_mean(machine.type, alike), certain=False)
+
+
+def _one_gpu(machine: Instance) -> bool:
+    return machine.gpus == 1 and not machine.retired and multi_model_support(machine).support is Support.YES
+
+
+def _alike(machine: Instance, wanted: Instance) -> bool:
+    return machine.kind is wanted.kind and machine.architecture == wanted.architecture
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return f"{', '.join(names[:FEW])}{more}" if names else "none"
+
+
+def _gpu_hint() -> str:
+    return "use a GPU instance such as ml.g5.xlarge or ml.g6.xlarge"

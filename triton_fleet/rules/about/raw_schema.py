@@ -1,0 +1,136 @@
+"""Rules about the raw properties of `cloudformation`: CloudFormation's schema, and what the CDK passes on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from triton_fleet.catalog.api_ledger import values_of_the_api
+from triton_fleet.catalog.capacity import WiderRange, wider_range
+from triton_fleet.catalog.properties import Property, properties_date, property_at
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
+from triton_fleet.rules.raw import RESOURCES, WHOLES, judged_properties, value_text
+from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import KeyPath
+
+SCHEMAS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-sagemaker-endpointconfig.html"
+LISTS = ("ProductionVariants", "Tags")
+"""Lists that the template has already, so that their items can be overridden."""
+
+
+@rule("FL268", source=SCHEMAS)
+def unknown_raw_property(endpoint: EndpointContext) -> Iterator[Problem]:
+    """CloudFormation has the raw property, and it can be set.
+
+    CloudFormation refuses unknown names, and CDK silently drops some paths: a key with dots below another
+    key, and an item of a list that is not in the template.
+    """
+    for resource in RESOURCES:
+        reported = set[KeyPath]()
+        for raw in judged_properties(endpoint, resource):
+            message, hint = _unknown(resource, raw)
+            if message and raw.path[:-1] not in reported:
+                yield Problem(raw.path, message, hint)
+            if message:
+                reported.add(raw.path)
+
+
+@rule("FL269", source=SCHEMAS)
+def invalid_raw_value(endpoint: EndpointContext) -> Iterator[Problem]:
+    """A raw value fits CloudFormation's schema, and no required property is missing.
+
+    The result of an intrinsic function such as `Ref` is not checked. A value that only another public source
+    accepts is a warning, such as 60 seconds for `VariantInstanceProvisionTimeoutInSeconds`.
+    """
+    for resource in RESOURCES:
+        raws = list(judged_properties(endpoint, resource))
+        for raw in raws:
+            known = _find_property(resource, raw.parts)
+            if known is None or is_intrinsic(raw.value) or raw.takes_out or known.takes(raw.value):
+                continue
+            if wider := _wider_range(raw):
+                message = (
+                    f"{raw.name} is {value_text(raw.value)}: CloudFormation's schema and the API's model"
+                    f" state {known.accepted_values}, {wider.by} states {wider.least} to {wider.most}"
+                )
+                hint = f"if the deploy is refused, write {known.accepted_values}"
+                yield Problem(raw.path, message, hint, certain=False)
+            elif raw.value is None:
+                hint = f"write `{raw.name}` as one key to remove it"
+                yield Problem(raw.path, f"{raw.name} has no value, and CDK ignores it", hint)
+            else:
+                message = f"{raw.name} is {value_text(raw.value)}, which CloudFormation does not accept"
+                yield Problem(raw.path, message + _in_the_api(raw), f"write {known.accepted_values}")
+        yield from _incomplete(resource, raws)
+
+
+def _in_the_api(raw: RawProperty) -> str:
+    """What is known of a value that the API accepts; empty for any other."""
+    for member, values in values_of_the_api().items():
+        if raw.name.endswith(f".{member}") and str(raw.value) in values:
+            return f": only the API accepts it, and {values[str(raw.value)]}"
+    return ""
+
+
+def _wider_range(raw: RawProperty) -> WiderRange | None:
+    """The source that accepts a whole number which CloudFormation's schema does not; else None."""
+    wider, number = wider_range(raw.parts[-1]), str(raw.value)
+    if wider is None or not (number.isascii() and number.isdecimal()):
+        return None
+    return wider if wider.least <= int(number) <= wider.most else None
+
+
+def _find_property(resource: str, parts: tuple[str, ...]) -> Property | None:
+    reached = property_at(resource, parts)
+    return None if reached.rest else reached.property
+
+
+def _unknown(resource: str, raw: RawProperty) -> tuple[str, str]:
+    """Why CloudFormation or CDK does not set the property, and what to write; empty where they do."""
+    reached = property_at(resource, raw.parts)
+    if not reached.rest:
+        if reached.property.read_only:
+            return f"{raw.name} is set by CloudFormation", "leave it out"
+        return _item_of_no_list(resource, raw)
+    outer, name = ".".join(raw.parts[: -len(reached.rest)]), reached.rest[0]
+    of = outer or f"AWS::SageMaker::{resource}"
+    if "." in name and property_at(resource, tuple(raw.name.split("."))).rest == ():
+        return f"`{name}` below another key is one name, not a path", f"write `{raw.name}` as one key"
+    if "array" in reached.property.types:
+        return f"{of} is a list: `{name}` is not an index of it", f"write `{outer}.0.{name}`"
+    if not reached.property.names:
+        return (
+            f"{of} is {reached.property.accepted_values}: there is no `{name}` in it",
+            f"set a value for `{outer}`",
+        )
+    message = f"{of} has no property `{name}` as of {properties_date()}"
+    return message, did_you_mean(name, reached.property.names)
+
+
+def _item_of_no_list(resource: str, raw: RawProperty) -> tuple[str, str]:
+    for depth in range(1, min(len(raw.parts), DEEPEST)):
+        outer = raw.parts[:depth]
+        known = _find_property(resource, outer)
+        is_list = known is not None and "array" in known.types
+        if is_list and not raw.is_item(depth) and outer[0] not in LISTS:
+            name = ".".join(outer)
+            return f"the template has no list {name} whose item could be changed", f"write `{name}` as a list"
+    return "", ""
+
+
+def _incomplete(resource: str, raws: list[RawProperty]) -> Iterator[Problem]:
+    """Mappings of the spec that lack what CloudFormation requires."""
+    names, places = defaultdict[tuple[str, ...], set[str]](set), dict[tuple[str, ...], KeyPath]()
+    for raw in raws:
+        for depth in range(1, min(len(raw.parts), DEEPEST)):
+            names[raw.parts[:depth]].add(raw.parts[depth])
+            places.setdefault(raw.parts[:depth], raw.path)
+    for parts, given in names.items():
+        known, name = _find_property(resource, parts), ".".join(parts)
+        if known is None or name in WHOLES[resource] or parts[0] == "Tags":
+            continue
+        for missing in sorted(set(known.required) - given):
+            hint = f"write `{name}.{missing}`"
+            yield Problem(places[parts], f"{name} lacks `{missing}`, which CloudFormation requires", hint)

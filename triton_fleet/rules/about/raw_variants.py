@@ -1,0 +1,169 @@
+"""Rules about the raw properties of `cloudformation` for instance pools and shadow variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from triton_fleet.catalog.capacity import pool_regions
+from triton_fleet.catalog.metrics import endpoint_metric
+from triton_fleet.endpoint.context.alarm_thresholds import missing_metric, thresholds
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.machines import (
+    MAX_POOLS,
+    OWN_VARIANT,
+    POOLS,
+    SHADOWS,
+    VARIANTS,
+    RawProperties,
+    further_variant,
+    has_pools,
+    pools,
+)
+from triton_fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from triton_fleet.findings import Severity
+from triton_fleet.rules.raw import judged_properties
+from triton_fleet.rules.rule import POOL, Problem, rule
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.source import KeyPath
+
+HETEROGENEOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/realtime-endpoints-heterogeneous.html"
+
+
+POOL_EXAMPLES = "https://github.com/aws-samples/sagemaker-genai-hosting-examples/tree/main/03-features/capacity-aware-instance-pool"
+METRICS = "https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html"
+CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEndpointConfig.html"
+WRITTEN_OUT = (
+    SHADOWS,
+    f"{SHADOWS}.*",
+    *(f"{each}.*.{POOLS}{item}" for each in VARIANTS for item in ("", ".*")),
+)
+"""What adds instance types, by its general name."""
+PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
+
+
+@rule("FL347", source=HETEROGENEOUS)
+def unsupported_pool_or_shadow(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Instance pools and shadow variants fit the mode and the instance type of the spec.
+
+    SageMaker accepts neither on multi-model endpoints, and pools only in place of an instance type. Image,
+    engines, alarms and costs depend on `instance.type`, which has to be the type of the first pool. An
+    intrinsic function in place of pools or shadow variants adds instance types that no rule checks.
+    """
+    for raw in judged_properties(endpoint, "EndpointConfig"):
+        if raw.general in WRITTEN_OUT and is_intrinsic(raw.value):
+            message = f"{raw.name} is an intrinsic function: its result cannot be checked"
+            yield Problem(raw.path, message, "write the value itself")
+    for variant, raws in endpoint.raw_variants.items():
+        yield from _pools(endpoint, variant, raws)
+        if variant.startswith(SHADOWS):
+            yield from _instance_type(variant, raws)
+    shadow = next(iter(_shadows(endpoint)), None)
+    if shadow is not None and endpoint.spec.mode is Mode.MULTI_MODEL:
+        message = "SageMaker accepts no shadow variant for a multi-model endpoint"
+        yield Problem(_place(shadow), message, "leave it out, or write `mode: single`")
+
+
+@rule("FL531", Severity.WARNING, source=POOL_EXAMPLES)
+def instance_pools_outside_region(endpoint: EndpointContext) -> Iterator[Problem]:
+    """AWS lists instance pools in the environment's region.
+
+    The only list is that of AWS's examples, of May 2026. SageMaker may have added regions since.
+    """
+    regions = pool_regions()
+    for raws in endpoint.raw_variants.values() if endpoint.region not in regions else ():
+        if own := pools(raws):
+            message = (
+                f"AWS lists instance pools in {len(regions)} regions,"
+                f" and {endpoint.region} is not one of them"
+            )
+            near = [each for each in regions if each[:2] == endpoint.region[:2]] or regions
+            hint = f"leave {POOLS} out, or use a region that has them: {', '.join(near)}"
+            yield Problem(own[0].path, message, hint)
+
+
+@POOL.rule("FL348", source=METRICS)
+def inconsistent_pool_metric(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Targets and alarms fit the GPUs and vCPUs of every instance pool.
+
+    SageMaker adds up the utilisation of an instance's GPUs and vCPUs: with four, it rises to 400 percent. The
+    variant has one target and one threshold, computed for `instance.type`. For a pool with another number of
+    GPUs or vCPUs, they are too low or too high.
+    """
+    own, machine = endpoint.own_machine, endpoint.machine
+    if own is None or machine is None or own.type == machine.type:
+        return
+    for path, measure in _measures(endpoint.base or endpoint).items():
+        metric, key = endpoint_metric(measure), ".".join(map(str, path))
+        if not metric.adds_up:
+            continue
+        wanted, given = (getattr(each, metric.adds_up) for each in (own, machine))
+        if wanted and given and wanted != given:
+            part = PARTS[metric.adds_up]
+            message = (
+                f"`{key}` is for the {part} of {own.type} ({wanted}), and {machine.type} has {given}:"
+                f" {metric.name} adds them up"
+            )
+            yield Problem(path, message, f"use pools with as many {part}, or leave `{key}` out")
+
+
+@rule("FL350", source=CONFIG, needed=True)
+def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
+    """An endpoint has one variant and at most one shadow variant, each with at most five instance pools.
+
+    The product scales and monitors one variant. SageMaker accepts neither a second shadow variant nor a sixth
+    pool. Nothing beyond these is checked, so a spec cannot allow itself more.
+    """
+    found = dict[str, KeyPath]()
+    for raw in raw_properties(endpoint.spec, "EndpointConfig"):
+        if variant := further_variant(raw):
+            found.setdefault(variant, raw.path)
+    for variant, path in found.items():
+        yield Problem(path, "an endpoint has one variant", f"remove {variant}")
+    for raws in _shadows(endpoint)[1:]:
+        yield Problem(_place(raws), "SageMaker accepts one shadow variant beside one variant", "leave it out")
+    for variant, raws in endpoint.raw_variants.items():
+        there = pools(raws)
+        if len(there) > MAX_POOLS:
+            message = f"{variant} has {len(there)} instance pools, and SageMaker accepts {MAX_POOLS}"
+            yield Problem(there[MAX_POOLS].path, message, "leave the others out")
+
+
+def _measures(endpoint: EndpointContext) -> Mapping[KeyPath, str]:
+    """The measures of SageMaker that scaling and alarms go by, by their keys in the spec."""
+    scaling = endpoint.spec.scaling
+    targets: dict[KeyPath, str] = {("scaling", each): each for each in (scaling.targets if scaling else ())}
+    records = [each.record for each in thresholds(endpoint.spec) if not missing_metric(each.record, endpoint)]
+    return targets | {("alarms", each.key): each.measure for each in records if each.unit == "part"}
+
+
+def _shadows(endpoint: EndpointContext) -> list[RawProperties]:
+    return [raws for variant, raws in endpoint.raw_variants.items() if variant.startswith(SHADOWS)]
+
+
+def _instance_type(variant: str, raws: RawProperties) -> Iterator[Problem]:
+    single = raws.get(("InstanceType",))
+    if not has_pools(raws) and (single is None or single.value is None):
+        message = f"{variant} has no instance type"
+        yield Problem(_place(raws), message, f"write `{variant}.InstanceType`")
+
+
+def _pools(endpoint: EndpointContext, variant: str, raws: RawProperties) -> Iterator[Problem]:
+    found, wanted = pools(raws), endpoint.spec.instance.type
+    if not found:
+        return
+    if endpoint.spec.mode is Mode.MULTI_MODEL:
+        message = "SageMaker accepts no instance pools for a multi-model endpoint"
+        yield Problem(found[0].path, message, "leave them out, or write `mode: single`")
+    single = raws.get(("InstanceType",))
+    if single is not None and single.value is not None:
+        message = f"{variant} has {POOLS}, which replace an InstanceType"
+        yield Problem(single.path, message, "leave the InstanceType out")
+    first = min(enumerate(found, 1), key=lambda each: each[1].priority or each[0])[1]
+    if variant == OWN_VARIANT and first.type is not None and first.type != wanted:
+        message = f"the first instance pool is {first.type}, and `instance.type` is {wanted}"
+        hint = f"write `instance: {{type: {first.type}}}`, or give {wanted} the priority 1"
+        yield Problem(first.type_path, message, hint)
+
+
+def _place(raws: RawProperties) -> KeyPath:
+    return next(iter(raws.values())).path

@@ -1,0 +1,117 @@
+"""Rules about the names by which the models of a shared container are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.shared_container import default_route
+from triton_fleet.findings import Severity
+from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import KeyPath
+
+SOURCE = "docs/shared-container.md"
+NOT_FOUND = 404
+SINCE = "23.06"
+"""The first release on Ubuntu 22.04; those before have Python 3.8, and nginx.org has no nginx for them."""
+
+
+@rule("FL730", source=SOURCE, needed=True)
+def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Every route leads to a model in the repository."""
+    there = sorted(each.name for each in endpoint.models)
+    for route, model in endpoint.spec.routes.items() if there else ():
+        if model not in there:
+            message = f"the route {route!r} leads to {model!r}, which is not in the repository"
+            yield Problem(("routes", route), message, did_you_mean(model, there, list_all=True))
+
+
+@rule("FL731", source=SOURCE, needed=True)
+def unknown_default_route(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The default model of a shared container is one of its routes: it gets the calls that name none."""
+    named, routes = endpoint.spec.default_model, endpoint.routes
+    if routes and named is not None and named not in routes:
+        message = f"`default_model` is {named!r}, which is not a route"
+        yield Problem(("default_model",), message, did_you_mean(named, list(routes), list_all=True))
+
+
+@rule("FL732", source=SOURCE, needed=True)
+def routes_of_other_mode(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Only a shared container has routes, and calls that name them."""
+    spec = endpoint.spec
+    if spec.mode is Mode.SHARED_CONTAINER:
+        return
+    hint = "leave it out, or write `mode: shared-container`"
+    if spec.routes:
+        yield Problem(("routes",), f"`routes` has no effect in mode {spec.mode.value!r}", hint)
+    for index, sample in enumerate(spec.samples):
+        for key in ("model", "version"):
+            if getattr(sample, key) is not None:
+                message = f"sample {sample.name!r} names a {key}, and mode {spec.mode.value!r} has no routes"
+                yield Problem(("samples", index, key), message, hint)
+
+
+@rule("FL733", source=SOURCE, needed=True)
+def unserved_sample(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Samples of a shared container call a route that exists, and a version that its model serves.
+
+    The router answers any other call with 404, and the deploy would fail in its last step.
+    """
+    routes = endpoint.routes
+    for index, sample in enumerate(endpoint.spec.samples if routes else ()):
+        if sample.status == NOT_FOUND:
+            continue
+        name = sample.model or default_route(endpoint.spec, routes)
+        place: KeyPath = ("samples", index)
+        if name is None:
+            message = f"sample {sample.name!r} names no model, and there is no `default_model`"
+            yield Problem(place, message, f"write `model:` and one of {', '.join(routes)}")
+        elif name not in routes:
+            message = f"sample {sample.name!r} calls {name!r}, which is not a route"
+            yield Problem((*place, "model"), message, did_you_mean(name, list(routes), list_all=True))
+        elif sample.version is not None and (versions := routes[name].versions):
+            if str(sample.version) in versions:
+                continue
+            wrong = f"version {sample.version} of {name!r}, which serves {', '.join(versions)}"
+            message = f"sample {sample.name!r} calls {wrong}"
+            hint = "write one of these, or a `version_policy` in config.pbtxt that serves it"
+            yield Problem((*place, "version"), message, hint)
+
+
+@rule("FL734", Severity.WARNING, source=SOURCE)
+def case_variant_route(endpoint: EndpointContext) -> Iterator[Problem]:
+    """No two routes differ only in upper and lower case: a typing error would call another model."""
+    first: dict[str, str] = {}
+    for name in endpoint.routes:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            path: KeyPath = ("routes", name) if name in endpoint.spec.routes else ("models", 0)
+            message = f"the routes {other!r} and {name!r} differ only in upper and lower case"
+            yield Problem(path, message, "give one of them another name under `routes`")
+
+
+@rule("FL735", source=SOURCE, needed=True)
+def route_without_versions(endpoint: EndpointContext) -> Iterator[Problem]:
+    """The lock has the versions of each model that a route leads to.
+
+    The container waits at its start until each of them is ready.
+    """
+    known = {each.name: each for each in endpoint.models}
+    for route in dict.fromkeys(each.model for each in endpoint.routes.values()):
+        if route not in known or known[route].facts.versions:
+            continue
+        message, hint = f"Triton loads no version of the model {route!r}", "correct its `version_policy`"
+        if known[route].facts.versions is None:
+            message = f"the lock does not have the versions of the model {route!r}"
+            hint = f"run {endpoint.environment.lock_command(endpoint.spec.endpoint)}"
+        yield Problem(("models", known[route].index), message, hint)
+
+
+@rule("FL736", source=SOURCE)
+def release_without_shared_container(endpoint: EndpointContext) -> Iterator[Problem]:
+    """A shared container is built on Triton 23.06 or newer: its program needs Python 3.10."""
+    if endpoint.spec.mode is Mode.SHARED_CONTAINER and endpoint.spec.triton < SINCE:
+        message = f"the image of Triton {endpoint.spec.triton} has no Python 3.10, which the container needs"
+        yield Problem(("triton",), message, f'write `triton: "{SINCE}"` or newer')

@@ -1,0 +1,99 @@
+"""Rules about the samples that a deployed endpoint has to answer, and the targets that a deploy loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triton_fleet.catalog.limits import limit
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.samples import answered_targets, event_bytes
+from triton_fleet.endpoint.context.targets import target_models
+from triton_fleet.findings import Severity
+from triton_fleet.rules.about.models import INFERENCE_TYPE
+from triton_fleet.rules.rule import Problem, rule
+from triton_fleet.spec.endpoint import Mode
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.source import KeyPath
+
+REST_OF_THE_EVENT = 8192
+"""Bytes: the rest of the event, such as ARNs and the URL for the answer."""
+
+
+@rule("FL326", source="docs/updates.md", needed=True)
+def invalid_target(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Samples and `warm` name archives of a multi-model spec; in other modes they name none.
+
+    A call of a multi-model endpoint names its target model; SageMaker refuses a target model for any other
+    endpoint, and the deploy would fail in its last step.
+    """
+    spec = endpoint.spec
+    wanted: list[tuple[KeyPath, str | None]] = [
+        *((("samples", index, "target"), each.target) for index, each in enumerate(spec.samples)),
+        *((("warm", index), name) for index, name in enumerate(spec.warm)),
+    ]
+    known = target_models(spec)
+    for path, name in wanted:
+        if spec.mode is not Mode.MULTI_MODEL and name is not None:
+            message = f"{name!r} is named as a target, but mode `{spec.mode.value}` has none"
+            shared = spec.mode is Mode.SHARED_CONTAINER
+            hint = "write `model: ROUTE`" if shared else "leave it out: the default model answers"
+            yield Problem(path, message, hint)
+        elif spec.mode is Mode.MULTI_MODEL and name is None:
+            message = f"sample {spec.samples[int(path[1])].name!r} names no target; each archive is one"
+            yield Problem(path[:2], message, f"write `target: {next(iter(known), 'ARCHIVE')}`")
+        elif spec.mode is Mode.MULTI_MODEL and name not in known:
+            copies = [each.name for each in spec.packed if spec.models[each.index].archive == name]
+            message = f"{name!r} has copies" if copies else f"no archive in `models` is named {name!r}"
+            hint = f"write `{copies[0]}` or `{copies[-1]}`" if copies else did_you_mean(str(name), known)
+            yield Problem(path, message, hint)
+
+
+@rule("FL860", Severity.WARNING, source="docs/dashboard.md")
+def refused_warming(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Every archive in `warm` has a sample that expects an answer.
+
+    Without one, the archive is loaded by a call that its model refuses. SageMaker counts that call as a
+    failure of the model, so after a deploy graphs and alarms on errors show failures that no caller has seen.
+    """
+    answered, known = answered_targets(endpoint.spec), target_models(endpoint.spec)
+    for index, name in enumerate(endpoint.spec.warm):
+        if name in known and name not in answered and endpoint.spec.mode is Mode.MULTI_MODEL:
+            message = (
+                f"no sample expects an answer from {name!r}, so the call that loads it counts as a failure"
+            )
+            hint = f"add a sample with `target: {name}`, whose call loads it"
+            yield Problem(("warm", index), message, hint)
+
+
+@rule(
+    "FL327",
+    source="https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html",
+    needed=True,
+)
+def oversized_sample(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Samples fit CloudFormation's event for the endpoint check.
+
+    An update's event contains the old samples as well as the new ones. For each further poll, the CDK's
+    framework throws the escaped event as an error, which contains it twice (message and trace), and Step
+    Functions accepts 256 KiB.
+    """
+    spec = endpoint.spec
+    if not (spec.samples or spec.warm):
+        return
+    fill = "name fewer, or write one value as `data`: it fills the whole shape"
+    most = limit("custom_resource_event_bytes") - REST_OF_THE_EVENT
+    if (size := event_bytes(spec)) > most:
+        message = f"`samples` and `warm` take {size} bytes of an update's event, which has room for {most}"
+        yield Problem(("samples",) if spec.samples else ("warm",), message, fill)
+
+
+@rule("FL329", source="https://github.com/triton-inference-server/server/blob/main/src/sagemaker_server.cc")
+def tensor_sample_for_generate(endpoint: EndpointContext) -> Iterator[Problem]:
+    """Only an endpoint that accepts named tensors has samples.
+
+    With `inference_type: generate` it accepts another body, and would refuse every sample.
+    """
+    kind = endpoint.settings.get(INFERENCE_TYPE, "")
+    if endpoint.spec.samples and kind.startswith("generate"):
+        message = "samples are sent as tensors, and the endpoint accepts the bodies of `generate`"
+        yield Problem(("samples",), message, "leave out `samples` or `container.inference_type`")

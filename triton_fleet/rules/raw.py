@@ -1,0 +1,61 @@
+"""What the rules about raw properties have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.endpoint.context.machines import OWN_MODEL, further_variant
+from triton_fleet.endpoint.context.raw import RawProperty, raw_properties
+from triton_fleet.spec.source import KeyPath
+
+RESOURCES = ["Model", "EndpointConfig", "Endpoint"]
+"""What `cloudformation` may reach into."""
+WHOLES = {
+    "EndpointConfig": ("ProductionVariants", "ProductionVariants.0"),
+    "Model": ("PrimaryContainer",),
+    "Endpoint": (),
+}
+"""Lists and mappings that hold what follows from the spec."""
+OWN_MODEL_NAME = f"{{Fn::GetAtt: [{OWN_MODEL}, ModelName]}}"
+"""How a raw property names the Model that the spec describes."""
+Entry = TypeVar("Entry")
+MAX_VALUE = 60
+"""So many characters of a value are shown."""
+
+
+def judged_properties(endpoint: EndpointContext, resource: str) -> Iterator[RawProperty]:
+    """The raw properties of a resource, without those of further variants, which are refused as a whole."""
+    return (raw for raw in raw_properties(endpoint.spec, resource) if not further_variant(raw))
+
+
+def outermost(
+    endpoint: EndpointContext, resource: str, names: Mapping[str, Entry]
+) -> Iterator[tuple[RawProperty, Entry]]:
+    """The raw properties of the given names or below one, with what the name stands for; the outer ones."""
+    found = set[KeyPath]()
+    for raw in judged_properties(endpoint, resource):
+        general = f"{raw.general}."
+        for name, meaning in names.items():
+            if general.startswith(f"{name}."):
+                if raw.path[:-1] not in found:
+                    yield raw, meaning
+                found.add(raw.path)
+
+
+def nested_keys(value: object) -> Iterator[tuple[str, object]]:
+    """All keys in a value, each with what it stands for."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key), inner
+            yield from nested_keys(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from nested_keys(inner)
+
+
+def value_text(value: object) -> str:
+    """The value as a message names it, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"

@@ -1,0 +1,48 @@
+"""All rules, by code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType, ModuleType
+
+from triton_fleet.rules import about
+from triton_fleet.rules.other_codes import FILE, other_codes
+from triton_fleet.rules.rule import Rule
+
+
+@cache
+def rules() -> Mapping[str, Rule]:
+    """Every rule of the modules in `triton_fleet.rules.about`, sorted by code.
+
+    Raises:
+        ValueError: a code has two meanings.
+    """
+    modules = [import_module(f"{about.__name__}.{found.name}") for found in iter_modules(about.__path__)]
+    return rules_of(modules)
+
+
+def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
+    """The rules of modules, sorted by code; one that a module imports from another counts once.
+
+    Raises:
+        ValueError: two rules have one code, or a rule has the code of something else.
+    """
+    found = dict[str, Rule]()
+    for module in modules:
+        for each in vars(module).values():
+            if not isinstance(each, Rule):
+                continue
+            other = found.setdefault(each.code, each)
+            if other is not each:
+                places = " and ".join(sorted({_place(other), _place(each)}))
+                raise ValueError(f"{each.code} is the code of two rules: {places}")
+            if each.code in other_codes():
+                raise ValueError(f"{each.code} is the code of the rule {_place(each)} and stands in {FILE}")
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _place(rule: Rule) -> str:
+    return f"{rule.check.__module__}.{rule.check.__name__}"

@@ -1,0 +1,97 @@
+"""The files of a fleet that `make setup` reads. A wheel writes them before anything is installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from triton_fleet.core.sources import source_path
+from triton_fleet.scaffold.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
+from triton_fleet.scaffold.pin import Commit, Pin
+
+REQUIREMENTS = "requirements.txt"
+DEPENDENCIES = f"{VENDOR}/dependencies.txt"
+LOCAL = f"{VENDOR}/local.txt"
+"""With those of `fleet local` and Triton itself; taken in place of the other where Triton can run."""
+BUILD = f"{VENDOR}/build.txt"
+"""The build backend of a commit of the product."""
+EXAMPLE = "examples/requirements.txt"
+_TEMPLATES = files("triton_fleet.scaffold") / "templates"
+_COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
+
+
+def setup_files(root: Path, pin: Pin) -> Mapping[str, str | bytes]:
+    """The files by their path in the fleet.
+
+    Lines that requirements.txt has besides those of the product stay. The extras decide what is locked.
+    """
+    requirements = _requirements(root / REQUIREMENTS, pin)
+    extras = fleet_extras(requirements, pin)
+    return {
+        "Makefile": template("Makefile"),
+        "package.json": template("package.json"),
+        "package-lock.json": template("package-lock.json"),
+        **(
+            {BUILD: locked_requirements("requirements-release.txt")}
+            if isinstance(pin, Commit)
+            else pin.files(extras)
+        ),
+        REQUIREMENTS: requirements,
+        DEPENDENCIES: locked_requirements("requirements.txt"),
+        **(
+            {
+                LOCAL: _locked(
+                    pin.local_lock("requirements-local.txt"), pin.local_lock("requirements-triton.txt")
+                )
+            }
+            if extras == LOCAL_EXTRA
+            else {}
+        ),
+        **({EXAMPLE: locked_requirements("requirements-payload.txt")} if (root / EXAMPLE).exists() else {}),
+    }
+
+
+def locked_requirements(*names: str) -> str:
+    """The pins of locks of this version with their hashes, without their comments."""
+    return _locked(*(source_path(name).read_text("utf-8") for name in names))
+
+
+def _locked(*pins: str) -> str:
+    return f"{template('locked.txt')}{_COMMENT.sub('', ''.join(pins))}"
+
+
+def fleet_extras(requirements: str, pin: Pin) -> str:
+    """The extras of triton-fleet in a requirements.txt: a fleet has those to deploy at least."""
+    line = product_line(requirements)
+    if line is None:
+        return pin.extras
+    return LOCAL_EXTRA if "local" in (line["extras"] or "") else DEPLOY_EXTRA
+
+
+def template(name: str) -> str:
+    """A template of the package, by its name."""
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _requirements(file: Path, pin: Pin) -> str:
+    """The file with the lines of the product for this pin, which are added where there are none.
+
+    Where one of them is continued, it has hashes that its owner wrote: all stay.
+    """
+    text = file.read_text("utf-8") if file.is_file() else None
+    pinned = "\n".join(pin.lines(fleet_extras(text or "", pin)))
+    if text is None:
+        return Template(template("requirements.txt")).substitute(pin=pinned)
+    found = product_lines(text)
+    if any(each[0].rstrip().endswith("\\") for each in found):
+        return text
+    first = product_line(text)
+    if first is None:
+        return f"{text.rstrip()}\n{pinned}\n".lstrip()
+    for each in reversed(found):
+        end = each.end() if each.start() == first.start() else each.end() + 1
+        text = text[: each.start()] + (pinned if each.start() == first.start() else "") + text[end:]
+    return text

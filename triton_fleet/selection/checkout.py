@@ -1,0 +1,85 @@
+"""The commit of a deploy, and the files of its endpoints that differ from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triton_fleet.selection.git import tracked_files, uncommitted_files
+from triton_fleet.selection.inputs import FleetInputs
+from triton_fleet.selection.paths import FleetPaths
+from triton_fleet.selection.work_tree import work_tree
+from triton_fleet.spec.fleet_files import CDK_SETTINGS
+from triton_fleet.spec.folders import OWN_FOLDERS
+from triton_fleet.spec.prices import PRICES
+from triton_fleet.spec.project import Project
+from triton_fleet.spec.spec_files import policy_files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """The commit of a deploy.
+
+    Attributes:
+        commit: The id of HEAD; None outside of Git, and before the first commit.
+        uncommitted: The files of the deployed endpoints that differ from that commit, sorted, each with the
+            endpoints that read it.
+    """
+
+    commit: str | None = None
+    uncommitted: Mapping[Path, frozenset[str]] = field(default_factory=dict)
+
+    def differs(self, endpoint: str) -> bool:
+        """Whether a file of an endpoint differs from the commit."""
+        return any(endpoint in readers for readers in self.uncommitted.values())
+
+
+def checkout(project: Project, *, locked: bool) -> Checkout:
+    """The commit of a project, and what of its endpoints differs from it.
+
+    The files are those that `changed:` knows: specs with their layers, locks, policies and the environment's
+    file; unless the deploy is `locked`, model repositories and the folders of images as well. Ignored files
+    count if they decide what runs; weights and other files of repositories do not.
+
+    Raises:
+        CannotRunError: Git refuses to read the clone, as it does where it belongs to another user.
+    """
+    tree, file = work_tree(project.root), project.environment_source.file
+    if tree is None:
+        return Checkout()
+    commit, differing = uncommitted_files(tree)
+    tracked = tracked_files(tree)
+    own = [Path(os.path.realpath(project.root / each)) for each in OWN_FOLDERS]
+    if not any(each.is_relative_to(folder) for each in (*tracked, *differing) for folder in own):
+        return Checkout()  # an ignored fleet is of no commit, whatever clone is around it
+    overlooked = (each for each, is_overlooked in tracked.items() if is_overlooked)
+    files = sorted({*differing, *overlooked, *_deciding_files(project).difference(tracked)})
+    inputs = FleetInputs(project, locked=locked)
+    paths = FleetPaths(
+        project.fleet,
+        project.environment.environment,
+        endpoints_of=inputs.endpoints_of,
+        tree=tree.top,
+        drafts=False,
+    )
+    shared = {Path(os.path.realpath(each)) for each in (file, project.root / CDK_SETTINGS)}
+    chosen = frozenset(project.endpoints)
+    readers = {
+        each: chosen if each in shared else chosen.intersection(paths.of_file(each).endpoints)
+        for each in files
+    }
+    uncommitted = {file: names for file, names in readers.items() if names or file in shared}
+    return Checkout(commit=commit, uncommitted=uncommitted)
+
+
+def _deciding_files(project: Project) -> set[Path]:
+    """The files that decide what endpoints run, links followed; not those of model repositories."""
+    files = [project.environment_source.file, project.root / CDK_SETTINGS, project.root / PRICES]
+    files += policy_files(project.root)[0]
+    for name in project.endpoints:
+        loaded = project.specs.readable(name)
+        files += [project.lock_file(name), project.spec_files[name]]
+        files += [each.source.file for each in loaded.layers] if loaded else []
+    return {Path(os.path.realpath(each)) for each in files if each.is_file()}

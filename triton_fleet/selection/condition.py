@@ -1,0 +1,133 @@
+"""Conditions that select endpoints by their specs, such as `owner=search` or `triton<25`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from triton_fleet.endpoint.context.tags import endpoint_tags
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.project import LoadedSpec
+
+GLOB = frozenset("*?[")
+"""The characters that make a pattern of a value."""
+TAG = "tag:"
+MAX_SHOWN = 80
+"""Characters of an argument that a message repeats."""
+KEYS: Mapping[str, Callable[[LoadedSpec], Sequence[str]]] = {
+    "endpoint": lambda loaded: (loaded.spec.endpoint,),
+    "instance": lambda loaded: (loaded.spec.instance.type,),
+    "mode": lambda loaded: (loaded.spec.mode.value,),
+    "owner": lambda loaded: (loaded.spec.owner.team,) if loaded.spec.owner else (),
+    "profile": lambda loaded: loaded.profiles,
+    "triton": lambda loaded: (loaded.spec.triton,),
+}
+"""The values of a spec that a condition is about; `tag:KEY` is a further one."""
+Version: TypeAlias = tuple[int, ...]
+COMPARISONS: Mapping[str, Callable[[Version, Version], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+"""By operator, for versions alone."""
+_CONDITION = re.compile(r"(tag:[^=!<>]*|[A-Za-z][A-Za-z_:-]*)(!=|<=|>=|=|<|>)(.*)", re.DOTALL)
+_VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4})?")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One comparison of a value of specs; `=` and `!=` take a glob, and nothing for "has none"."""
+
+    text: str
+    key: str
+    operator: str
+    value: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether specs have such a key."""
+        return self.key in KEYS or self.key.startswith(TAG)
+
+    def fits(self, loaded: LoadedSpec, environment: Environment) -> bool:
+        """Whether a spec, as it holds in the environment, fulfils it."""
+        values = self.values(loaded, environment)
+        if self.operator in COMPARISONS:
+            return any(self._compares(COMPARISONS[self.operator], each) for each in values)
+        return self._equals(values) is (self.operator == "=")
+
+    def values(self, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
+        """What a spec has at the key."""
+        return key_values(self.key, loaded, environment)
+
+    def _equals(self, values: Sequence[str]) -> bool:
+        if not self.value:
+            return not any(values)
+        if self.key == "triton" and not GLOB & {*self.value}:
+            return any(self._compares(operator.eq, each) for each in values)
+        short = self.key == "instance" and not self.value.startswith("ml.")
+        return any(fnmatchcase(each.removeprefix("ml.") if short else each, self.value) for each in values)
+
+    def _compares(self, compare: Callable[[Version, Version], bool], value: str) -> bool:
+        """Whether a version compares so with the condition's, as far as that goes: 25.04 is 25."""
+        wanted = _parts(self.value)
+        return compare(_parts(value)[: len(wanted)], wanted)
+
+
+def key_values(key: str, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
+    """What a spec has at one of `KEYS` or at `tag:KEY`."""
+    if key.startswith(TAG):
+        tags = endpoint_tags(environment, loaded.spec)
+        return [value for name, value in tags.items() if name == key.removeprefix(TAG)]
+    return KEYS[key](loaded)
+
+
+def tag_keys(loaded: LoadedSpec, environment: Environment) -> list[str]:
+    """The keys of conditions that a spec's tags have."""
+    return [f"{TAG}{name}" for name in endpoint_tags(environment, loaded.spec)]
+
+
+def read_condition(text: str) -> Condition | None:
+    """The condition that a text has the form of, whether or not it is a right one."""
+    found = _CONDITION.fullmatch(text)
+    return Condition(text, found[1], found[2], found[3]) if found else None
+
+
+def require_right(condition: Condition) -> Condition:
+    """The condition, once its key is known and goes with its operator and value.
+
+    Raises:
+        FindingsError: it cannot be evaluated.
+    """
+    key, about = condition.key, f"{shown(condition.text)}: "
+    if not condition.is_known or key == TAG:
+        hint = did_you_mean(key, [*KEYS, "tag:KEY"], list_all=True)
+        raise wrong_selector(f"{about}specs cannot be selected by {shown(key)}", hint)
+    if key != "triton" and condition.operator in COMPARISONS:
+        hint = f"write `{key}=` or `{key}!=`; only `triton` has an order"
+        raise wrong_selector(f"{about}`{key}` cannot be compared with `{condition.operator}`", hint)
+    pattern = condition.operator not in COMPARISONS and (not condition.value or GLOB & {*condition.value})
+    if key == "triton" and not pattern and not _VERSION.fullmatch(condition.value):
+        hint = "write a release, such as `25.04`, or a year, such as `25`"
+        raise wrong_selector(f"{about}{shown(condition.value)} is not a version of Triton", hint)
+    return condition
+
+
+def wrong_selector(message: str, hint: str) -> FindingsError:
+    """The refusal of a selector that cannot be evaluated."""
+    return FindingsError([Finding(code="FL507", message=message, hint=hint)])
+
+
+def shown(text: str) -> str:
+    """A text of the user's as messages quote it."""
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")
+
+
+def _parts(version: str) -> Version:
+    return tuple(map(int, version.split(".")))

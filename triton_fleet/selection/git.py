@@ -1,0 +1,242 @@
+"""What Git knows of a fleet's files: which changed since a commit, were deleted, or are ignored."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from triton_fleet.findings import CannotRunError
+from triton_fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree, work_tree
+
+MAX_REFERENCE = 512
+"""Characters of a reference; Git's own limit is that of a file name."""
+MAX_PATH_BYTES = 4096
+"""The length of a path; a longer one is not looked for. Linux has the same limit."""
+REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE, SUBMODULE_MODE = 0o100644, 0o100755, 0o120000, 0o160000
+"""What Git records of a file's mode. Source: git-fast-import(1), "filemodify"."""
+SHA1_DIGITS = 40
+"""Of an id; a repository with longer ones uses SHA-256. Source: git-init(1), `--object-format`."""
+CHUNK_BYTES = 1 << 20
+FULL_HISTORY = "fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` of actions/checkout"
+_LETTERS, _SIGNS = b'"\\abtnvfr', b'"\\\a\b\t\n\v\f\r'
+_ESCAPE = re.compile(rb'\\([0-3][0-7]{2}|["\\abtnvfr])')
+"""What `core.quotePath` writes for a byte; source: quote.c of Git."""
+
+
+def changed_files(folder: Path, reference: str) -> list[Path]:
+    """The files that differ from where HEAD left a reference, sorted; they may be deleted.
+
+    Raises:
+        CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
+    """
+    return sorted(changed_modes(folder, reference))
+
+
+def changed_modes(folder: Path, reference: str) -> dict[Path, tuple[int, int]]:
+    """The files that differ from where HEAD left a reference, with Git's mode of each before and now.
+
+    The mode is 0 where the file does not exist. Commits, the index, the work tree and files that Git does not
+    ignore count alike. A file that was renamed counts with both of its names, and a submodule as one file.
+
+    Raises:
+        CannotRunError: Git is missing, the folder is not in a work tree, or it has no such history.
+    """
+    tree = required_work_tree(folder)
+    return _differing(tree, merge_base(tree, reference))
+
+
+def uncommitted_files(tree: WorkTree) -> tuple[str | None, list[Path]]:
+    """The id of HEAD, None before the first commit, and the files that differ from it, sorted.
+
+    Files that Git ignores do not count; those of the index and of submodules do.
+
+    Raises:
+        CannotRunError: Git cannot read the work tree.
+    """
+    commit = merge_base(tree, "HEAD") if is_commit(tree, "HEAD") else None
+    empty = tree.run("hash-object", "-t", "tree", "--stdin").stdout.decode("ascii").strip()
+    return commit, sorted(_differing(tree, commit or empty))
+
+
+def tracked_files(tree: WorkTree) -> dict[Path, bool]:
+    """The files of the index, each with whether it differs from it and `git diff` is set up not to see that.
+
+    That is what `git update-index` does with `--assume-unchanged` and `--skip-worktree`; a sparse checkout is
+    made with the latter. A submodule with such a flag counts as differing.
+
+    Raises:
+        CannotRunError: Git cannot read the work tree.
+    """
+    found = dict[Path, bool]()
+    for flag, _, blob, file in _index(tree):
+        found[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob)
+    return found
+
+
+def _index(tree: WorkTree) -> Iterator[tuple[bytes, int, str, Path]]:
+    """The entries of the index: letter of `ls-files -v`, mode, id of the content, and file."""
+    for entry in _entries(tree, "ls-files", "-z", "-v", "--stage"):
+        facts, _, name = entry.partition(b"\t")
+        flag, mode, blob, _ = facts.split(b" ")
+        yield flag, int(mode, 8), blob.decode("ascii"), tree.top / os.fsdecode(name)
+
+
+def _has_content(file: Path, blob: str) -> bool:
+    """Whether the content of a file, as it is on the disk, has an id of Git; a link has not."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    algorithm = "sha1" if len(blob) == SHA1_DIGITS else "sha256"
+    digest = hashlib.new(algorithm, b"blob %d\0" % file.stat().st_size, usedforsecurity=False)
+    with file.open("rb") as content:
+        while chunk := content.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest() == blob
+
+
+def _differing(tree: WorkTree, commit: str) -> dict[Path, tuple[int, int]]:
+    """Files that differ from a commit; Git does not enter submodules, whose settings it would believe."""
+    options = (
+        "--raw",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+    )
+    entries = iter(_entries(tree, "diff", *options, commit, "--"))
+    modes = dict[Path, tuple[int, int]]()
+    for facts, name in zip(entries, entries, strict=True):
+        before, after, *_ = facts.removeprefix(b":").split(b" ")
+        modes[tree.top / os.fsdecode(name)] = int(before, 8), int(after, 8)
+    for file in _files(tree, "ls-files", "-z", "--others", "--exclude-standard"):
+        modes.setdefault(file, (0, _mode(file)))
+    for _, mode, _, file in _index(tree):
+        if mode == SUBMODULE_MODE and _is_changed(file):
+            modes.setdefault(file, (SUBMODULE_MODE, SUBMODULE_MODE))
+    return modes
+
+
+def _is_changed(submodule: Path) -> bool:
+    """Whether the work tree of a submodule differs from its own last commit."""
+    tree = work_tree(submodule)
+    is_own = tree is not None and tree.top == submodule and is_commit(tree, "HEAD")
+    return tree is not None and is_own and bool(_differing(tree, "HEAD"))
+
+
+def deleted_files(tree: WorkTree, path: Path) -> list[Path]:
+    """The files at or below a path that does not exist, in the last commit of this clone that has any.
+
+    A link and a submodule are files; nothing for what was never in a commit.
+    """
+    top = tree.top
+    if not path.is_relative_to(top) or len(os.fsencode(path)) > MAX_PATH_BYTES:
+        return []
+    literal = f":(top,literal){path.relative_to(top)}"
+    # FETCH_HEAD is what `git fetch REMOTE BRANCH` leaves, which is on no branch here.
+    last = ("--max-count=1", "--parents", "--ignore-missing", "--all", "FETCH_HEAD", "--", literal)
+    commits = tree.run("rev-list", *last).stdout.decode("ascii").split()
+    for commit in ("HEAD", *commits) if commits else ():  # the last one may have deleted it
+        done = tree.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", literal)
+        if done.returncode == 0 and done.stdout:
+            return [top / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    return [path] if commits else []
+
+
+def ignored_files(folder: Path, paths: Sequence[str]) -> set[str]:
+    """Those of the paths below a folder that Git ignores, whether or not they exist; none without Git."""
+    try:
+        if (tree := work_tree(folder)) is None:
+            return set()
+        below = f"{Path(os.path.realpath(folder)).relative_to(tree.top).as_posix()}/"
+        names = b"\0".join(os.fsencode(below + path) for path in paths)
+        done = tree.run("check-ignore", "-z", "--stdin", given=names)
+    except CannotRunError:
+        return set()
+    return {os.fsdecode(name).removeprefix(below) for name in done.stdout.split(b"\0") if name}
+
+
+def is_shallow(tree: WorkTree) -> bool:
+    """Whether the clone lacks a part of its history."""
+    return tree.run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+
+
+def unquoted(path: str) -> str:
+    """A path without the quotes and escapes that Git prints around signs beyond ASCII; others as they are."""
+    if len(path) < 3 or not path[0] == path[-1] == '"':
+        return path
+    raw = _ESCAPE.sub(lambda found: _sign(found[1]), os.fsencode(path[1:-1]))
+    return os.fsdecode(raw)
+
+
+def _sign(escape: bytes) -> bytes:
+    if escape.isdigit():
+        return bytes([int(escape, 8)])
+    return _SIGNS[_LETTERS.index(escape) :][:1]
+
+
+def merge_base(tree: WorkTree, reference: str) -> str:
+    """The id of the commit where HEAD left a reference.
+
+    Raises:
+        CannotRunError: there is no such reference, or no such history.
+    """
+    if not is_commit(tree, reference):
+        problem = f"git knows no commit {reference[:MAX_REFERENCE]!r}"
+        if is_commit(tree, f"origin/{reference}"):
+            raise CannotRunError(problem, f"write origin/{reference}")
+        remedy = "name a branch, a tag or a commit; `git fetch` gets new ones"
+        raise CannotRunError(problem, FULL_HISTORY if is_shallow(tree) else remedy)
+    done = tree.run("merge-base", "HEAD", reference)
+    if done.returncode != 0:
+        problem = f"HEAD and {reference} have no commit in common"
+        raise CannotRunError(
+            problem, FULL_HISTORY if is_shallow(tree) else "name a branch that shares history with HEAD"
+        )
+    return done.stdout.decode("ascii").strip()
+
+
+def is_commit(tree: WorkTree, reference: str) -> bool:
+    """Whether it is one commit; what begins with a hyphen would be an option to other commands."""
+    if reference.startswith("-") or len(reference) > MAX_REFERENCE or not reference.isprintable():
+        return False
+    done = tree.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}")
+    return done.returncode == 0
+
+
+def contains(folder: Path, commit: str) -> bool:
+    """Whether HEAD of the clone that a folder is in contains a commit; False if Git does not know."""
+    try:
+        tree = work_tree(folder)
+        return (
+            tree is not None
+            and is_commit(tree, commit)
+            and tree.run("merge-base", "--is-ancestor", commit, "HEAD").returncode == 0
+        )
+    except CannotRunError:
+        return False
+
+
+def _files(tree: WorkTree, *command: str) -> Iterator[Path]:
+    yield from (tree.top / os.fsdecode(name) for name in _entries(tree, *command))
+
+
+def _entries(tree: WorkTree, *command: str) -> list[bytes]:
+    done = tree.run(*command)
+    if done.returncode != 0:
+        raise CannotRunError(f"`git {command[0]}` failed: {first_line(done)}", IN_CLONE)
+    return [each for each in done.stdout.split(b"\0") if each]
+
+
+def _mode(file: Path) -> int:
+    """The mode that Git would give a file; one that vanished meanwhile counts as a plain one."""
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return REGULAR_MODE
+    if stat.S_ISDIR(mode):  # Git lists a folder that is a repository of its own as one file
+        return SUBMODULE_MODE
+    return LINK_MODE if stat.S_ISLNK(mode) else EXECUTABLE_MODE if mode & stat.S_IXUSR else REGULAR_MODE

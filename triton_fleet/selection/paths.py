@@ -1,0 +1,225 @@
+"""Which endpoints a file of a fleet's repository concerns, as `git diff --name-only` prints it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.selection.condition import shown
+from triton_fleet.spec.folders import FOLDER, LOCK_END, OWN_FOLDERS, SPEC_END
+from triton_fleet.spec.prices import PRICES
+from triton_fleet.spec.project import Fleet, Project
+from triton_fleet.spec.reader import read_source
+
+YAML = ".yaml"
+UNUSED = "FL126"
+"""The code of a path that concerns no endpoint, and that no change can have."""
+HINT = "name a spec, a lock, a profile, a file of a model repository, or a folder of such files"
+
+
+@dataclass
+class Selection:
+    """What arguments select: endpoints of the project, and specs outside of it.
+
+    Attributes:
+        endpoints: Names, each once, in the order in which they were found.
+        drafts: Specs that are not in model_specs/.
+        gone: Endpoints that were named by their files, and have no spec any more.
+        reasons: One for each file that selects nothing.
+    """
+
+    endpoints: list[str] = field(default_factory=list)
+    drafts: list[Path] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    @classmethod
+    def union(cls, found: Iterable[Selection]) -> Selection:
+        """What any of them selects, each once."""
+        parts = list(found)
+        return cls(
+            list(dict.fromkeys(name for each in parts for name in each.endpoints)),
+            list(dict.fromkeys(file for each in parts for file in each.drafts)),
+            list(dict.fromkeys(name for each in parts for name in each.gone)),
+            list(dict.fromkeys(reason for each in parts for reason in each.reasons)),
+        )
+
+    def draft_names(self) -> list[str]:
+        """The endpoints of those drafts that can be read."""
+        names = list[str]()
+        for draft in self.drafts:
+            with suppress(FindingsError):
+                names.append(str(read_source(draft).data.get("endpoint")))
+        return names
+
+
+class FleetPaths:
+    """Maps files and folders to the endpoints of one environment."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        environment: str,
+        *,
+        endpoints_of: Callable[[Path], list[str]],
+        tree: Path,
+        drafts: bool,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            fleet: The fleet.
+            environment: Its locks and its own file concern the endpoints; those of others do not.
+            endpoints_of: Those whose specs name a file or folder; specs are read when it is called.
+            tree: The repository that the fleet is in; what is outside of it cannot be in a change.
+            drafts: Whether specs outside of model_specs/ are taken.
+        """
+        self._fleet, self._root, self._environment = fleet, fleet.root, environment
+        self._endpoints_of, self._tree, self._drafts = endpoints_of, tree, drafts
+
+    def of(self, path: Path) -> Selection:
+        """The endpoints that an existing folder or file concerns.
+
+        Raises:
+            FindingsError: it concerns no endpoint.
+        """
+        return self.of_folder(path) if path.is_dir() else self.of_file(path)
+
+    def of_folder(self, folder: Path) -> Selection:
+        """The endpoints with a spec in a folder, or with something else of theirs, and drafts in it.
+
+        Raises:
+            FindingsError: the folder concerns no endpoint.
+        """
+        place = self._in_fleet(folder)
+        files = {*place.glob(f"*{YAML}")}
+        for own in map(self._root.joinpath, OWN_FOLDERS):
+            if own.is_relative_to(place) or place.is_relative_to(own):
+                files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
+        files = {each for each in files if not _is_hidden(*each.relative_to(place).parts)}
+        found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
+        if not (found.endpoints or found.drafts or found.gone or found.reasons):
+            raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")
+        return found
+
+    def of_deleted(self, path: Path, files: Sequence[Path]) -> Selection:
+        """The endpoints that a path concerned, which was a file, or a folder with these files."""
+        return self.of_file(path) if [path] == files else self._of_parts(self._in_fleet(path), files, files)
+
+    def _of_parts(self, folder: Path, files: Iterable[Path], all_files: Iterable[Path] | None) -> Selection:
+        """What a folder selects; without `all_files` it may have other inputs of endpoints."""
+        parts = [Selection(self._below(folder)), *map(self.of_file, files)]
+        if all_files is None or any(map(_may_be_input, all_files)):
+            parts.append(self._of_input(folder))
+        return Selection.union(parts)
+
+    def is_own(self, folder: Path) -> bool:
+        """Whether a folder is one of the fleet's own, in one, or has the fleet in it."""
+        place = self._in_fleet(folder)
+        return self._root.is_relative_to(place) or self._is_in_own(place)
+
+    def _is_in_own(self, place: Path) -> bool:
+        return any(place.is_relative_to(self._root / own) for own in OWN_FOLDERS)
+
+    def of_file(self, file: Path) -> Selection:
+        """The endpoints that a file concerns, whether or not it exists.
+
+        Raises:
+            FindingsError: it is outside of the repository, and neither a spec nor part of an endpoint.
+        """
+        file = self._in_fleet(file)
+        match file.relative_to(self._root).parts if file.is_relative_to(self._root) else ():
+            case ["model_specs", *folders, name] if name.endswith(YAML) and not _is_hidden(*folders, name):
+                return self._of_spec(file)
+            case ["locks", environment, name] if name.endswith((LOCK_END, SPEC_END)):
+                if environment != self._environment:
+                    return self._nothing(file, f"it belongs to the environment {shown(environment)}")
+                return self._named(name.removesuffix(LOCK_END).removesuffix(SPEC_END), file)
+            case ["environments", name] if name == f"{self._environment}{YAML}":
+                return self._all()
+            case ["environments", name] if name.endswith(YAML):
+                other = name.removesuffix(YAML)
+                reason = f"it is not the environment {self._environment!r}; pass `--env {other}` for it"
+                return self._nothing(file, reason)
+            case ["policies", *_, name] if name.endswith(YAML):
+                return self._all()
+            case [name] if name == PRICES:  # policies compare costs at these prices
+                return self._all()
+            case _:
+                return self._of_other(file)
+
+    def _all(self) -> Selection:
+        return Selection(list(self._project.endpoints))
+
+    def _named(self, name: str, file: Path) -> Selection:
+        if name in self._project.absent:
+            return self._nothing(file, self._project.absent[name].message)
+        return Selection([name]) if name in self._project.spec_files else Selection(gone=[name])
+
+    def _of_spec(self, file: Path) -> Selection:
+        if self._project.is_promoted:
+            return self._nothing(file, f"{self._environment} gets it by `fleet promote`")
+        if file.name != FOLDER:
+            return self._named(file.stem, file)
+        below = self._below(file.parent)
+        return Selection(below) if below else self._nothing(file, "its folder has no specs")
+
+    def _below(self, folder: Path) -> list[str]:
+        files = self._project.spec_files
+        return [name for name in self._project.endpoints if files[name].is_relative_to(folder)]
+
+    @cached_property
+    def _project(self) -> Project:
+        return self._fleet.open(self._environment)
+
+    def _of_other(self, file: Path) -> Selection:
+        found, is_inside = self._of_input(file), self._is_inside(file)
+        if found.endpoints:
+            return found
+        if self._drafts and file.suffix == YAML and file.is_file() and (not is_inside or _is_spec(file)):
+            return Selection(drafts=[file])
+        if not is_inside:
+            raise self._unusable(file, "this is not a spec, and no endpoint uses it")
+        return self._nothing(file, f"no endpoint in {self._environment} uses it")
+
+    def _of_input(self, file: Path) -> Selection:
+        return Selection(self._endpoints_of(file))
+
+    def _is_inside(self, file: Path) -> bool:
+        return file.is_relative_to(self._tree) or file.is_relative_to(self._root)
+
+    def _in_fleet(self, file: Path) -> Path:
+        """The file by its place below the root, links followed where it is not there by its name."""
+        real, root = Path(os.path.realpath(file)), Path(os.path.realpath(self._root))
+        if file.is_relative_to(self._root) or not real.is_relative_to(root):
+            return file
+        return self._root / real.relative_to(root)
+
+    def _nothing(self, file: Path, reason: str) -> Selection:
+        inside = file.is_relative_to(self._root)
+        return Selection(reasons=[f"{file.relative_to(self._root) if inside else file}: {reason}"])
+
+    def _unusable(self, file: Path, message: str) -> FindingsError:
+        return FindingsError([Finding(code=UNUSED, message=message, hint=HINT, file=file)])
+
+
+def _is_hidden(*names: str) -> bool:
+    return any(name.startswith(".") for name in names)
+
+
+def _may_be_input(file: Path) -> bool:
+    """Whether a file in the fleet's own folders may be of a model or an image, and not a spec or a schema."""
+    return file.suffix not in (YAML, ".json") and (file.is_symlink() or not file.is_dir())
+
+
+def _is_spec(file: Path) -> bool:
+    """Whether a YAML file of the repository is meant as a spec: others, such as a workflow's, are not."""
+    try:
+        return "endpoint" in read_source(file).data
+    except FindingsError:
+        return False

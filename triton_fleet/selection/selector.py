@@ -1,0 +1,276 @@
+"""From what a user names on the command line to endpoints: names, globs, conditions, changes and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+from glob import escape
+from pathlib import Path
+
+from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.selection.condition import (
+    GLOB,
+    KEYS,
+    TAG,
+    Condition,
+    read_condition,
+    require_right,
+    shown,
+    tag_keys,
+    wrong_selector,
+)
+from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
+from triton_fleet.selection.git import changed_files, deleted_files, is_shallow, unquoted
+from triton_fleet.selection.inputs import FleetInputs
+from triton_fleet.selection.paths import UNUSED, FleetPaths, Selection
+from triton_fleet.selection.work_tree import require_git, work_tree
+from triton_fleet.spec.folders import SPEC_END
+from triton_fleet.spec.membership import locked_endpoints
+from triton_fleet.spec.problems import did_you_mean
+from triton_fleet.spec.project import Fleet, LoadedSpec, Project
+
+_ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
+
+
+class Selector:
+    """Selects endpoints of one environment; files, Git and specs are read only for what needs them."""
+
+    def __init__(self, fleet: Fleet, environment: str, *, files: bool = True, drafts: bool = False) -> None:
+        """Read nothing yet.
+
+        Args:
+            fleet: The fleet.
+            environment: The one whose specs are evaluated.
+            files: Whether paths and `changed:REF` may be named.
+            drafts: Whether paths may be of specs outside of model_specs/.
+        """
+        self._fleet, self._root, self._environment = fleet, fleet.root, environment
+        self._files, self._drafts = files, drafts
+
+    def select(self, arguments: Sequence[str]) -> Selection:
+        """Everything that one of the arguments selects; without arguments all endpoints.
+
+        Paths are relative to the working directory, the fleet, or the top of the repository.
+
+        Raises:
+            FindingsError: an argument is none of these, or a glob or condition fits no endpoint.
+            CannotRunError: Git is needed and cannot be asked.
+        """
+        if not arguments:
+            return Selection(list(self._project.endpoints))
+        return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
+
+    def concerns(self, argument: str) -> bool:
+        """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
+
+        So it is where the environment cannot be read: whoever selects the argument reports why. A spec that
+        cannot be read has no such paths, as else none could be checked as anything else.
+        """
+        if argument in self._names:
+            return True
+        path = self._existing(argument)
+        try:
+            if path is None:
+                return self._deleted(argument) is not None
+            paths = self._paths_by(lambda file: self._inputs.endpoints_of(file))
+            return bool(paths.of(path).endpoints) or (path.is_dir() and paths.is_own(path))
+        except FindingsError as error:
+            return any(each.code != UNUSED for each in error.findings)
+
+    def _selected(self, argument: str) -> Selection:
+        if argument in self._names:
+            return Selection([argument])
+        terms = argument.split(AND)
+        refuse_misspelt(argument)
+        if any(map(is_condition, terms)):  # else a comma is a part of a path
+            return self._of_terms(argument, terms)
+        is_glob = bool({*"*?"} & {*argument})  # a bracket alone is more often a part of a path
+        path = self._existing(argument) if self._files and not is_glob else None
+        if path is not None:
+            return self._paths.of(path)
+        if condition := read_condition(argument):
+            require_right(condition)
+        if is_glob or ("[" in argument and "/" not in argument):
+            return Selection(self._of_glob(argument))
+        deleted = self._deleted(argument) if self._files else None
+        if deleted is not None:
+            return deleted
+        raise self._unknown(argument)
+
+    def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
+        found = [self._of_term(argument, each) for each in terms]
+        if len(found) == 1:
+            return found[0]
+        names = [name for name in found[0].endpoints if all(name in each.endpoints for each in found)]
+        if names:
+            return Selection(names)
+        if not any(each.startswith(CHANGED) for each in terms):
+            raise self._unmatched(
+                argument, "each part matches an endpoint, but no endpoint matches all parts"
+            )
+        return Selection(reasons=[f"{shown(argument)}: none of the changed endpoints matches"])
+
+    def _of_term(self, argument: str, term: str) -> Selection:
+        if term.startswith(CHANGED):
+            if not self._files:
+                hint = "name the endpoints, or select them by a glob or a condition"
+                raise wrong_selector(f"{shown(term)}: this command does not accept `{CHANGED}`", hint)
+            return self._of_changes(term.removeprefix(CHANGED))
+        if term in self._names:
+            return Selection([term])
+        if condition := read_condition(term):
+            return Selection(self._of_condition(require_right(condition)))
+        if GLOB & {*term}:
+            return Selection(self._of_glob(term))
+        if not term:
+            raise wrong_selector(f"{shown(argument)} has an empty part", _ONE_TERM)
+        raise self._unknown(term)
+
+    def _of_changes(self, reference: str) -> Selection:
+        if not reference:
+            raise wrong_selector(f"`{CHANGED}` needs a commit", f"write `{CHANGED}main`, for example")
+        changes = changed_files(self._root, reference)
+        found = Selection.union(self._paths.of_file(file) for file in changes)
+        found.drafts.clear()  # only those that are named are checked
+        if not (found.endpoints or found.gone):
+            found.reasons[:] = [f"no endpoint changed since {shown(reference)}"]
+        return found
+
+    def _of_condition(self, condition: Condition) -> list[str]:
+        environment = self._project.environment
+        names = [each.spec.endpoint for each in self._loaded if condition.fits(each, environment)]
+        if names:
+            return names
+        raise self._unmatched(condition.text, self._hint_for(condition))
+
+    def _hint_for(self, condition: Condition) -> str:
+        """What to write for a condition that no endpoint fulfils."""
+        environment = self._project.environment
+        known = {value for each in self._loaded for value in condition.values(each, environment) if value}
+        if not known and condition.key.startswith(TAG):
+            keys = {key for each in self._loaded for key in tag_keys(each, environment)}
+            return f"no spec sets it; {did_you_mean(condition.key, keys, list_all=True)}"
+        if not known:
+            return "no spec sets it"
+        if condition.operator == "!=":
+            return f"every endpoint matches {shown(f'{condition.key}={condition.value}')}"
+        word = condition.value if condition.operator == "=" else ""  # nothing is near an order
+        return did_you_mean(word, known, list_all=True)
+
+    def _of_glob(self, pattern: str) -> list[str]:
+        """Endpoints by their names, or where the pattern has a slash by the paths of their specs."""
+        if "/" not in pattern:
+            names = [name for name in self._project.endpoints if fnmatchcase(name, pattern)]
+            known = list(self._project.endpoints)
+        else:
+            files = {name: self._project.spec_files[name] for name in self._project.endpoints}
+            patterns = [os.path.normpath(Path(escape(str(base)), pattern)) for base in self._bases]
+            names = [
+                name
+                for name, file in files.items()
+                if any(
+                    fnmatchcase(form, each)
+                    for form in {str(file), os.path.realpath(file)}
+                    for each in patterns
+                )
+            ]
+            known = [file.relative_to(self._root).as_posix() for file in files.values()]
+        if not names:
+            raise self._unmatched(pattern, did_you_mean(pattern, known, list_all=True))
+        return names
+
+    def _existing(self, argument: str) -> Path | None:
+        return next((each for each in self._places(argument) if _exists(each)), None)
+
+    def _deleted(self, argument: str) -> Selection | None:
+        """What a path concerned that Git knows, and that no longer exists.
+
+        A shallow clone may lack the commit that had it, so there every path is treated as one.
+
+        Raises:
+            CannotRunError: Git is not installed, and only it can know the path.
+        """
+        is_path, tree = bool({*"/."} & {*argument}), work_tree(self._root)
+        if tree is None and is_path:
+            require_git()
+        if tree is None or not argument.isprintable():
+            return None
+        places = [each for each in self._places(argument) if each.is_relative_to(tree.top)]
+        for place in places:
+            if files := deleted_files(tree, place):
+                return self._paths.of_deleted(place, files)
+        return self._paths.of_file(places[0]) if places and is_path and is_shallow(tree) else None
+
+    def _places(self, argument: str) -> list[Path]:
+        """Where a path may lead."""
+        path = unquoted(argument)
+        if not path or "\0" in path:
+            return []
+        return [Path(each) for each in dict.fromkeys(os.path.normpath(base / path) for base in self._bases)]
+
+    @cached_property
+    def _bases(self) -> tuple[Path, ...]:
+        """What paths may be relative to; an absolute one is the same from each."""
+        return Path.cwd(), self._root, self._tree
+
+    def _unknown(self, name: str) -> FindingsError:
+        message = f"there is no endpoint, file or folder {shown(name)}" if name else "no endpoint was named"
+        hint = did_you_mean(name, self._names, list_all=True)
+        if name in KEYS:  # what a shell leaves of `triton<25`
+            hint = f"put a condition in quotes: '{name}=…'"
+        if AND in name and all(each.strip() in self._names for each in name.split(AND)):
+            hint = "separate endpoints with spaces: a comma joins parts that must all match"
+        return FindingsError([Finding(code="FL120", message=message, hint=hint)])
+
+    def _unmatched(self, selector: str, hint: str) -> FindingsError:
+        message = f"no endpoint in {self._environment} matches {shown(selector)}"
+        return FindingsError([Finding(code="FL506", message=message, hint=hint)])
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """All that have a spec, those among them that the environment does not have."""
+        return list(dict.fromkeys([*self._fleet.specs.by_endpoint, *self._promoted]))
+
+    @cached_property
+    def _promoted(self) -> list[str]:
+        return locked_endpoints(self._root, self._environment, SPEC_END)
+
+    @cached_property
+    def _tree(self) -> Path:
+        tree = work_tree(self._root)
+        return tree.top if tree else self._root
+
+    @cached_property
+    def _project(self) -> Project:
+        return self._fleet.open(self._environment)
+
+    @cached_property
+    def _loaded(self) -> list[LoadedSpec]:
+        """All specs: one that cannot be read would else not be selected, unnoticed."""
+        return all_of(self._project.endpoints, self._project.load)
+
+    @cached_property
+    def _inputs(self) -> FleetInputs:
+        return FleetInputs(self._project)
+
+    @cached_property
+    def _paths(self) -> FleetPaths:
+        return self._paths_by(lambda file: self._inputs.possible_endpoints_of(file))
+
+    def _paths_by(self, endpoints_of: Callable[[Path], list[str]]) -> FleetPaths:
+        return FleetPaths(
+            self._fleet,
+            self._environment,
+            endpoints_of=endpoints_of,
+            tree=self._tree,
+            drafts=self._drafts,
+        )
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists() or path.is_symlink()
+    except OSError:  # too long a name
+        return False

@@ -1,0 +1,201 @@
+"""Git on a work tree of others: it reads files and commits, and runs nothing that these or their .git hold.
+
+Git takes a folder with HEAD, objects/ and refs/ for a repository and believes its `config`, which names
+programs: a file system monitor, hooks, filters, diff drivers. So its folder is never left to Git to find, and
+in the place of a clone's own `config` Git reads one that is written here (docs/decisions/0038).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton_fleet.core.project_root import git_tops
+from triton_fleet.findings import CannotRunError
+
+IN_CLONE = "run it in a clone of the fleet"
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+"""Messages that can be passed on, an index that is not written, no questions, and no calls of a remote."""
+_SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+)
+"""Settings that overrule those of the user and the machine."""
+_OF_A_HOOK = frozenset({"GIT_COMMON_DIR", "GIT_DIR", "GIT_PREFIX", "GIT_WORK_TREE"})
+"""What a hook gets, and Git would believe more than the folder that it is run in.
+
+The index stays: it is where `git commit FILE` has what it commits.
+"""
+_NOT_A_REPOSITORY = b"not a git repository"
+"""How Git reports that no repository exists; after any other failure one may."""
+_COMMON = ("objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow")
+"""What linked worktrees share and Git reads; not `config` and `hooks`. Source: gitrepository-layout(5)."""
+_OWN_SCOPES = frozenset({b"local", b"worktree"})
+_READ_KEYS = re.compile(
+    r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|trustctime|checkstat"
+    r"|sparsecheckout|sparsecheckoutcone|excludesfile)|index\.sparse|extensions\.(objectformat|refstorage)"
+    r"|branch\..*\.(remote|merge)|remote\..*\.fetch"
+)
+"""Settings of a clone that Git needs to read it; none names a program, or another file of settings."""
+
+
+@dataclass(frozen=True)
+class WorkTree:
+    """A work tree and what Git needs to read it.
+
+    Attributes:
+        top: Its top, links followed.
+        folder: Git's folder of it, with HEAD and the index.
+        settings: The text of the configuration with which Git reads it.
+    """
+
+    top: Path
+    folder: Path
+    settings: str
+
+    def run(self, *command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """Run Git at the top with something on its standard input; its exit code is left to the caller.
+
+        Raises:
+            CannotRunError: Git is not installed.
+        """
+        with self._common() as common:
+            places = {"GIT_DIR": self.folder, "GIT_COMMON_DIR": common, "GIT_WORK_TREE": self.top}
+            return _run(self.top, command, {key: str(place) for key, place in places.items()}, given)
+
+    @contextmanager
+    def _common(self) -> Iterator[Path]:
+        """A folder for GIT_COMMON_DIR: the clone's objects and references, without its settings and hooks."""
+        shared = common_folder(self.folder)
+        with tempfile.TemporaryDirectory(prefix="fleet-git-") as folder:
+            common = Path(folder)
+            for name in _COMMON:
+                if os.path.lexists(shared / name):
+                    (common / name).symlink_to(shared / name)
+            (common / "config").write_text(self.settings, "utf-8", "surrogateescape")
+            yield common
+
+
+def work_tree(folder: Path) -> WorkTree | None:
+    """The Git work tree that a folder is in; None without one, and without Git.
+
+    Raises:
+        CannotRunError: Git refuses to answer, as it does where the clone belongs to another user.
+    """
+    for top in git_tops(folder):
+        try:
+            done = _ask(top, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
+        except CannotRunError:
+            return None
+        inside, _, place = done.stdout.partition(b"\n")
+        if done.returncode == 0 and inside == b"true":
+            return WorkTree(top, Path(os.fsdecode(place.removesuffix(b"\n"))), _settings(top))
+        if done.returncode != 0 and _NOT_A_REPOSITORY not in done.stderr:
+            raise _cannot_read(folder, done)
+    return None
+
+
+def required_work_tree(folder: Path) -> WorkTree:
+    """The Git work tree that a folder is in.
+
+    Raises:
+        CannotRunError: it is in none, Git is not installed, or refuses to answer.
+    """
+    if found := work_tree(folder):
+        return found
+    require_git()
+    raise CannotRunError(f"{folder} is not in a Git work tree", IN_CLONE)
+
+
+def require_git() -> None:
+    """Refuse a machine without Git.
+
+    Raises:
+        CannotRunError: Git is not installed.
+    """
+    if shutil.which("git") is None:
+        raise CannotRunError("git is not installed", "install it, or name the endpoints")
+
+
+def common_folder(folder: Path) -> Path:
+    """Where a clone's objects are, from Git's folder of one worktree; source: gitrepository-layout(5)."""
+    try:
+        named = (folder / "commondir").read_bytes().rstrip(b"\n")
+    except OSError:
+        return folder
+    return folder / os.fsdecode(named)
+
+
+def first_line(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The first line of a failure."""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[0].removeprefix("fatal: ") if lines else f"it ended with {done.returncode}"
+
+
+def _ask(top: Path, *command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run one of the commands that need no index, and so run nothing, on the `.git` of a folder alone."""
+    return _run(top, command, {"GIT_CEILING_DIRECTORIES": str(top.parent)}, b"")
+
+
+def _settings(top: Path) -> str:
+    done = _ask(top, "config", "--no-includes", "--null", "--show-scope", "--list")
+    if done.returncode != 0:
+        raise _cannot_read(top, done)
+    *words, _ = done.stdout.split(b"\0")
+    pairs = zip(words[::2], words[1::2], strict=True)
+    kept = [os.fsdecode(pair) for scope, pair in pairs if scope in _OWN_SCOPES]
+    return "".join(
+        _setting(*each.partition("\n")) for each in kept if _READ_KEYS.fullmatch(each.partition("\n")[0])
+    )
+
+
+def _setting(key: str, separator: str, value: str) -> str:
+    """A section with one key, in the form of git-config(1); a key alone is true."""
+    section, _, rest = key.partition(".")
+    name, _, last = rest.rpartition(".")
+    head = f'{section} "{_escape(name)}"' if name else section
+    return f"[{head}]\n\t{last}" + (f' = "{_escape(value)}"\n' if separator else "\n")
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _run(
+    folder: Path, command: tuple[str, ...], variables: Mapping[str, str], given: bytes
+) -> subprocess.CompletedProcess[bytes]:
+    inherited = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
+    settings = [word for each in _SETTINGS for word in ("-c", each)]
+    try:
+        return subprocess.run(
+            ["git", "-C", str(folder), "--no-pager", *settings, *command],
+            capture_output=True,
+            input=given,
+            env={**inherited, **_ENVIRONMENT, **variables},
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise CannotRunError("git is not installed", "install it, or name the endpoints") from error
+
+
+def _cannot_read(folder: Path, done: subprocess.CompletedProcess[bytes]) -> CannotRunError:
+    """Git's refusal, with the command that it proposes itself."""
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    command = next((line.strip() for line in lines if line.startswith("\tgit ")), "")
+    remedy = f"run `{command}`" if command else IN_CLONE
+    return CannotRunError(f"git cannot read {folder}: {first_line(done)}", remedy)

@@ -1,0 +1,167 @@
+"""Who may deploy, look and call: jobs of a repository on GitHub or GitLab, and roles of applications."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator
+
+from triton_fleet.spec.arns import ROLE, RoleArn
+from triton_fleet.spec.github_repository import EXAMPLE, PATTERN, GitHubRepository
+from triton_fleet.spec.mistake import Mistake
+from triton_fleet.spec.values import Document
+
+GITHUB, GITLAB = "token.actions.githubusercontent.com", "gitlab.com"
+"""The issuers of tokens. Source: GitHub's openid-connect-reference, GitLab's ci/cloud_services/aws."""
+
+
+def _named(
+    pattern: str, what: str, example: str, parse: Callable[[str], object] = str
+) -> tuple[Callable[[str], str], WithJsonSchema]:
+    """The validator of a name that becomes part of a trust, and its form.
+
+    `parse` raises more precise mistakes than that a value does not have the form.
+    """
+
+    def validated(value: str) -> str:
+        hint = f"write {what}, `{example}`"
+        if "*" in value or "?" in value:
+            raise Mistake("a wildcard would trust everything that matches it", hint)
+        if ":" in value:
+            raise Mistake("`:` separates the parts of what is trusted", hint)
+        parse(value)
+        if not re.fullmatch(pattern, value):
+            raise Mistake(f"it is not {what}", hint)
+        return value
+
+    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": 200})
+
+
+_repository, _REPOSITORY = _named(PATTERN, "one repository of GitHub", EXAMPLE, GitHubRepository.parse)
+_project, _PROJECT = _named(
+    r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+", "one project of GitLab with its groups", "example/fleet"
+)
+_environment, _ENVIRONMENT = _named(r"[A-Za-z0-9][A-Za-z0-9._-]*", "one environment of GitHub", "prod")
+_branch, _BRANCH = _named(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "one branch", "main")
+_Length = Field(max_length=200)
+
+
+def _provider(issuer: str) -> tuple[Callable[[str], str], WithJsonSchema]:
+    pattern = rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:oidc-provider/{re.escape(issuer)}"
+
+    def validated(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            hint = (
+                f"write `arn:aws:iam::ACCOUNT:oidc-provider/{issuer}`;"
+                " `aws iam list-open-id-connect-providers` lists those of the account"
+            )
+            raise Mistake(f"it is not the ARN of an OIDC provider for {issuer}", hint)
+        return value
+
+    return validated, WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+
+
+_github_provider, _GITHUB_PROVIDER = _provider(GITHUB)
+_gitlab_provider, _GITLAB_PROVIDER = _provider(GITLAB)
+
+
+_INVOKER = re.compile(rf"[0-9]{{12}}|{ROLE.pattern}")
+
+
+def _invoker(value: str) -> str:
+    if not _INVOKER.fullmatch(value):
+        hint = 'write the account, `"444455556666"`, or `arn:aws:iam::ACCOUNT:role/NAME`'
+        raise Mistake("it is neither an AWS account nor the ARN of an IAM role", hint)
+    return value
+
+
+Invoker = Annotated[
+    str,
+    AfterValidator(_invoker),
+    WithJsonSchema({"type": "string", "pattern": f"^({_INVOKER.pattern})$"}),
+]
+"""An AWS account, which stands for all of its roles, or one role."""
+
+Repository = Annotated[str, _Length, AfterValidator(_repository), _REPOSITORY]
+"""A repository on GitHub, as tokens of its jobs name it."""
+Branch = Annotated[str, _Length, AfterValidator(_branch), _BRANCH]
+GitHubEnvironment = Annotated[str, _Length, AfterValidator(_environment), _ENVIRONMENT]
+
+
+GitHubProvider = Annotated[str, AfterValidator(_github_provider), _GITHUB_PROVIDER]
+GitLabProvider = Annotated[str, AfterValidator(_gitlab_provider), _GITLAB_PROVIDER]
+
+
+class GitHubAccess(Document):
+    """The repository on GitHub whose jobs may deploy the environment and look for drift."""
+
+    repository: Repository
+    """`OWNER@ID/NAME@ID`, in upper and lower case as on GitHub; `OWNER/NAME` only if its tokens have no ids:
+    those of repositories created, renamed or transferred after 2026-07-15 have them."""
+    former_repository: Repository | None = None
+    """The same repository as its tokens named it before, trusted beside `repository`: `OWNER/NAME` until they
+    have ids, or with an earlier name; default: none."""
+    environment: GitHubEnvironment | None = None
+    """The GitHub environment whose jobs may deploy; default: the one with this environment's name."""
+    branch: Branch = "main"
+    """The default branch, whose jobs may look for drift."""
+    promotes_to: Annotated[tuple[GitHubEnvironment, ...], Field(strict=False)] = ()
+    """GitHub environments, such as `prod`, whose jobs may read what `fleet promote` copies from here."""
+    provider: GitHubProvider | None = None
+    """ARN of the account's OIDC provider for GitHub; default: Foundation creates it. An account has only
+    one."""
+
+    @property
+    def repositories(self) -> tuple[GitHubRepository, ...]:
+        """The forms in which tokens may name the repository, the current one first."""
+        return tuple(map(GitHubRepository.parse, filter(None, (self.repository, self.former_repository))))
+
+    @field_validator("former_repository")
+    @classmethod
+    def _require_same_repository(cls, former: str | None, info: ValidationInfo) -> str | None:
+        if former is None or "repository" not in info.data:
+            return former
+        before, now = GitHubRepository.parse(former), GitHubRepository.parse(info.data["repository"])
+        if before == now:
+            raise Mistake("it is what `repository` has", "leave it out")
+        if before.has_ids and now.has_ids and before.id != now.id:
+            hint = "write an earlier form of the same repository: its id never changes"
+            raise Mistake("it has another id than `repository`, so it is another repository", hint)
+        return former
+
+
+class GitLabAccess(Document):
+    """The project on gitlab.com whose jobs on one branch may deploy the environment and look for drift."""
+
+    project: Annotated[str, _Length, AfterValidator(_project), _PROJECT]
+    """`GROUP/NAME`, with the groups in between."""
+    branch: Branch = "main"
+    """The default branch; protect it."""
+    provider: GitLabProvider | None = None
+    """ARN of the account's OIDC provider for gitlab.com; default: Foundation creates it."""
+
+
+class Access(Document):
+    """Roles that a repository's jobs assume by OpenID Connect, without keys; pull requests get none."""
+
+    github: GitHubAccess | None = None
+    gitlab: GitLabAccess | None = None
+
+
+def _require_unique(values: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [value for value, count in Counter(values).items() if count > 1]:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return values
+
+
+class EndpointAccess(Document):
+    """Who may call the endpoint."""
+
+    invokers: Annotated[
+        tuple[RoleArn, ...], Field(strict=False, max_length=50), AfterValidator(_require_unique)
+    ] = ()
+    """ARNs of roles, in other accounts too, that may assume a role which may call this endpoint and nothing
+    else; default: no such role exists."""

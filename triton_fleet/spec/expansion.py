@@ -1,0 +1,155 @@
+"""A spec with the keys of its profiles and folders, as an environment gets it that is promoted to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
+from triton_fleet.spec.layers import Layering, merged, profiles_of
+from triton_fleet.spec.null_values import takes_null
+from triton_fleet.spec.s3_repository import S3
+from triton_fleet.spec.scalars import plain_value
+from triton_fleet.spec.source import KeyPath, Source
+
+HEADER = """\
+# yaml-language-server: $schema=../../model_specs/endpoint.schema.json
+# Written by `fleet promote`: review it, do not edit it. The tested spec with its profiles and folders.
+"""
+WIDTH = 1 << 16
+"""A list of single values is one line, as people write it."""
+OF_ENVIRONMENTS = ("overrides", "environments")
+"""Keys that are about environments, not about the endpoint in one of them."""
+
+
+def expanded_spec(fleet: FleetFiles, file: Path, folder: Path) -> dict[str, Any]:
+    """The spec as plain data: one document that means what its layers mean in each environment.
+
+    The layers of an environment's own file are left out, since they are laid over it wherever it goes. What
+    profiles, folders and the spec itself have for one environment is in its `overrides`.
+
+    Args:
+        fleet: The fleet.
+        file: The spec, in model_specs/ or beside a lock.
+        folder: Where the document will be: its paths are relative to it.
+
+    Raises:
+        FindingsError: a layer is wrong.
+    """
+    spec, environments = fleet.source(file), fleet.environments
+    expanded = not file.is_relative_to(fleet.root / SPECS)
+    whole = {name: _flat(fleet, spec, name, folder, expanded=expanded) for name in ("", *environments)}
+    base = _shared(whole[""], list(whole.values()))
+    overrides = {name: difference for name in environments if (difference := _difference(base, whole[name]))}
+    if overrides:
+        base["overrides"] = {name: _ordered(each) for name, each in overrides.items()}
+    return _ordered(base)
+
+
+def spec_text(document: Mapping[str, Any]) -> str:
+    """The text of a spec's file beside a lock."""
+    return HEADER + yaml.dump(
+        dict(document),
+        Dumper=_Dumper,
+        sort_keys=False,
+        default_flow_style=None,
+        width=WIDTH,
+        allow_unicode=True,
+    )
+
+
+def _flat(
+    fleet: FleetFiles, spec: Source, environment: str, folder: Path, *, expanded: bool
+) -> dict[str, Any]:
+    """The layers of a spec for one environment without those of the environment's file; "" for none.
+
+    Every `null` stays: it takes away what the environment's `defaults` have, unless a higher layer has a
+    mapping there.
+    """
+    alone = Source(fleet.root / ENVIRONMENTS, {"environment": environment})
+    layers = Layering(fleet, alone, fleet.environments, expanded=expanded).layers(spec)
+    whole = merged(spec, layers, keeps_null=lambda path: True)
+    data = {key: value for key, value in whole.data.items() if key not in OF_ENVIRONMENTS}
+    profiles = list(profiles_of(layers)) or data.pop("profile", None)
+    if profiles is not None:
+        data["profile"] = profiles
+    moved: dict[str, Any] = _moved(data, (), whole, folder)
+    return moved
+
+
+def _ordered(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys in the order of the contract, so that equal specs have equal files."""
+    return {key: document[key] for key in EndpointSpec.model_fields if key in document} | dict(document)
+
+
+def _moved(value: Any, path: KeyPath, source: Source, folder: Path) -> Any:
+    """The same data with paths that are relative to another folder."""
+    if isinstance(value, dict):
+        return {key: _moved(each, (*path, key), source, folder) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_moved(each, (*path, index), source, folder) for index, each in enumerate(value)]
+    if isinstance(value, str) and is_path(path) and not value.startswith(S3):
+        return Path(os.path.relpath(source.mark(path).file.parent / value, folder)).as_posix()
+    return value
+
+
+def is_path(path: KeyPath) -> bool:
+    """Whether the value of a key is a path that is relative to the spec's file, unless it is in S3."""
+    match path:
+        case ("models", _, "repository") | ("models", _, "engines", _, "onnx") | ("image", "build"):
+            return True
+    return False
+
+
+def _shared(
+    base: Mapping[str, Any], others: Sequence[Mapping[str, Any]], path: KeyPath = ()
+) -> dict[str, Any]:
+    """The base without values that one of the others lacks although `null` does not take them away."""
+    kept: dict[str, Any] = {}
+    for key, value in base.items():
+        here = (*path, key)
+        if takes_null(here) and any(key not in each for each in others):
+            continue
+        below = [each[key] for each in others if isinstance(each.get(key), dict)]
+        kept[key] = _shared(value, below, here) if isinstance(value, dict) else value
+    return kept
+
+
+def _difference(base: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """What is laid over one mapping to make it another; `null` takes a key away."""
+    found: dict[str, Any] = {}
+    for key in {**base, **other}:
+        old, new = base.get(key), other.get(key)
+        if key in base and key in other and old == new and type(old) is type(new):
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            found[key] = _difference(old, new)
+        else:
+            found[key] = new
+    return found
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what the reader of specs would not read as text."""
+
+    def represent_text(self, value: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", value, style=None if _is_text(value) else '"')
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return plain_value(value) == value
+    except ValueError:
+        return False

@@ -1,0 +1,270 @@
+"""The partial specs that a spec is laid over, and those that are laid over it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from triton_fleet.findings import FindingsError
+from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.spec.folders import FOLDER, PROFILES
+from triton_fleet.spec.null_values import takes_null
+from triton_fleet.spec.problems import did_you_mean, dotted_path, validate
+from triton_fleet.spec.profile import (
+    PROFILE_NAME_RULE,
+    EnvironmentName,
+    EnvironmentOverrides,
+    ProfileNames,
+    is_profile_name,
+    written_names,
+)
+from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
+from triton_fleet.spec.spec_files import folder_files
+
+OWN_KEYS = ("profile", "overrides")
+"""The keys by which a layer names other layers."""
+
+
+class LayerKind(StrEnum):
+    """Where a value of a spec comes from, as `fleet show` names it; the last two stand for no file."""
+
+    DEFAULTS = "defaults"
+    FOLDER = "folder"
+    PROFILE = "profile"
+    SPEC = "spec"
+    OVERRIDES = "overrides"
+    CONTRACT = "default"
+    NOBODY = "not given"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A partial spec without the keys that name other layers; `name` is that of its profile or folder.
+
+    `origin` is the kind of the layer that it belongs to: of a profile, that of the layer that names it.
+    `named_by` has the kind and the place of what names a profile, which may be another profile.
+    """
+
+    kind: LayerKind
+    source: Source
+    name: str = ""
+    origin: LayerKind | None = None
+    named_by: tuple[LayerKind, Mark] | None = None
+
+
+def profiles_of(layers: Sequence[Layer]) -> dict[str, tuple[LayerKind, Mark]]:
+    """The profiles among layers, each once where it counts last, with what names it there."""
+    found = dict[str, tuple[LayerKind, Mark]]()
+    for each in layers:
+        if each.kind is LayerKind.PROFILE and each.named_by:
+            found.pop(each.name, None)
+            found[each.name] = each.named_by
+    return found
+
+
+class _Named(BaseModel):
+    """The keys by which a partial spec names layers; all others are checked when it is merged."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    profile: ProfileNames = ()
+    overrides: Annotated[
+        EnvironmentOverrides, BeforeValidator(lambda given: {} if given is None else given)
+    ] = {}
+    environments: Annotated[tuple[EnvironmentName, ...], Field(strict=False)] | None = None
+
+
+_NAMES_NOTHING = _Named()
+
+
+class Layering:
+    """How specs of one environment are merged; each folder is looked into once.
+
+    From the lowest to the highest: the environment's `defaults`, the files of the spec's folders, the
+    outermost first, the spec, the environment's `overrides` for the endpoint. Directly below each of them are
+    the profiles that it names, and directly above it is its own `overrides` for the environment. A profile
+    that a layer names counts there, even if a lower layer names it too; one that only other profiles name
+    counts where it is first.
+    """
+
+    def __init__(
+        self,
+        files: FleetFiles | None,
+        environment: Source,
+        environments: Sequence[str] = (),
+        *,
+        expanded: bool = False,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            files: The fleet with the profiles; None: there are none.
+            environment: The file of the environment, or what stands for it.
+            environments: All that a file may name in `overrides`; empty: this one alone is looked at.
+            expanded: Whether specs hold the keys of the profiles that they name.
+        """
+        self._fleet, self.environment, self._environments = files, environment, environments
+        self._expanded = expanded
+        self._name = str(environment.data.get("environment", ""))
+        self._folders = cache(self._folder_layers)
+
+    @property
+    def profile_names(self) -> list[str]:
+        """The profiles that have a file."""
+        return self._fleet.profiles if self._fleet else []
+
+    def layers(self, spec: Source) -> tuple[Layer, ...]:
+        """All layers of a spec, the lowest first.
+
+        Raises:
+            FindingsError: a profile does not exist or leads back to itself, or a file of a layer is wrong.
+        """
+        endpoint = str(spec.data.get("endpoint"))
+        folder = self._folders(spec.file.parent) if self._fleet else ()
+        named: list[tuple[LayerKind, Source, str]] = [
+            (LayerKind.DEFAULTS, self.environment.section("defaults"), ""),
+            *((LayerKind.FOLDER, source, name) for source, name in folder),
+            (LayerKind.SPEC, spec, ""),
+            (LayerKind.OVERRIDES, self.environment.section("overrides", endpoint), ""),
+        ]
+        layers, profiles = list[Layer](), set[str]()
+        for kind, source, name in named:
+            layers += self._with_profiles(kind, source, name, profiles, (), kind)
+        return tuple(layers)
+
+    def _with_profiles(
+        self,
+        kind: LayerKind,
+        source: Source,
+        name: str,
+        known: set[str],
+        chain: tuple[str, ...],
+        origin: LayerKind,
+        named_by: tuple[LayerKind, Mark] | None = None,
+    ) -> Iterator[Layer]:
+        """A layer between the profiles that it names and its overrides; `chain` led to it."""
+        if not source.data and kind is not LayerKind.PROFILE:
+            return
+        asked = self._asked(source)
+        self._check_environments(kind, asked, source)
+        expanded = self._expanded and source.file != self.environment.file
+        for index, profile in enumerate(() if expanded else asked.profile):
+            path = ("profile", index) if isinstance(source.data["profile"], list) else ("profile",)
+            self._require(profile, source, path, chain)
+            if profile not in known or not chain:
+                known.add(profile)
+                assert self._fleet is not None  # noqa: S101 - without it there are no names
+                below = _partial(self._fleet, self._fleet.root / PROFILES / f"{profile}.yaml")
+                by = kind, source.mark(path)
+                yield from self._with_profiles(
+                    LayerKind.PROFILE, below, profile, known, (*chain, profile), origin, by
+                )
+        keep = ("profile",) if kind is LayerKind.SPEC or expanded else ()
+        yield Layer(kind, _without_own_keys(source, keep=keep), name, origin, named_by)
+        yield from self._overrides(asked, source, known, chain)
+
+    def _asked(self, source: Source) -> _Named:
+        """What a partial spec names.
+
+        Raises:
+            FindingsError: the name of a profile cannot be one, or a key has another type.
+        """
+        if not any(key in source.data for key in (*OWN_KEYS, "environments")):
+            return _NAMES_NOTHING
+        for path, name in written_names(source.data.get("profile")):
+            if not is_profile_name(name):
+                message = f'`{dotted_path(path)}` is "{name}": {PROFILE_NAME_RULE}'
+                meant = re.sub(r"[\s_]+", "-", name.lower())
+                hint = did_you_mean(meant, self.profile_names, list_all=True)
+                raise FindingsError([finding_at(source.mark(path), "FL112", message, hint)])
+        return validate(_Named, source)
+
+    def _overrides(
+        self, asked: _Named, source: Source, known: set[str], chain: tuple[str, ...]
+    ) -> Iterator[Layer]:
+        if "overrides" not in source.data:
+            return
+        for environment in asked.overrides:
+            self._require_environment(environment, source, ("overrides", environment))
+        above = source.section("overrides", self._name)
+        if "overrides" in above.data:
+            message = "`overrides` of an environment cannot have `overrides` of their own"
+            raise FindingsError([finding_at(above.mark(("overrides",)), "FL112", message, "move them up")])
+        yield from self._with_profiles(LayerKind.OVERRIDES, above, "", known, chain, LayerKind.OVERRIDES)
+
+    def _check_environments(self, kind: LayerKind, asked: _Named, source: Source) -> None:
+        """`environments` names environments, in a file that is not an environment's."""
+        if "environments" not in source.data:
+            return
+        if kind in (LayerKind.DEFAULTS, LayerKind.OVERRIDES):
+            message = "`environments` is a key of specs, profiles and folders, for all environments"
+            hint = "an environment's file chooses its endpoints by `endpoints`"
+            raise FindingsError([finding_at(source.mark(("environments",)), "FL112", message, hint)])
+        for index, environment in enumerate(asked.environments or ()):
+            self._require_environment(environment, source, ("environments", index))
+
+    def _require_environment(self, environment: str, source: Source, path: KeyPath) -> None:
+        if self._environments and environment not in self._environments:
+            message = f"`{path[0]}` names an environment that has no file: {environment!r}"
+            hint = did_you_mean(environment, self._environments, list_all=True)
+            raise FindingsError([finding_at(source.mark(path), "FL120", message, hint)])
+
+    def _require(self, profile: str, source: Source, path: KeyPath, chain: tuple[str, ...]) -> None:
+        mark = source.mark(path)
+        if profile in chain:
+            circle = " → ".join((*chain[chain.index(profile) :], profile))
+            message = f"a profile leads back to itself: {circle}"
+            raise FindingsError([finding_at(mark, "FL505", message, "remove one of these `profile` keys")])
+        names = self.profile_names
+        if profile not in names:
+            via = f", which {' → '.join(chain)} names" if chain else ""
+            message = f"there is no profile {profile!r}{via}"
+            hint = did_you_mean(profile, names, list_all=True)
+            raise FindingsError([finding_at(mark, "FL504", message, hint)])
+
+    def _folder_layers(self, folder: Path) -> list[tuple[Source, str]]:
+        assert self._fleet is not None  # noqa: S101 - asked for only then
+        root = self._fleet.root
+        files = folder_files(root, folder / "any.yaml")
+        return [(_partial(self._fleet, file), file.parent.relative_to(root).as_posix()) for file in files]
+
+
+def _partial(files: FleetFiles, file: Path) -> Source:
+    """The source of a profile or a folder's file.
+
+    Raises:
+        FindingsError: it is wrong, or a spec.
+    """
+    source = files.source(file)
+    if "endpoint" in source.data:
+        what = "the file of a folder" if file.name == FOLDER else "a profile"
+        mark, message = source.mark(("endpoint",)), f"{what} has no key `endpoint`"
+        raise FindingsError([finding_at(mark, "FL110", message, "each spec has its own")])
+    return source
+
+
+def _without_own_keys(source: Source, *, keep: tuple[str, ...]) -> Source:
+    """A layer without the keys by which it names others."""
+    dropped = {key for key in OWN_KEYS if key in source.data and key not in keep}
+    if not dropped:
+        return source
+    data = {key: value for key, value in source.data.items() if key not in dropped}
+    marks = {path: mark for path, mark in source.marks.items() if not dropped & set(path[:1])}
+    return Source(source.file, data, marks)
+
+
+def merged(
+    spec: Source, layers: Sequence[Layer], keeps_null: Callable[[KeyPath], bool] = takes_null
+) -> Source:
+    """The layers laid over each other. `null` takes a key away unless `keeps_null`, for each layer below."""
+    found = Source(spec.file, {})
+    for layer in layers:
+        found = found.merged(layer.source, keeps_null)
+    return Source(spec.file, found.data, {**found.marks, (): spec.mark(())})

@@ -1,0 +1,178 @@
+"""JSON Schemas of the YAML files, for editors; written by `fleet schema` and compared in the tests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from triton_fleet.spec.descriptions import descriptions
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.folders import POLICIES, SPEC_SCHEMA, SPECS
+from triton_fleet.spec.policy import Policy
+from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA, FleetPrices
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NULL = {"type": "null"}
+_DEFINITION = "#/$defs/"
+
+
+class _AsWritten(GenerateJsonSchema):
+    """Defaults as a file has them, `600s` where pydantic has a number of seconds; keys with descriptions."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        model: type[BaseModel] = schema["cls"]
+        written, described = model.model_construct().model_dump(mode="json"), descriptions(model)
+        for key, value in found["properties"].items():
+            if "default" in value:
+                value["default"] = written[key]
+            if key in described:
+                value["description"] = described[key]
+        return found
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        return {**found, "additionalProperties": False} if "patternProperties" in found else found
+
+
+@cache
+def endpoint_schema() -> dict[str, Any]:
+    """Of `model_specs/NAME.yaml`; every caller gets the same object."""
+    return EndpointSpec.model_json_schema(schema_generator=_AsWritten)
+
+
+def environment_schema() -> dict[str, Any]:
+    """The schema of `environments/ENV.yaml`, with any content of `defaults` and `overrides`."""
+    return Environment.model_json_schema(schema_generator=_AsWritten)
+
+
+def policy_schema() -> dict[str, Any]:
+    """Of `policies/NAME.yaml`."""
+    return Policy.model_json_schema(schema_generator=_AsWritten)
+
+
+def prices_schema() -> dict[str, Any]:
+    """Of `prices.yaml`."""
+    return FleetPrices.model_json_schema(schema_generator=_AsWritten)
+
+
+@cache
+def policy_schema_text() -> str:
+    """What policies/policy.schema.json holds."""
+    return _text(policy_schema())
+
+
+@cache
+def _partial_schema() -> dict[str, Any]:
+    """The schema of profiles and of folders' files: any part of a spec."""
+    schema = _mergeable(endpoint_schema())
+    del schema["properties"]["endpoint"]
+    schema["description"] = "Keys of specs that are laid over it."
+    schema["properties"]["overrides"]["additionalProperties"] = {"$ref": "#/$defs/PartialEndpoint"}
+    return _with_partial_endpoint(schema)
+
+
+@cache
+def _spec_file_schema() -> dict[str, Any]:
+    """The schema of a spec's file: everything but its name may be in a layer below it."""
+    schema = _mergeable(endpoint_schema())
+    schema["required"] = ["endpoint"]
+    schema["properties"]["endpoint"] = endpoint_schema()["properties"]["endpoint"]
+    schema["properties"]["overrides"]["additionalProperties"] = {"$ref": "#/$defs/PartialEndpoint"}
+    return _with_partial_endpoint(schema)
+
+
+@cache
+def _environment_file_schema() -> dict[str, Any]:
+    """The schema of an environment's file, with any part of a spec under `defaults` and `overrides`."""
+    schema = _with_partial_endpoint(environment_schema())
+    ref = {"$ref": "#/$defs/PartialEndpoint"}
+    properties = schema["properties"]
+    properties["defaults"] = {"description": properties["defaults"]["description"], **ref}
+    properties["overrides"]["additionalProperties"] = ref
+    return schema
+
+
+def _with_partial_endpoint(schema: dict[str, Any]) -> dict[str, Any]:
+    partial = _mergeable(endpoint_schema())
+    for key in ("endpoint", "overrides", "environments"):
+        del partial["properties"][key]
+    definitions = partial.pop("$defs", {})
+    schema["$defs"] = {**schema.get("$defs", {}), **definitions, "PartialEndpoint": partial}
+    return schema
+
+
+def schemas(root: Path) -> dict[Path, str]:
+    """Each schema file and the text that it must hold; of policies and prices where a fleet has some."""
+    of_policies = {root / POLICIES / "policy.schema.json": policy_schema_text()}
+    of_prices = {root / PRICES_SCHEMA: _text(prices_schema())}
+    return {
+        root / SPECS / SPEC_SCHEMA: _text(_spec_file_schema()),
+        root / SPECS / "partial.schema.json": _text(_partial_schema()),
+        root / "environments" / "environment.schema.json": _text(_environment_file_schema()),
+        **(of_policies if (root / POLICIES).is_dir() else {}),
+        **(of_prices if (root / PRICES).is_file() else {}),
+    }
+
+
+def _mergeable(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one of several layers: any key may be in another one, and `null` takes it away.
+
+    What is in a list stays as it is: a list replaces the list below it.
+    """
+    in_lists = _definitions_of_lists(schema)
+    definitions = {
+        name: each if name in in_lists else _any_part(each) for name, each in schema["$defs"].items()
+    }
+    return {**_any_part(schema), "$defs": definitions}
+
+
+def _any_part(schema: dict[str, Any]) -> dict[str, Any]:
+    found = {key: value for key, value in schema.items() if key != "required"}
+    if "properties" in found:
+        found["properties"] = {key: _or_null(value) for key, value in found["properties"].items()}
+    return found
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(schema.get("additionalProperties"), dict):
+        schema = {**schema, "additionalProperties": _or_null(schema["additionalProperties"])}
+    if named := schema.get("patternProperties"):
+        values = {pattern: _or_null(each) for pattern, each in named.items()}
+        schema = {**schema, "patternProperties": values}
+    about: dict[str, Any] = {key: schema[key] for key in ("description", "default", "title") if key in schema}
+    forms = schema.get("anyOf") or [{key: value for key, value in schema.items() if key not in about}]
+    return {**about, "anyOf": forms if _NULL in forms else [*forms, _NULL]}
+
+
+def _definitions_of_lists(schema: dict[str, Any]) -> set[str]:
+    """The definitions that stand in lists, or in those of lists."""
+    found, pending = set[str](), [each["items"] for each in _mappings(schema) if "items" in each]
+    while pending:
+        for each in _mappings(pending.pop()):
+            name = str(each.get("$ref", "")).removeprefix(_DEFINITION)
+            if name and name not in found:
+                found.add(name)
+                pending.append(schema["$defs"][name])
+    return found
+
+
+def _mappings(schema: Any) -> Iterator[dict[str, Any]]:
+    """All mappings of a schema, itself among them."""
+    if isinstance(schema, dict):
+        yield schema
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    for each in inner:
+        yield from _mappings(each)
+
+
+def _text(schema: dict[str, Any]) -> str:
+    return json.dumps({"$schema": DIALECT, **schema}, indent=2, ensure_ascii=False) + "\n"
