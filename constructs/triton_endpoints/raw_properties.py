@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aws_cdk import CfnResource, Stack
 
-from triton_fleet.endpoint.context.machines import OWN_MODEL, names_own_model
+from triton_fleet.context.machines import OWN_MODEL, names_own_model
 
 
 def lay_over(

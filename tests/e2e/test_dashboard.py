@@ -18,7 +18,7 @@ from tests.support.dashboard_fleet import DashboardFleet, dashboard_fleet
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import LOCK, FleetFolder
 from tests.support.metrics_server import counter, metrics_server
-from triton_fleet.endpoint.context.alarms import Alarm
+from triton_fleet.context.alarms import Alarm
 from triton_fleet.spec.endpoint import Mode
 
 pytestmark = pytest.mark.nightly

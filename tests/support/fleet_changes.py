@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.context.cost import Cost
 from triton_fleet.report.endpoint_change import EndpointChange
 from triton_fleet.report.environment_change import EnvironmentChange
 from triton_fleet.report.fleet_change import FleetChange

@@ -16,7 +16,7 @@ from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, KINDS, STACK, dimensions_of, only, statements
 from triton_endpoints.endpoint.scaling import EndpointScaling
 from triton_fleet.catalog.instances import Processor, instance, instance_types
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.scaling import ResolvedScaling, TrackedTarget
 from triton_fleet.rules.example import REGION, Case
 

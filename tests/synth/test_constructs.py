@@ -10,7 +10,7 @@ from aws_cdk.assertions import Match, Template
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from tests.synth.conftest import Synth, templates
 from tests.synth.resources import BUCKET, SCALED, only, statements
-from triton_fleet.endpoint.context.machines import OWN_MODEL
+from triton_fleet.context.machines import OWN_MODEL
 
 
 class TestArtifactBucket:

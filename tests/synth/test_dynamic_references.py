@@ -15,7 +15,7 @@ from fleet_stacks.dynamic_references import dynamic_references
 from fleet_stacks.fleet_app import synthesise
 from tests.support.cloudformation_text import NO_VALUE, Deployment, texts
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.endpoint.context.raw import path_names
+from triton_fleet.context.raw import path_names
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case

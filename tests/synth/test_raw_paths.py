@@ -9,7 +9,7 @@ from aws_cdk.assertions import Template
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triton_fleet.endpoint.context.raw import raw_properties
+from triton_fleet.context.raw import raw_properties
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 
 SPELLINGS = [

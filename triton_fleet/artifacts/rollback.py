@@ -12,10 +12,10 @@ from triton_fleet.artifacts.archive_requirements import REQUESTS_AT_ONCE, Archiv
 from triton_fleet.artifacts.promote.copy import Store, objects_of
 from triton_fleet.artifacts.promote.images import ImageCopies, ImageStore
 from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.files import write_atomically, write_problem
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.context.context import EndpointContext
 from triton_fleet.endpoint.locks import lock_findings
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint

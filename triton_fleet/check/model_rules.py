@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from triton_fleet.check.target import RepositoryTarget
-from triton_fleet.endpoint.context.models import ModelContext, ModelsContext, PlacedModel
+from triton_fleet.context.models import ModelContext, ModelsContext, PlacedModel
 from triton_fleet.findings import Finding
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.lock import LockedModel

@@ -9,7 +9,7 @@ from datetime import date
 from triton_fleet.artifacts.promote.backlog import PromotionPreview, PromotionPreviews
 from triton_fleet.artifacts.promote.spec import previewed_spec
 from triton_fleet.check.processes import all_in_processes
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints

@@ -16,7 +16,7 @@ from triton_fleet.check.processes import all_in_processes
 from triton_fleet.check.repository_owners import owned_specs, ownership_findings
 from triton_fleet.check.spec_images import image_findings
 from triton_fleet.check.spec_repositories import repository_findings
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.environment import environment_findings, environment_warnings
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.endpoint.locks import MISSING, locked_context

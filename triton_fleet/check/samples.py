@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from triton_fleet.endpoint.context.shared_container import default_route, routed_models
+from triton_fleet.context.shared_container import default_route, routed_models
 from triton_fleet.findings import Finding
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.loading.load_plan import LoadPlan

@@ -29,7 +29,7 @@ from triton_fleet.cli.interruption import end_like_ctrl_c
 from triton_fleet.cli.output import ask_consent
 from triton_fleet.cli.policy_day import policy_day
 from triton_fleet.cli.selection import chosen_project
-from triton_fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.local.limitations import with_servable_images

@@ -23,7 +23,7 @@ from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.interruption import end_like_ctrl_c
 from triton_fleet.cli.output import ask_consent, ask_name, say
 from triton_fleet.cli.selection import deployed_names
-from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.context.cost import Cost
 from triton_fleet.endpoint.object_keys import prefix_of
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import Finding, FindingsError

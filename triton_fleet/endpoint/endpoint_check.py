@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.samples import samples_text, warm_targets
+from triton_fleet.context.samples import samples_text, warm_targets
 from triton_fleet.spec.endpoint import EndpointSpec
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.engines.build import EngineBuild
 from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.engines.lock import locked_engine

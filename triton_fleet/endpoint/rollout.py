@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.rollout import RollbackAlarm, rollback_alarms, seconds
+from triton_fleet.context.rollout import RollbackAlarm, rollback_alarms, seconds
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import Rollout, Strategy
 

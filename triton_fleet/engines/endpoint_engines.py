@@ -9,7 +9,7 @@ from shlex import join
 
 from triton_fleet.catalog.images import Image, Release
 from triton_fleet.catalog.instances import Instance, Processor
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.engines.arguments import Argument, trtexec_arguments
 from triton_fleet.engines.build import EngineBuild
 from triton_fleet.engines.object_keys import PLAN

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.catalog.variables import variables as known_variables
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.targets import target_model
+from triton_fleet.context.triton_metrics import triton_metrics
+from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.endpoint.archives import place_archives
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.targets import target_model
-from triton_fleet.endpoint.context.triton_metrics import triton_metrics
-from triton_fleet.endpoint.context.variables import DEFAULT_MODEL
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.explain.effective_spec import redact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from triton_fleet.catalog.amis import Ami, amis, default_driver
 from triton_fleet.catalog.images import Image
 from triton_fleet.catalog.instances import Instance, Processor
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.rules.about.images import missing_driver
 from triton_fleet.rules.names import allowed_codes

@@ -8,10 +8,10 @@ from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.images import Release, releases
 from triton_fleet.catalog.instances import Instance
 from triton_fleet.catalog.prices import EC2, STATED
-from triton_fleet.endpoint.context.capacity import least_instances, most_instances
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.security_fixes import fix_names, security_gap
-from triton_fleet.endpoint.context.shared_container import default_route
+from triton_fleet.context.capacity import least_instances, most_instances
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.security_fixes import fix_names, security_gap
+from triton_fleet.context.shared_container import default_route
 from triton_fleet.explain.decision import DatedFacts, Decision, dated_facts
 from triton_fleet.explain.host_image import host_image
 from triton_fleet.spec.endpoint import Mode

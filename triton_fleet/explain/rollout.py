@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.periods import PERIOD
-from triton_fleet.endpoint.context.rollout import PERIODS, RINGING
-from triton_fleet.endpoint.context.targets import target_models
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.periods import PERIOD
+from triton_fleet.context.rollout import PERIODS, RINGING
+from triton_fleet.context.targets import target_models
 from triton_fleet.endpoint.rollout import ResolvedRollout, resolved_rollout
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.rollout import Strategy

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.images import cold_start
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.scaling import summed_parts
 from triton_fleet.explain.decision import Decision, dated_facts
 from triton_fleet.spec.scaling import Scaling

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.catalog.images import TRITON_REPOSITORY
-from triton_fleet.endpoint.context.registries import (
+from triton_fleet.context.registries import (
     NVIDIA,
     build_place,
     ecr_account,

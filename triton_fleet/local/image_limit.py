@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from triton_fleet.catalog.images import TRITON_REPOSITORY
-from triton_fleet.endpoint.context.registries import is_fleet_repository
+from triton_fleet.context.registries import is_fleet_repository
 from triton_fleet.local.triton.shared_container import is_shared, missing_program
 from triton_fleet.spec.image_name import image_name
 

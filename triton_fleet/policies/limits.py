@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from triton_fleet.catalog.instances import instance, instance_types
 from triton_fleet.catalog.prices import LEGEND, price_sign
+from triton_fleet.context.cost import MONTH, sum_of, with_unknown
+from triton_fleet.context.machines import Machine
+from triton_fleet.context.raw import RawProperty
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.cost import MONTH, sum_of, with_unknown
-from triton_fleet.endpoint.context.machines import Machine
-from triton_fleet.endpoint.context.raw import RawProperty
 from triton_fleet.findings import Severity
 from triton_fleet.policies.breach import Breach
 from triton_fleet.policies.scope import listed, matches

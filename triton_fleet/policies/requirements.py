@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from triton_fleet.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
+from triton_fleet.context.tags import endpoint_tags
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
-from triton_fleet.endpoint.context.tags import endpoint_tags
 from triton_fleet.policies.breach import Breach
 from triton_fleet.policies.scope import listed
 from triton_fleet.policies.subject import Subject

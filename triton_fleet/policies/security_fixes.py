@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.security_fixes import SecurityFix
-from triton_fleet.endpoint.context.security_fixes import fix_names, security_gap
+from triton_fleet.context.security_fixes import fix_names, security_gap
 from triton_fleet.policies.breach import Breach
 from triton_fleet.policies.limits import undecided
 from triton_fleet.policies.scope import listed

@@ -8,10 +8,10 @@ from decimal import Decimal
 from functools import cached_property
 
 from triton_fleet.catalog.prices import Price
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.cost import Cost
-from triton_fleet.endpoint.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
-from triton_fleet.endpoint.context.raw import RawProperty, computes, properties_at
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.cost import Cost
+from triton_fleet.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
+from triton_fleet.context.raw import RawProperty, computes, properties_at
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import KeyPath

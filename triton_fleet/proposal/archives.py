@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.proposal.engines import ProposedEngine, proposed_engines
 from triton_fleet.proposal.key import Key
 from triton_fleet.proposal.repositories import FolderRepositories

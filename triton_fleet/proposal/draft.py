@@ -9,7 +9,7 @@ from pathlib import Path
 from triton_fleet.artifacts.lock_measurement import draft_lock
 from triton_fleet.artifacts.sources.spec_sources import Sources, SpecRepositories
 from triton_fleet.check.spec_repositories import repository_findings
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.proposal.repositories import FolderRepositories
 from triton_fleet.rules.apply import rule_findings

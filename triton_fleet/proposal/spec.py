@@ -9,7 +9,7 @@ from pathlib import Path
 from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_instances
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.proposal.archives import Archives, archives_of
 from triton_fleet.proposal.choice import choose

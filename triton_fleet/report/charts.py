@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
 
-from triton_fleet.endpoint.context.traffic import Traffic, shown_seconds
+from triton_fleet.context.traffic import Traffic, shown_seconds
 from triton_fleet.report.endpoint_change import EndpointChange
 from triton_fleet.report.money_change import CostChange
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from triton_fleet.catalog.prices import price_list
-from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
 from triton_fleet.report.endpoint_change import EndpointChange
 from triton_fleet.report.endpoint_group import EndpointGroup

@@ -8,10 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from triton_fleet.catalog.instances import instance
+from triton_fleet.context.capacity import InstanceLimit, instance_limit
+from triton_fleet.context.cost import Cost, EndpointCost, fleet_cost
+from triton_fleet.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.capacity import InstanceLimit, instance_limit
-from triton_fleet.endpoint.context.cost import Cost, EndpointCost, fleet_cost
-from triton_fleet.endpoint.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from triton_fleet.report.file_changes import Sizes
 from triton_fleet.report.lock_changes import builds, content_changes
 from triton_fleet.report.money_change import FREE, CostChange

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from triton_fleet.catalog.prices import price_sign
-from triton_fleet.endpoint.context.cost import Cost, sum_of, with_unknown
+from triton_fleet.context.cost import Cost, sum_of, with_unknown
 from triton_fleet.spec.prices import PRICES, PriceBook
 
 FREE = Cost(hourly=Decimal(0))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
+from triton_fleet.context.traffic import Traffic
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.traffic import Traffic
 from triton_fleet.report.charts import cost_chart, rollout_chart
 from triton_fleet.report.endpoint_group import EndpointGroup
 from triton_fleet.report.environment_change import EnvironmentChange

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from triton_fleet.catalog.prices import CURRENCY
-from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
 from triton_fleet.report.money_change import FREE, CostChange
 from triton_fleet.report.spec_changes import KeyChange

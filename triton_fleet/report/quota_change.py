@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota
-from triton_fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.report.endpoint_change import EndpointChange
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.catalog.prices import price_sign
+from triton_fleet.context.traffic import shown_seconds
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.traffic import shown_seconds
 from triton_fleet.findings import Finding
 from triton_fleet.report.endpoint_change import EndpointChange
 from triton_fleet.report.endpoint_group import EndpointGroup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.rules.names import allowable_names, allowed_codes, code_of
 from triton_fleet.rules.other_codes import allowable_codes, instead_of_allowing, other_codes

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding
 from triton_fleet.rules.rule import Problem, Rule
 from triton_fleet.spec.endpoint import EndpointSpec

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.machines import OWN_MODEL, further_variant
-from triton_fleet.endpoint.context.raw import RawProperty, raw_properties
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.machines import OWN_MODEL, further_variant
+from triton_fleet.context.raw import RawProperty, raw_properties
 from triton_fleet.spec.source import KeyPath
 
 RESOURCES = ["Model", "EndpointConfig", "Endpoint"]

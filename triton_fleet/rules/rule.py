@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.machines import OWN_VARIANT, Machine
-from triton_fleet.endpoint.context.models import ModelContext, ModelsContext
-from triton_fleet.endpoint.context.own_image import ImageContext
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.machines import OWN_VARIANT, Machine
+from triton_fleet.context.models import ModelContext, ModelsContext
+from triton_fleet.context.own_image import ImageContext
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.rules.themes import Theme, theme_of
 from triton_fleet.spec.source import MAX_FINDINGS, KeyPath, Mark, Source, finding_at

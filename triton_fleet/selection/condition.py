@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from triton_fleet.endpoint.context.tags import endpoint_tags
+from triton_fleet.context.tags import endpoint_tags
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import did_you_mean

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from triton_endpoints.logical_ids import identify_by_content
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.context.alarms import Alarm, Rings
+from triton_fleet.context.alarms import Alarm, Rings
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.deployment import Deployment

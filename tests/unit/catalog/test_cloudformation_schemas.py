@@ -13,7 +13,7 @@ from tests.support.fleet_folder import ROOT
 from triton_fleet.aws.drift import hosting, monitoring, roles, scaling
 from triton_fleet.aws.running_configuration import CONFIGURATION
 from triton_fleet.catalog.limits import limit
-from triton_fleet.endpoint.context import rollout
+from triton_fleet.context import rollout
 
 SCHEMAS = "cfnlint/data/schemas"
 COMPARED = (

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.fuzz.fuzz_check import HANG, SEPARATOR, USUAL_ENVIRONMENT, USUAL_LOCK, USUAL_SPEC, one_input
 from tests.support.fleet_folder import ROOT
 from tests.support.many_specs import Document, environments, locks, specs
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import FindingsError
 from triton_fleet.rules.example import SPEC, examples
 from triton_fleet.rules.registry import rules

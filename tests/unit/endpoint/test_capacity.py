@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triton_fleet.endpoint.context.capacity import Capacity, Demand, capacity, demand
+from triton_fleet.context.capacity import Capacity, Demand, capacity, demand
 from triton_fleet.spec.endpoint import EndpointSpec
 
 G5, G6 = "ml.g5.xlarge", "ml.g6.xlarge"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.endpoint.context.rollout import RollbackAlarm
+from triton_fleet.context.rollout import RollbackAlarm
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.rollout import ResolvedRollout
 from triton_fleet.spec.project import open_project

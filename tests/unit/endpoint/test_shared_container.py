@@ -13,7 +13,7 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.artifacts.lock import lock_text
 from triton_fleet.artifacts.lock_measurement import measured_lock
 from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import open_project
 

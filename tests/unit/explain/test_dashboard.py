@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.catalog.prices import dashboard_price
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.spec.project import open_project

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.spec.metrics import Metrics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import triton_fleet.local.image_limit as module
-from triton_fleet.endpoint.context.shared_container import ROUTES
+from triton_fleet.context.shared_container import ROUTES
 from triton_fleet.local.image_limit import image_limit
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:25.04-py3"

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.endpoint.context.cost import EndpointCost, FleetCost, fleet_cost
+from triton_fleet.context.cost import EndpointCost, FleetCost, fleet_cost
 from triton_fleet.spec.project import open_project
 
 UNPRICED = "ml.p6-b200.48xlarge"

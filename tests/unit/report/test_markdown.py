@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.support.fleet_changes import change, cost, fleet
-from triton_fleet.endpoint.context.traffic import InstanceNeed, Traffic
+from triton_fleet.context.traffic import InstanceNeed, Traffic
 from triton_fleet.findings import Finding
 from triton_fleet.report.document import report_document
 from triton_fleet.report.environment_change import EnvironmentChange

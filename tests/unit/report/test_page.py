@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
-from triton_fleet.endpoint.context.traffic import Phase, Traffic
+from triton_fleet.context.traffic import Phase, Traffic
 from triton_fleet.findings import Finding
 from triton_fleet.report.page import page
 from triton_fleet.report.update_effect import UpdateEffect

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
-from triton_fleet.endpoint.context.cost import Cost
+from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
 from triton_fleet.report.document import report_document
 from triton_fleet.report.fleet_change import FleetChange

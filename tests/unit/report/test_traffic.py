@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_changes import change
-from triton_fleet.endpoint.context.capacity import InstanceLimit, instance_limit
-from triton_fleet.endpoint.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
+from triton_fleet.context.capacity import InstanceLimit, instance_limit
+from triton_fleet.context.traffic import InstanceNeed, Phase, instance_need, update_traffic
 from triton_fleet.report.quota_change import quota_changes
 from triton_fleet.report.update_effect import UpdateEffect
 from triton_fleet.spec.endpoint import EndpointSpec

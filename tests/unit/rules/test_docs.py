@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from triton_fleet.catalog.symptoms import symptoms
 from triton_fleet.cli.rules import rules as command
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import CannotRunError, FindingsError, Severity
 from triton_fleet.rules.docs import link_to, rules_page, said_of
 from triton_fleet.rules.example import examples

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.endpoint.context.machines import OWN_MODEL
+from triton_fleet.context.machines import OWN_MODEL
 from triton_fleet.rules.example import REGION, Case
 from triton_fleet.rules.registry import rules
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from triton_fleet.rules.registry import rules
 from triton_fleet.rules.rule import Problem

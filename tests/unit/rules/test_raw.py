@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.raw_properties import case, codes, config, said, variant
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import is_intrinsic, raw_properties
 
 AMI = "al2023-ami-sagemaker-inference-gpu-4-1"
 

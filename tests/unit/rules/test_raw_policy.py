@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triton_fleet.endpoint.context.registries import Repository, is_fleet_repository, pulled_repositories
+from triton_fleet.context.registries import Repository, is_fleet_repository, pulled_repositories
 from triton_fleet.rules.example import REGION, Case
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.deployment import repository_of

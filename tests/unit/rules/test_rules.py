@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.example import examples, examples_of
 from triton_fleet.rules.other_codes import other_codes

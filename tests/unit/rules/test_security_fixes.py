@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case

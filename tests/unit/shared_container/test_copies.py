@@ -10,7 +10,7 @@ import pytest
 from fleet_client import client
 from shared_container import routes, settings
 from shared_container.nginx_config import SCRIPTS
-from triton_fleet.endpoint.context.shared_container import ROUTES, joined_value
+from triton_fleet.context.shared_container import ROUTES, joined_value
 from triton_fleet.local.triton.shared_container import MODULE, MODULES
 from triton_fleet.spec.values import ModelName
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from triton_fleet.artifacts.engines.onnx import Onnx, OnnxFile, onnx_of
 from triton_fleet.artifacts.sources.spec_sources import Connect, SpecRepositories, no_s3
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.engines.endpoint_engines import EndpointEngine, planned_engines, spec_engines
 from triton_fleet.engines.lock import archive_digest, locked_engine, packed_name
 from triton_fleet.findings import Finding, FindingsError, all_of

@@ -13,8 +13,8 @@ from triton_fleet.artifacts.ownership import OF_BUILD, Owners
 from triton_fleet.aws.images.pinned_release import pinned_release_findings
 from triton_fleet.aws.images.reference import image_reference
 from triton_fleet.aws.images.registry import requested_image
+from triton_fleet.context.registries import is_fleet_repository
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.endpoint.context.registries import is_fleet_repository
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.spec.image import LockedImage

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from triton_fleet.artifacts.sources.spec_path import fleet_root, reviewed_tree, spec_path
 from triton_fleet.catalog.images import Image, registry_host
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.sources import source_path
-from triton_fleet.endpoint.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
 from triton_fleet.images.check import check_image
 from triton_fleet.images.context import BuildContext, read_context

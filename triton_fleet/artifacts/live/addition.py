@@ -11,7 +11,7 @@ from triton_fleet.artifacts.ownership import OF_LIVE_SET, Owners
 from triton_fleet.artifacts.sources.source import ArchiveMeasurement, ArchiveSource, measure
 from triton_fleet.artifacts.store import copy_object, digest_of, store_key
 from triton_fleet.artifacts.upload.archives import ContentChangedError, ObjectPlace, Uploads
-from triton_fleet.endpoint.context.targets import target_model
+from triton_fleet.context.targets import target_model
 from triton_fleet.findings import Finding, FindingsError
 
 if TYPE_CHECKING:

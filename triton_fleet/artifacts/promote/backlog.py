@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from triton_fleet.artifacts.promote.spec import previewed_spec
-from triton_fleet.endpoint.context.cost import fleet_cost
+from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.report.lock_changes import content_changes
 from triton_fleet.report.money_change import FREE, CostChange

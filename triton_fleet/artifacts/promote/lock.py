@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from triton_fleet.artifacts.engines.lock import archive_engines
 from triton_fleet.artifacts.promote.spec import PromotedSpec, promoted_spec_of
 from triton_fleet.catalog.images import Image
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.digests import canonical_digest
-from triton_fleet.endpoint.context.context import EndpointContext
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.engines.endpoint_engines import EndpointEngine
 from triton_fleet.findings import Finding, FindingsError

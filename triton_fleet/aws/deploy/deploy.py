@@ -28,8 +28,8 @@ from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
 from triton_fleet.aws.deploy.worker_pool import WorkerPool
 from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
 from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps

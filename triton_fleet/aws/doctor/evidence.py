@@ -24,7 +24,7 @@ from triton_fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenL
 from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from triton_fleet.aws.running_configuration import declared_configuration
 from triton_fleet.catalog.stack_statuses import StackState
-from triton_fleet.endpoint.context.triton_metrics import container_log_group
+from triton_fleet.context.triton_metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError, Finding
 from triton_fleet.spec.deployment import Deployment

@@ -12,7 +12,7 @@ from triton_fleet.aws.api.errors import DENIED
 from triton_fleet.aws.images.reference import image_reference
 from triton_fleet.aws.images.registry import read_image, requested_image
 from triton_fleet.catalog.images import Image
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.project import LoadedSpec

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.quotas import request_more
 from triton_fleet.aws.preflight.subject import Subject
-from triton_fleet.endpoint.context.capacity import DEFAULT_CONCURRENCY
+from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 
 EXECUTIONS_PER_STACK = 4
 """Two custom resources of a stack at a time; the CDK's function waits for ours in each.

@@ -9,7 +9,7 @@ from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.deploy.admission import Headroom, Need
 from triton_fleet.aws.preflight.instances import running_instances
 from triton_fleet.aws.preflight.quotas import counted_quotas, read_quotas
-from triton_fleet.endpoint.context.capacity import Capacity, capacity
+from triton_fleet.context.capacity import Capacity, capacity
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError
 

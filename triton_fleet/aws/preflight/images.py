@@ -11,7 +11,7 @@ from triton_fleet.aws.images.repository_policy import RolePull, role_pull
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.catalog.images import Image
-from triton_fleet.endpoint.context.own_image import NOT_BUILT
+from triton_fleet.context.own_image import NOT_BUILT
 from triton_fleet.spec.environment import LOCAL
 
 

@@ -12,8 +12,8 @@ from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.instances import MAX_ENDPOINTS, running_instances
 from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota, quota_service
-from triton_fleet.endpoint.context.capacity import Capacity, Demand, capacity, demand
-from triton_fleet.endpoint.context.machines import Machine, own_machines
+from triton_fleet.context.capacity import Capacity, Demand, capacity, demand
+from triton_fleet.context.machines import Machine, own_machines
 from triton_fleet.findings import Finding
 from triton_fleet.spec.problems import dotted_path
 

@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 
 from triton_fleet.cli.arguments import Endpoints, Environments, TableFormat
+from triton_fleet.cli.cost.cost_groups import cost_groups, labels_by
 from triton_fleet.cli.cost.document import cost_document, groups_document
 from triton_fleet.cli.cost.lines import print_cost, print_groups
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
-from triton_fleet.endpoint.context.cost import FleetCost, fleet_cost
+from triton_fleet.context.cost import FleetCost, fleet_cost
 from triton_fleet.findings import CannotRunError, all_of
 from triton_fleet.printers.lines import print_json
-from triton_fleet.report.cost_groups import cost_groups, labels_by
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import LoadedSpec
 

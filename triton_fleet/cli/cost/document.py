@@ -7,8 +7,8 @@ from dataclasses import asdict
 from decimal import Decimal
 
 from triton_fleet.catalog.prices import CURRENCY, price_list
-from triton_fleet.endpoint.context.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
-from triton_fleet.report.cost_groups import CostGroup
+from triton_fleet.cli.cost.cost_groups import CostGroup
+from triton_fleet.context.cost import MONTH, YEAR, Cost, EndpointCost, FleetCost, Saving
 from triton_fleet.spec.prices import PriceBook
 
 VERSION = 2

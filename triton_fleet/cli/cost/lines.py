@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from triton_fleet.catalog.prices import COMPUTED_SIGN, LEGEND, price_list, price_sign
+from triton_fleet.cli.cost.cost_groups import CostGroup
 from triton_fleet.cli.output import say
-from triton_fleet.core.sizes import count_of
-from triton_fleet.endpoint.context.cost import (
+from triton_fleet.context.cost import (
     MONTH,
     YEAR,
     Cost,
@@ -20,8 +20,8 @@ from triton_fleet.endpoint.context.cost import (
     Saving,
     with_unknown,
 )
+from triton_fleet.core.sizes import count_of
 from triton_fleet.printers.console import unfolded_console
-from triton_fleet.report.cost_groups import CostGroup
 
 _HEADINGS = ("min", "an hour", "a month", "max", "an hour", "a month")
 NOT_COUNTED = (

@@ -12,7 +12,7 @@ from triton_fleet.cli.engines.builds import build, ls
 from triton_fleet.cli.engines.lines import engine_document, print_explanation, print_plan
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.findings import Finding, FindingsError, all_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from triton_fleet.endpoint.context.alarm_records import SIGNS, AlarmRecord
-from triton_fleet.endpoint.context.alarm_thresholds import Threshold, missing_metric, thresholds
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.alarm_records import SIGNS, AlarmRecord
+from triton_fleet.context.alarm_thresholds import Threshold, missing_metric, thresholds
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.source import KeyPath

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from triton_fleet.catalog.front_end import out_of_memory
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.models import ModelsContext, PlacedModel
-from triton_fleet.endpoint.context.variables import DEFAULT_MODEL
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.models import ModelsContext, PlacedModel
+from triton_fleet.context.variables import DEFAULT_MODEL
 from triton_fleet.findings import Severity
 from triton_fleet.repository.copies import name_mismatch
 from triton_fleet.rules.rule import MODELS, Problem, rule

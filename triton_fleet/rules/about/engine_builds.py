@@ -8,7 +8,7 @@ from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import Processor
 from triton_fleet.catalog.tensorrt import engine_option
 from triton_fleet.catalog.versions import numbers
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.engines.endpoint_engines import planned_engines, spec_engines
 from triton_fleet.engines.lock import locked_engines, packed_name
 from triton_fleet.engines.runner import NoRunner, runner_for

@@ -8,7 +8,7 @@ from triton_fleet.catalog.amis import amis, default_driver, families_with_driver
 from triton_fleet.catalog.images import Image, image_regions, regions_of, releases
 from triton_fleet.catalog.instances import Processor, offered_families
 from triton_fleet.catalog.versions import numbers
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import CONTAINER, INSTANCE_TYPE, VARIANT, Problem, rule
 from triton_fleet.spec.problems import did_you_mean

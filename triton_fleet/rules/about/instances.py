@@ -14,7 +14,7 @@ from triton_fleet.catalog.instances import (
     instance_types,
     multi_model_support,
 )
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import CONTAINER, INSTANCE_TYPE, Problem
 from triton_fleet.spec.endpoint import Mode

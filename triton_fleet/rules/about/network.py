@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import properties_at
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import properties_at
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.source import KeyPath

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.own_image import ImageContext
-from triton_fleet.endpoint.context.registries import ecr_account, is_fleet_repository, is_own_or_allowed
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.own_image import ImageContext
+from triton_fleet.context.registries import ecr_account, is_fleet_repository, is_own_or_allowed
 from triton_fleet.findings import Severity
 from triton_fleet.rules.rule import IMAGE, Problem, rule
 from triton_fleet.spec.endpoint import Mode

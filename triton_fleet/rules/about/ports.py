@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.front_end import safe_ports
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.listeners import (
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.listeners import (
     ADDITIONAL_ARGS,
     Listener,
     flag_values,
     listeners,
     service_arguments,
 )
-from triton_fleet.endpoint.context.variables import PREFIX, is_moved_by_image
+from triton_fleet.context.variables import PREFIX, is_moved_by_image
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.container import INVOCATIONS_PORT
 from triton_fleet.spec.source import KeyPath

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import path_names
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import path_names
 from triton_fleet.rules.raw import RESOURCES, nested_keys, value_text
 from triton_fleet.rules.rule import Problem, rule
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from triton_fleet.catalog.images import partition_of, registry_host
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.machines import OWN_VARIANT, has_pools
-from triton_fleet.endpoint.context.raw import raw_properties
-from triton_fleet.endpoint.context.registries import IMAGE
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.machines import OWN_VARIANT, has_pools
+from triton_fleet.context.raw import raw_properties
+from triton_fleet.context.registries import IMAGE
 from triton_fleet.findings import Severity
 from triton_fleet.rules.raw import OWN_MODEL_NAME, judged_properties, outermost
 from triton_fleet.rules.rule import Problem, rule

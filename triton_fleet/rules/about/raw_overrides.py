@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from triton_fleet.catalog.api_ledger import Decision, Member, ledger
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import is_intrinsic, raw_properties
 from triton_fleet.rules.raw import RESOURCES, WHOLES, outermost, value_text
 from triton_fleet.rules.rule import Problem, rule
 

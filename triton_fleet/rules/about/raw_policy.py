@@ -8,16 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.machines import (
-    OWN_MODEL,
-    POOLS,
-    VARIANTS,
-    further_variant,
-    names_own_model,
-)
-from triton_fleet.endpoint.context.raw import RawProperty, computes, properties_at
-from triton_fleet.endpoint.context.registries import IMAGE, is_allowed, is_fleet_repository, literal_name
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.machines import OWN_MODEL, POOLS, VARIANTS, further_variant, names_own_model
+from triton_fleet.context.raw import RawProperty, computes, properties_at
+from triton_fleet.context.registries import IMAGE, is_allowed, is_fleet_repository, literal_name
 from triton_fleet.rules.raw import OWN_MODEL_NAME, RESOURCES, nested_keys, value_text
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.source import KeyPath

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import raw_properties
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import raw_properties
 from triton_fleet.rules.raw import RESOURCES
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.problems import did_you_mean

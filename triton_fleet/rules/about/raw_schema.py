@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from triton_fleet.catalog.api_ledger import values_of_the_api
 from triton_fleet.catalog.capacity import WiderRange, wider_range
 from triton_fleet.catalog.properties import Property, properties_date, property_at
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import DEEPEST, RawProperty, is_intrinsic
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import DEEPEST, RawProperty, is_intrinsic
 from triton_fleet.rules.raw import RESOURCES, WHOLES, judged_properties, value_text
 from triton_fleet.rules.rule import Problem, rule
 from triton_fleet.spec.problems import did_you_mean

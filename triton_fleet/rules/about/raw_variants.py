@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from triton_fleet.catalog.capacity import pool_regions
 from triton_fleet.catalog.metrics import endpoint_metric
-from triton_fleet.endpoint.context.alarm_thresholds import missing_metric, thresholds
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.machines import (
+from triton_fleet.context.alarm_thresholds import missing_metric, thresholds
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.machines import (
     MAX_POOLS,
     OWN_VARIANT,
     POOLS,
@@ -19,7 +19,7 @@ from triton_fleet.endpoint.context.machines import (
     has_pools,
     pools,
 )
-from triton_fleet.endpoint.context.raw import is_intrinsic, raw_properties
+from triton_fleet.context.raw import is_intrinsic, raw_properties
 from triton_fleet.findings import Severity
 from triton_fleet.rules.raw import judged_properties
 from triton_fleet.rules.rule import POOL, Problem, rule

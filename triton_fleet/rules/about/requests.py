@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.models import ModelsContext
-from triton_fleet.endpoint.context.request_size import CODE, oversize
-from triton_fleet.endpoint.context.samples import request_bytes
+from triton_fleet.context.models import ModelsContext
+from triton_fleet.context.request_size import CODE, oversize
+from triton_fleet.context.samples import request_bytes
 from triton_fleet.rules.rule import MODELS, Problem
 from triton_fleet.spec.source import KeyPath
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_fleet.catalog.limits import limit
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.rollout import (
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.rollout import (
     LATENCIES,
     METRIC_DELAY_SECONDS,
     MIN_BAKE_SECONDS,

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.cost import EndpointCost, EndpointCosts, FleetCost
+from triton_fleet.context.cost import EndpointCost, EndpointCosts, FleetCost
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.selection.condition import key_values
 from triton_fleet.spec.environment import Environment

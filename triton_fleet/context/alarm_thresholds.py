@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.alarm_records import RECORDS, AlarmRecord, Need
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.alarm_records import RECORDS, AlarmRecord, Need
+from triton_fleet.context.context import EndpointContext
 from triton_fleet.spec.alarms import AlarmSeverity
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_fleet.catalog.instances import Instance
-from triton_fleet.endpoint.context.context import EndpointContext
+from triton_fleet.context.context import EndpointContext
 
 
 def machines_with_volume(endpoint: EndpointContext) -> tuple[Instance, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_fleet.endpoint.context.capacity import capacity, least_instances, most_instances
-from triton_fleet.endpoint.context.rollout import rollback_alarms, seconds, steps, waits
+from triton_fleet.context.capacity import capacity, least_instances, most_instances
+from triton_fleet.context.rollout import rollback_alarms, seconds, steps, waits
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import Rollout, Strategy
 

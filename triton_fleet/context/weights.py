@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from triton_fleet.catalog.front_end import Weights, weights_of_instances
-from triton_fleet.endpoint.context.models import ModelsContext, PlacedModel
+from triton_fleet.context.models import ModelsContext, PlacedModel
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.lock import InstanceGroup, LockedModel
 

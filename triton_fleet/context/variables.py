@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_fleet.catalog.variables import variables_of
-from triton_fleet.endpoint.context.listeners import (
+from triton_fleet.context.listeners import (
     ADDITIONAL_ARGS,
     TRUE,
     Listener,
@@ -14,7 +14,7 @@ from triton_fleet.endpoint.context.listeners import (
     listeners,
     service_arguments,
 )
-from triton_fleet.endpoint.context.triton_metrics import triton_metrics
+from triton_fleet.context.triton_metrics import triton_metrics
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.source import KeyPath
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from triton_fleet.endpoint.context.machines import own_machines
+from triton_fleet.context.machines import own_machines
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.rollout import Strategy
 from triton_fleet.spec.source import KeyPath

@@ -10,8 +10,7 @@ from triton_fleet.catalog.amis import Ami, ami, amis, inference_ami, runs_by_def
 from triton_fleet.catalog.images import Image, image, regions_of, releases
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.catalog.versions import versions_differ
-from triton_fleet.core.closure import closure
-from triton_fleet.endpoint.context.machines import (
+from triton_fleet.context.machines import (
     OWN_VARIANT,
     Machine,
     RawProperties,
@@ -19,10 +18,11 @@ from triton_fleet.endpoint.context.machines import (
     machines,
     raw_variants,
 )
-from triton_fleet.endpoint.context.models import ContainerContext, ModelsContext, PlacedModel
-from triton_fleet.endpoint.context.own_image import own_image
-from triton_fleet.endpoint.context.shared_container import Route, passed_on, shared_routes, shared_variables
-from triton_fleet.endpoint.context.variables import VariableSetting, all_variables, decided_settings
+from triton_fleet.context.models import ContainerContext, ModelsContext, PlacedModel
+from triton_fleet.context.own_image import own_image
+from triton_fleet.context.shared_container import Route, passed_on, shared_routes, shared_variables
+from triton_fleet.context.variables import VariableSetting, all_variables, decided_settings
+from triton_fleet.core.closure import closure
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock, LockedArchive

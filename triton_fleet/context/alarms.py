@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from triton_fleet.endpoint.context.periods import PERIOD
+from triton_fleet.context.periods import PERIOD
 from triton_fleet.spec.alarms import AlarmSeverity
 
 Rings: TypeAlias = Literal["above", "below", "at least"]

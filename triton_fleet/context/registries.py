@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 
 from triton_fleet.catalog.images import TRITON_REPOSITORY, partition_of, registry_accounts
-from triton_fleet.endpoint.context.context import EndpointContext
-from triton_fleet.endpoint.context.raw import raw_properties
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.context.raw import raw_properties
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image_name import ImageName, image_name
 

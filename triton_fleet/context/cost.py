@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from triton_fleet.catalog.prices import Price
-from triton_fleet.endpoint.context.capacity import least_instances, most_instances
+from triton_fleet.context.capacity import least_instances, most_instances
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.prices import PriceBook

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_fleet.endpoint.context.triton_metrics import container_log_group, triton_metrics
+from triton_fleet.context.triton_metrics import container_log_group, triton_metrics
 from triton_fleet.spec.endpoint import EndpointSpec
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from math import prod
 
-from triton_fleet.endpoint.context.targets import target_models
+from triton_fleet.context.targets import target_models
 from triton_fleet.spec.datatypes import Datatype
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.samples import Input, Sample, flat

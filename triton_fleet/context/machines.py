@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from triton_fleet.catalog.properties import is_index
-from triton_fleet.endpoint.context.raw import RawProperty, is_intrinsic, raw_properties
+from triton_fleet.context.raw import RawProperty, is_intrinsic, raw_properties
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.source import KeyPath
 
