@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING
 from locked_fleet import ENVIRONMENT, locked_fleet
 
 from fleet_emulator.hosting import DeployedEndpoint, EndpointId
-from triton_fleet.aws.api.emulator import Keys, local_session, without_aws
+from triton_fleet.awsapi.emulator import Keys, local_session, without_aws
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

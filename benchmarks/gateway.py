@@ -29,7 +29,7 @@ from urllib3 import HTTPConnectionPool
 from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
 from fleet_emulator.signatures import Caller, Signatures
-from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.awsapi.emulator import Keys, local_session
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.containers import SingleModel
 from triton_fleet.local.gateway import Gateway

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from onnx import TensorProto, helper
 
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 ENVIRONMENT = """\
 environment: dev

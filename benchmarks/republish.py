@@ -21,14 +21,14 @@ from short import is_short
 
 from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.progress import SilentProgress
-from triton_fleet.artifacts.publish.publish import PublishResult, publish
-from triton_fleet.artifacts.store import list_objects
-from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG
-from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.awsapi.emulator import Keys, local_session
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.spec.project import Project, open_project
+from triton_fleet.store.content_store import list_objects
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.publish.publish import PublishResult, publish
+from triton_fleet.store.upload.archives import UPLOAD_CONFIG
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_fleet.aws.api.emulator import Keys, local_session, local_variables
+from triton_fleet.awsapi.emulator import Keys, local_session, local_variables
 from triton_fleet.catalog.images import Image, image, regions_of, release, releases
 from triton_fleet.catalog.instances import Instance, instance, instance_types
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota

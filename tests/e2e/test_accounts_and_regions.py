@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.zoo import ENVIRONMENT, IMAGE, packed, times
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.local.metrics.ask import ask_to_publish
 from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import ask_status

@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.triton_models import DOUBLE, TENSORS
 from tests.support.zoo_triton import ZooTriton
-from triton_fleet.artifacts.sources.copy import CopySource
-from triton_fleet.artifacts.sources.folder import FolderSource
 from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.store.sources.copy import CopySource
+from triton_fleet.store.sources.folder import FolderSource
 
 pytestmark = pytest.mark.triton
 

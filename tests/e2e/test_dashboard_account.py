@@ -10,7 +10,7 @@ import pytest
 from tests.support.dashboard_fleet import DashboardFleet, dashboard_fleet
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ENVIRONMENT, LOCK, FleetFolder
-from triton_fleet.aws.api.emulator import local_variables
+from triton_fleet.awsapi.emulator import local_variables
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ from tests.support.embedded_app.host import RecordingHost
 from tests.support.embedded_app.stacks import TOPIC, Stacks, absent_model, endpoint
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.stack import LiveStack, find_stack
 from triton_fleet.aws.deploy.failed_rollback import FailedRollback, failed_rollback
 from triton_fleet.aws.deploy.stack_repair import ready_stack, with_failed_rollback
 from triton_fleet.aws.preflight.stacks import stack_state_finding
+from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 
 

@@ -16,10 +16,10 @@ from tests.support.own_images import DIGEST
 from tests.support.place import PLACE
 from tests.support.running_aws import running_aws
 from triton_fleet.aws.access import embedded_access
-from triton_fleet.aws.api.emulator import LOCAL_FLEET_HEADER
 from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
 from triton_fleet.aws.preflight.network import network
 from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.project import open_project

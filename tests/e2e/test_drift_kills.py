@@ -11,8 +11,8 @@ from tests.support.embedded_keys import KEYS
 from tests.support.kills import ends_before_step, sent_to
 from tests.support.place import PLACE
 from triton_fleet.aws.access import embedded_access
-from triton_fleet.aws.api.stack import find_stack
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
+from triton_fleet.awsapi.stack import find_stack
 
 ALARM = {
     "Namespace": "x",

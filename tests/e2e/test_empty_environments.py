@@ -53,7 +53,7 @@ print(payload.content_type)
 """
 SERVER = """
 import boto3
-from triton_fleet.aws.api.emulator import Keys
+from triton_fleet.awsapi.emulator import Keys
 from fleet_emulator.api import EmbeddedAws
 keys = Keys.random()
 aws = EmbeddedAws(object(), keys=keys)

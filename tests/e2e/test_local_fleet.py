@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 
 from tests.support.clone import Clone, interrupt, make_clone
 from tests.support.minilm_reference import embed
-from triton_fleet.aws.api.emulator import LOCAL_FLEET_HEADER
+from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER
 from triton_fleet.local.state import LocalState
 from triton_fleet.local.triton.runtime import TritonRuntime
 

@@ -22,7 +22,7 @@ from tests.support.container_images import ContainerRepository, layer
 from tests.support.embedded_keys import VARIABLES
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.running_aws import running_aws
-from triton_fleet.artifacts.progress import shown_size
+from triton_fleet.store.progress import shown_size
 
 pytestmark = pytest.mark.nightly
 

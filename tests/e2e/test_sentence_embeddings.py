@@ -17,12 +17,12 @@ import tritonclient.http
 from tests.support.fleet_folder import ROOT
 from tests.support.minilm_reference import Array, embed, wheel
 from tests.support.triton_models import RefusedError, post
-from triton_fleet.artifacts.sources.folder import FolderSource
-from triton_fleet.artifacts.sources.source import measure
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.staging import stage
 from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.store.sources.folder import FolderSource
+from triton_fleet.store.sources.source import measure
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

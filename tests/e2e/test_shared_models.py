@@ -21,12 +21,12 @@ from endpoint_check.sample import Sample as CheckedSample
 from fleet_client.codec import decode, encode
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.support.shared_models import EXAMPLE, build_plans, in_base64, make_example, two_squares
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.shared_container import missing_program
 from triton_fleet.local.triton.staging import stage
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -14,13 +14,13 @@ from tests.support.embedded_app.stacks import TOPIC, Stacks, endpoint
 from tests.support.fleet_folder import LOCK, ROOT, FleetFolder
 from tests.support.place import ACCOUNT, REGION
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.stack import find_stack
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.stack_repair import ready_stack
 from triton_fleet.aws.doctor.diagnosis import SpecCheck, diagnosis, is_well
 from triton_fleet.aws.doctor.evidence import evidence
 from triton_fleet.aws.inventory import take_inventory
 from triton_fleet.aws.preflight.stacks import stack_state_finding
+from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.findings import CannotRunError, Finding
 from triton_fleet.spec.project import open_project

@@ -11,13 +11,13 @@ from botocore.config import Config
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.sessions import shared_session
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.progress import SilentProgress
-from triton_fleet.artifacts.publish.publish import PublishResult, publish
-from triton_fleet.artifacts.sources.spec_sources import Connect, no_s3
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.project import Project, open_project
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.publish.publish import PublishResult, publish
+from triton_fleet.store.sources.spec_sources import Connect, no_s3
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

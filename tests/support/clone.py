@@ -15,7 +15,7 @@ import psutil
 from botocore.config import Config
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.local.state import LocalState
 
 LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "cdk.out", "*.egg-info", "__pycache__", "benchmarks")

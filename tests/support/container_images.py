@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.support.hostile_tar import END, file, folder
-from triton_fleet.aws.images.reference import ImageReference, image_reference
-from triton_fleet.aws.images.registry import read_image
+from triton_fleet.awsapi.images.reference import ImageReference, image_reference
+from triton_fleet.awsapi.images.registry import read_image
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.image import ImageFacts
 

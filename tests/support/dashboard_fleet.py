@@ -23,7 +23,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_endpoints.endpoint.dashboard import EndpointDashboard
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.local.metrics.ask import METRICS
 from triton_fleet.local.metrics.publisher import Publisher

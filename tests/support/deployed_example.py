@@ -20,7 +20,6 @@ from tests.support.embedded_app.stacks import ROLE, Stacks, endpoint
 from tests.support.embedded_keys import KEYS
 from tests.support.engine_bucket import EngineBucket, engine_bucket
 from tests.support.fleet_folder import ROOT, FleetFolder
-from triton_fleet.artifacts.publish.publish import PublishResult
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway
 from triton_fleet.local.metrics.publisher import Publisher
@@ -28,6 +27,7 @@ from triton_fleet.local.metrics.recorder import Recorder
 from triton_fleet.local.state import LocalState
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.spec.environment import LocalLimits
+from triton_fleet.store.publish.publish import PublishResult
 
 
 @dataclass(frozen=True)

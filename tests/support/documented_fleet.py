@@ -28,7 +28,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT
 from tests.support.repository_archives import archive, folder_of
 from tests.support.zoo import times
-from triton_fleet.aws.api.emulator import local_session, local_variables
+from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.local.endpoint_host import TritonHost
 from triton_fleet.local.gateway import Gateway
 from triton_fleet.local.image_contents import fleet_contents

@@ -11,7 +11,7 @@ from moto.cloudwatch.models import cloudwatch_backends
 
 from tests.support.embedded_keys import KEYS
 from tests.support.running_aws import running_aws
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudwatch.client import CloudWatchClient

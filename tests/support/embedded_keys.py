@@ -12,7 +12,7 @@ from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from triton_fleet.aws.api.emulator import Keys
+from triton_fleet.awsapi.emulator import Keys
 
 KEYS = Keys("FLEET000000000000000", "of-the-tests")
 VARIABLES = {"AWS_ACCESS_KEY_ID": KEYS.access_key_id, "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 ROOT = Path(__file__).resolve().parents[2]
 

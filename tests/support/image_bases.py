@@ -13,13 +13,13 @@ from botocore.exceptions import ClientError
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
-from triton_fleet.artifacts.images.base import BaseImages
-from triton_fleet.artifacts.images.source import ImageSource, WantedImage, image_sources, wanted_images
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.images.object_keys import MANIFEST, built_image_key
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.images.base import BaseImages
+from triton_fleet.store.images.source import ImageSource, WantedImage, image_sources, wanted_images
+from triton_fleet.store.lock import write_locks
 
 BASE, MOVED = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 """What the release's tag names, and what it may name later."""

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.live.addition import Addition, add_archive
-from triton_fleet.artifacts.live.live_set import LiveSet, live_set
-from triton_fleet.artifacts.live.targets import targets_of
-from triton_fleet.artifacts.progress import SilentProgress
-from triton_fleet.artifacts.publish.publish import publish
-from triton_fleet.artifacts.sources.folder import FolderSource
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.live.addition import Addition, add_archive
+from triton_fleet.store.live.live_set import LiveSet, live_set
+from triton_fleet.store.live.targets import targets_of
+from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.publish.publish import publish
+from triton_fleet.store.sources.folder import FolderSource
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

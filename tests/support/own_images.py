@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.lock import lock_text
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.image import ImageFacts, LockedImage
+from triton_fleet.store.lock import lock_text
 
 DIGEST, KEY = f"sha256:{'d' * 64}", f"sha256:{'e' * 64}"
 """Of an image's manifest, and of what an image is built from."""

@@ -14,18 +14,18 @@ from botocore.exceptions import ClientError
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.second_aws import ACCOUNT
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.progress import PublishProgress, SilentProgress
-from triton_fleet.artifacts.promote.adoption import target_for
-from triton_fleet.artifacts.promote.promote import Next, PromotionResult, PromotionSource, Templates, promote
-from triton_fleet.artifacts.publish.publish import publish
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.spec.endpoint import Compression, Mode
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.progress import PublishProgress, SilentProgress
+from triton_fleet.store.promote.adoption import target_for
+from triton_fleet.store.promote.promote import Next, PromotionResult, PromotionSource, Templates, promote
+from triton_fleet.store.publish.publish import publish
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

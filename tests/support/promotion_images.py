@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 from tests.support.container_images import FILES, TRITON, ContainerRepository, layer
 from tests.support.fleet_folder import SPEC
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
-from triton_fleet.artifacts.images.source import image_source
 from triton_fleet.images.object_keys import MANIFEST, built_image_key
 from triton_fleet.spec.project import open_project
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.images.source import image_source
 
 DOCKERFILE = "ARG TRITON_IMAGE\nFROM ${TRITON_IMAGE}\nRUN pip install --no-cache-dir einops==0.8.0\n"
 BUILD = "image: {build: ../images/detector}\n"

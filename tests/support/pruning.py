@@ -7,8 +7,8 @@ from email.utils import format_datetime
 from typing import Any
 
 from tests.support.artifact_bucket import ArtifactBucket
-from triton_fleet.artifacts.prune.plan import Plan
-from triton_fleet.artifacts.prune.prune import Prune
+from triton_fleet.store.prune.plan import Plan
+from triton_fleet.store.prune.prune import Prune
 
 ROLE = "arn:aws:iam::123456789012:role/test"
 HEX = "b" * 64

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.release_history import HistoryEntry, history
-from triton_fleet.artifacts.releases import Release, ReleasedArchive, ReleaseSource
-from triton_fleet.aws.actor import Actor
+from triton_fleet.awsapi.actor import Actor
 from triton_fleet.spec.endpoint import Compression
 from triton_fleet.spec.project import LoadedSpec, open_project
+from triton_fleet.store.release_history import HistoryEntry, history
+from triton_fleet.store.releases import Release, ReleasedArchive, ReleaseSource
 
 ANNA = Actor(arn="arn:aws:sts::111122223333:assumed-role/Deploy/anna")
 BEGINNING = datetime(2026, 11, 27, 9, 30, tzinfo=UTC)

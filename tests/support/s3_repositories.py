@@ -14,12 +14,12 @@ import pytest
 from tests.support.artifact_bucket import REGION
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.artifacts.archive import DigestWriter
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.sources.folder import FolderSource
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.archive import DigestWriter
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.sources.folder import FolderSource
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import ROOT
-from triton_fleet.aws.api.emulator import without_aws
+from triton_fleet.awsapi.emulator import without_aws
 
 ACCOUNT = "210987654321"
 

@@ -7,7 +7,7 @@ from functools import cache
 import boto3
 
 from tests.support.embedded_keys import KEYS
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 
 
 @cache

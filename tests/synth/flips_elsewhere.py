@@ -13,12 +13,12 @@ from fleet_stacks.fleet_app import add_fleet
 from fleet_stacks.stacks import EndpointStack
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.synth.flips import Flip, archive, engine, flip
-from triton_fleet.artifacts.images.source import image_source
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.local.supervisor import Limits
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.images.source import image_source
+from triton_fleet.store.lock import write_locks
 
 Seen: TypeAlias = Callable[[FleetFolder, str], object]
 """What a fleet leads to in an environment."""

@@ -18,11 +18,11 @@ from pydantic import BaseModel
 from tests.support.fleet_folder import FleetFolder
 from tests.synth.flips import ENVIRONMENT, FACTS, IN_THE_TEMPLATE, SPEC, Document, Flip, laid_over, with_key
 from tests.synth.flips_elsewhere import ELSEWHERE, ENVIRONMENT_KEYS, Seen, template
-from triton_fleet.artifacts.lock import lock_text
 from triton_fleet.findings import Severity
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.lock import Lock
+from triton_fleet.store.lock import lock_text
 
 TRUSTING: dict[str, Document] = {
     "github": {"access": {"github": {"repository": "example@1/fleet@23"}}},

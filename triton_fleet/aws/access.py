@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from triton_fleet.artifacts.builds.clients import BuildClients
-from triton_fleet.aws.api.emulator import LOCAL_FLEET_HEADER, Keys, local_session, local_variables
-from triton_fleet.aws.api.errors import aws_errors_as_findings, refuse_cut_answers
+from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER, Keys, local_session, local_variables
+from triton_fleet.awsapi.errors import aws_errors_as_findings, refuse_cut_answers
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment
+from triton_fleet.store.builds.clients import BuildClients
 
 if TYPE_CHECKING:
     import boto3
@@ -75,7 +75,7 @@ class Access:
         """
         with self._lock:  # threads share a client, but not the session that makes it
             if service not in self._clients:
-                from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG
+                from triton_fleet.store.upload.archives import UPLOAD_CONFIG
 
                 make: Any = self._session.client  # its overloads need literals
                 config = UPLOAD_CONFIG if service == "s3" else None

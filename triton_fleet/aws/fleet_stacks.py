@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from triton_fleet.aws.api.stack import LiveStack, all_stacks
+from triton_fleet.awsapi.stack import LiveStack, all_stacks
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.deployment import Deployment

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient
 
     from triton_fleet.aws.access import Access
-    from triton_fleet.aws.api.stack import LiveStack
     from triton_fleet.aws.running_configuration import LiveEndpoint
+    from triton_fleet.awsapi.stack import LiveStack
 
 DESCRIBED_AT_ONCE = 8
 """Parallel descriptions; SageMaker throttles more, and botocore retries."""

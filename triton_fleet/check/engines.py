@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from triton_fleet.artifacts.engines.onnx import OnnxFile, onnx_of
-from triton_fleet.artifacts.sources.spec_sources import no_s3
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import instance, instance_types
 from triton_fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
@@ -22,6 +20,8 @@ from triton_fleet.repository.stream import FileStream
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import KeyPath, finding_at
+from triton_fleet.store.engines.onnx import OnnxFile, onnx_of
+from triton_fleet.store.sources.spec_sources import no_s3
 
 CODE = "FL395"
 

@@ -12,8 +12,6 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 
-from triton_fleet.artifacts.sources.spec_path import spec_path
-from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
 from triton_fleet.core.project_root import GIT
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.repository.contents import EntryKind
@@ -21,6 +19,8 @@ from triton_fleet.repository.reading.folder import folder_entries
 from triton_fleet.selection.work_tree import common_folder, work_tree
 from triton_fleet.spec.folders import OWN_FOLDERS
 from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.store.sources.spec_path import spec_path
+from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 BARE, NESTED = "FL751", "FL752"
 MAX_FOLDERS = 20_000

@@ -6,11 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from triton_fleet.artifacts.engines.lock import onnx_changes, without_engines
-from triton_fleet.artifacts.lock_measurement import measured_lock
-from triton_fleet.artifacts.missing_files import MissingFile, missing_files, missing_findings
-from triton_fleet.artifacts.sources.line_ends import differs_in_line_ends
-from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
 from triton_fleet.check.spec_images import image_findings
 from triton_fleet.endpoint.locks import with_hint_for_several
 from triton_fleet.findings import Finding, FindingsError, Severity
@@ -19,6 +14,11 @@ from triton_fleet.spec.lock import Lock, LockedRepository
 from triton_fleet.spec.project import Project
 from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import finding_at
+from triton_fleet.store.engines.lock import onnx_changes, without_engines
+from triton_fleet.store.lock_measurement import measured_lock
+from triton_fleet.store.missing_files import MissingFile, missing_files, missing_findings
+from triton_fleet.store.sources.line_ends import differs_in_line_ends
+from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 MAX_DIFFERENCES = 10
 """So many changed files of one endpoint are named."""

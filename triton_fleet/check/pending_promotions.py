@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from triton_fleet.artifacts.promote.backlog import PromotionPreview, PromotionPreviews
-from triton_fleet.artifacts.promote.spec import previewed_spec
 from triton_fleet.check.processes import all_in_processes
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
@@ -21,6 +19,8 @@ from triton_fleet.rules.names import name_of
 from triton_fleet.spec.membership import promoted_spec
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.store.promote.backlog import PromotionPreview, PromotionPreviews
+from triton_fleet.store.promote.spec import previewed_spec
 
 REFUSED_PROMOTION = "FL522"
 

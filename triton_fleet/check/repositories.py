@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from triton_fleet.artifacts.model_facts import ROOT_MODEL, model_facts
 from triton_fleet.catalog.front_end import out_of_memory
 from triton_fleet.check.model_rules import model_rule_findings
 from triton_fleet.check.target import RepositoryTarget
@@ -23,6 +22,7 @@ from triton_fleet.repository.text_format.tokens import PbtxtError
 from triton_fleet.repository.text_format.tree import parse
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import Mark
+from triton_fleet.store.model_facts import ROOT_MODEL, model_facts
 
 PBTXT = ".pbtxt"
 ARCHIVES = (".tar.gz", ".tgz", ".tar")

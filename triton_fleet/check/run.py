@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from triton_fleet.artifacts.lock_measurement import draft_lock
-from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
 from triton_fleet.check.git_folders import own_git_findings
 from triton_fleet.check.idle_notifications import idle_notifications
 from triton_fleet.check.lock_drift import differences, stale_findings
@@ -29,6 +27,8 @@ from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.membership import WITHOUT_SPEC, locked_endpoints
 from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.spec_files import same_names
+from triton_fleet.store.lock_measurement import draft_lock
+from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 
 def checked_fleet(project: Project, *, locked: bool = False, today: date | None = None) -> ResolvedFleet:

@@ -11,6 +11,6 @@ def image_findings(project: Project, loaded: LoadedSpec, lock: Lock | None) -> l
     """What is wrong or doubtful with the folder of a spec's own image, and how its lock differs from it."""
     if loaded.spec.own_image is None:
         return []
-    from triton_fleet.artifacts.images.lock import image_changes  # slow imports that only such specs need
+    from triton_fleet.store.images.lock import image_changes  # slow imports that only such specs need
 
     return image_changes(project, loaded, lock)

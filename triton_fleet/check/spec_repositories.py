@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
 from triton_fleet.check.engines import engine_findings
 from triton_fleet.check.git_folders import input_git_findings
 from triton_fleet.check.samples import sample_findings
@@ -16,6 +15,7 @@ from triton_fleet.rules.other_codes import allowable_codes
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import finding_at
+from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 
 def repository_findings(repositories: SpecRepositories) -> Iterator[Finding]:

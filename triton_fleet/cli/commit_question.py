@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from triton_fleet.aws.actor import is_ci
+from triton_fleet.awsapi.actor import is_ci
 from triton_fleet.cli.output import ask_consent, say
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError

@@ -11,15 +11,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from triton_fleet.artifacts.progress import progress_on
-from triton_fleet.artifacts.releases import release_source
-from triton_fleet.aws.actor import actor
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
 from triton_fleet.aws.deploy.deploy_folder import DeployFolder
 from triton_fleet.aws.deploy.stack_lease import StackLeases
 from triton_fleet.aws.deploy.stack_terms import StackHolder
 from triton_fleet.aws.preflight.headroom import headroom
+from triton_fleet.awsapi.actor import actor
 from triton_fleet.check.run import checked_fleet
 from triton_fleet.cli.arguments import Concurrency, Endpoints, Env, FailFast, Profile
 from triton_fleet.cli.aws_access import connect
@@ -39,6 +37,8 @@ from triton_fleet.printers.sanitizer import visible
 from triton_fleet.printers.steps import Outcome, Steps
 from triton_fleet.selection.git import contains
 from triton_fleet.spec.environment import LOCAL
+from triton_fleet.store.progress import progress_on
+from triton_fleet.store.releases import release_source
 
 ATTEMPTS = 10
 """How often a throttled call is made, unless the AWS settings set it: botocore waits 55 s on average then."""

@@ -10,13 +10,13 @@ from uuid import uuid4
 import typer
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.actor import actor
-from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.deploy.destroy import Deletion, plan_deletion
 from triton_fleet.aws.deploy.destroy import destroy as delete
 from triton_fleet.aws.deploy.stack_lease import StackLeases
 from triton_fleet.aws.deploy.stack_terms import StackHolder
 from triton_fleet.aws.running_configuration import LiveEndpoint
+from triton_fleet.awsapi.actor import actor
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.promote.backlog import BacklogEntry, backlog
 from triton_fleet.check.pending_promotions import pending_promotions
 from triton_fleet.cli.arguments import Endpoints, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_project
@@ -19,6 +18,7 @@ from triton_fleet.report.document import pending_record
 from triton_fleet.report.pending_promotion import PendingPromotion
 from triton_fleet.report.promotion_lines import pending_line
 from triton_fleet.report.wording import MAX_WORDS
+from triton_fleet.store.promote.backlog import BacklogEntry, backlog
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""

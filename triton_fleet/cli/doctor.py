@@ -11,13 +11,13 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.doctor.causes import reason_of_failures
 from triton_fleet.aws.doctor.diagnosis import check_spec, diagnosis, is_well
 from triton_fleet.aws.doctor.evidence import CONTAINER, evidence
 from triton_fleet.aws.doctor.lines import bare
 from triton_fleet.aws.doctor.observation import Observation, SeenLog
 from triton_fleet.aws.running_configuration import is_same_configuration
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Env, Profile, require_one_name
 from triton_fleet.cli.aws_access import connect, local_fleet
 from triton_fleet.cli.current_fleet import current_project

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
-from triton_fleet.aws.api.stack import LiveStack, find_stack
 from triton_fleet.aws.drift.stack_drift import StackDrift, restore_stack, stack_drifts
 from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.cli.arguments import DEPLOYED, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.release_history import HistoryEntry, history, lost_archives
-from triton_fleet.artifacts.releases import Release, last_releases
-from triton_fleet.aws.api.describe import described_endpoint
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.describe import described_endpoint
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoint, Env, OutputFormat, Profile
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
@@ -22,6 +20,8 @@ from triton_fleet.printers.lines import print_json
 from triton_fleet.spec.environment import deploy_command
 from triton_fleet.spec.project import require_known
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.release_history import HistoryEntry, history, lost_archives
+from triton_fleet.store.releases import Release, last_releases
 
 VERSION = 1
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""

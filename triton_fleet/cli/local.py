@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.aws.api.emulator import client_variables
+from triton_fleet.awsapi.emulator import client_variables
 from triton_fleet.cli.arguments import Concurrency, Endpoints, FailFast
 from triton_fleet.cli.current_fleet import current_fleet
 from triton_fleet.cli.interruption import end_like_ctrl_c

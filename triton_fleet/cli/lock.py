@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from triton_fleet.artifacts.lock import try_locks
 from triton_fleet.cli.arguments import Endpoints, Env, Profile
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet
@@ -16,6 +15,7 @@ from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.findings import Finding, FindingsError, one_failure
 from triton_fleet.printers.console import OutputConsole
+from triton_fleet.store.lock import try_locks
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

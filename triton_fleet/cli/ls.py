@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.inventory import FileState, InventoryEntry, Runs, take_inventory
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Environments, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet

@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.live.addition import add_archive
-from triton_fleet.artifacts.live.live_set import LiveSet, check_archive_name, live_set, require_removable
-from triton_fleet.artifacts.live.source import repository_source, told_of_arguments
-from triton_fleet.artifacts.live.targets import Target, digests_of, targets_of
-from triton_fleet.artifacts.progress import shown_size
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Env, Profile, Yes, require_one_name
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import ask_consent, say
+from triton_fleet.store.live.addition import add_archive
+from triton_fleet.store.live.live_set import LiveSet, check_archive_name, live_set, require_removable
+from triton_fleet.store.live.source import repository_source, told_of_arguments
+from triton_fleet.store.live.targets import Target, digests_of, targets_of
+from triton_fleet.store.progress import shown_size
 
 app = typer.Typer(
     help="List, add and remove models without a deploy (live sets).",

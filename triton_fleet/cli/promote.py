@@ -8,11 +8,6 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.progress import progress_on, shown_size
-from triton_fleet.artifacts.promote.adoption import adopted_specs, target_for
-from triton_fleet.artifacts.promote.lock import require_two
-from triton_fleet.artifacts.promote.promote import Next, PromotionSource
-from triton_fleet.artifacts.promote.promote import promote as copy_and_lock
 from triton_fleet.check.pending_promotions import require_promotable
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_project
@@ -23,6 +18,11 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Project
+from triton_fleet.store.progress import progress_on, shown_size
+from triton_fleet.store.promote.adoption import adopted_specs, target_for
+from triton_fleet.store.promote.lock import require_two
+from triton_fleet.store.promote.promote import Next, PromotionSource
+from triton_fleet.store.promote.promote import promote as copy_and_lock
 from triton_fleet.upgrade.template_digest import template_digests
 
 

@@ -7,14 +7,8 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.images.inventory import former_repositories
-from triton_fleet.artifacts.progress import progress_on, shown_builder, shown_size
-from triton_fleet.artifacts.prune.plan import Plan
-from triton_fleet.artifacts.prune.prune import GRACE, Prune
-from triton_fleet.artifacts.publish.publish import PublishResult
-from triton_fleet.artifacts.publish.publish import publish as publish_archives
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, Yes
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet
@@ -26,6 +20,12 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
+from triton_fleet.store.images.inventory import former_repositories
+from triton_fleet.store.progress import progress_on, shown_builder, shown_size
+from triton_fleet.store.prune.plan import Plan
+from triton_fleet.store.prune.prune import GRACE, Prune
+from triton_fleet.store.publish.publish import PublishResult
+from triton_fleet.store.publish.publish import publish as publish_archives
 
 KEEP = 10
 NONCURRENT_DAYS = 90

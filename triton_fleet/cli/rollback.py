@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.release_reference import RELEASE_ID, release_to_restore
-from triton_fleet.artifacts.rollback import changed_keys, earlier_release, require_stored, write_release
 from triton_fleet.cli.arguments import Endpoint, Env, Profile
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.commit_question import committed_checkout
@@ -18,6 +16,8 @@ from triton_fleet.cli.output import say
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Project
+from triton_fleet.store.release_reference import RELEASE_ID, release_to_restore
+from triton_fleet.store.rollback import changed_keys, earlier_release, require_stored, write_release
 
 
 def rollback(

@@ -8,7 +8,7 @@ import subprocess
 
 import psutil
 
-from triton_fleet.aws.api.emulator import without_aws
+from triton_fleet.awsapi.emulator import without_aws
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.supervisor_process import state_problem, supervisor_command, supervisor_process

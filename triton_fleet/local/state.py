@@ -14,7 +14,7 @@ from pathlib import Path
 
 import urllib3
 
-from triton_fleet.aws.api.emulator import Keys, ask
+from triton_fleet.awsapi.emulator import Keys, ask
 from triton_fleet.core.files import PRIVATE, private_folder, require_no_link, write_atomically
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.environment import LOCAL

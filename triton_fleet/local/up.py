@@ -8,8 +8,6 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError
 
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.progress import progress_on
 from triton_fleet.aws.access import embedded_access
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
@@ -27,6 +25,8 @@ from triton_fleet.printers.steps import Steps
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Fleet, Project
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.progress import progress_on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from triton_fleet.artifacts.lock_measurement import draft_lock
-from triton_fleet.artifacts.sources.spec_sources import Sources, SpecRepositories
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError
@@ -16,6 +14,8 @@ from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import Mark, Source
+from triton_fleet.store.lock_measurement import draft_lock
+from triton_fleet.store.sources.spec_sources import Sources, SpecRepositories
 
 
 class Draft:

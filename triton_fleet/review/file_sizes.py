@@ -10,12 +10,12 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from triton_fleet.artifacts.archive import crc_text
 from triton_fleet.report.endpoint_change import Revision
 from triton_fleet.report.file_changes import MANY, MAX_FILES, Sizes, differing_files
 from triton_fleet.review.base_tree import BaseTree, base_files
 from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.store.archive import crc_text
 
 MAX_BYTES = 1 << 26
 """Of a file that is read to compare it with its checksum; weights that Git keeps may be larger."""

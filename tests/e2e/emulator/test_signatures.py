@@ -22,7 +22,7 @@ from fleet_emulator.server import EmbeddedAws
 from tests.support.embedded_gateway import ask, running_gateway
 from tests.support.embedded_keys import KEYS, signed
 from tests.support.jumped_clock import JUMPS, client_clock, jump, later
-from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.awsapi.emulator import Keys, local_session
 
 BUILD: dict[str, Any] = {
     "projectName": "any",

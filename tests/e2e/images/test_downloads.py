@@ -28,8 +28,8 @@ from tests.support.container_images import (
 )
 from tests.support.embedded_keys import KEYS
 from tests.support.hostile_tar import END, file, header
-from triton_fleet.aws.api.emulator import local_session
-from triton_fleet.aws.images import registry
+from triton_fleet.awsapi.emulator import local_session
+from triton_fleet.awsapi.images import registry
 from triton_fleet.findings import CannotRunError
 from triton_fleet.repository.reading import gunzip
 

@@ -14,8 +14,8 @@ from tests.support.container_images import TRITON, ContainerRepository, layer
 from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import FleetFolder
 from tests.support.running_aws import running_aws
-from triton_fleet.aws.api.emulator import local_session
-from triton_fleet.aws.images.pinned_release import pinned_release_findings
+from triton_fleet.awsapi.emulator import local_session
+from triton_fleet.awsapi.images.pinned_release import pinned_release_findings
 from triton_fleet.findings import Finding, Severity
 from triton_fleet.spec.project import open_project
 

@@ -20,8 +20,8 @@ from tests.support.container_images import (
     refusal,
 )
 from tests.support.hostile_tar import END
-from triton_fleet.aws.images import registry
-from triton_fleet.aws.images.reference import image_reference
+from triton_fleet.awsapi.images import registry
+from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.catalog.images import image
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.spec.image import ImageFacts

@@ -14,13 +14,13 @@ from tests.support.embedded_keys import KEYS
 from tests.support.engine_bucket import engine_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.jumped_clock import JUMPS, client_clock, jump
-from triton_fleet.artifacts import releases as releases_module
-from triton_fleet.artifacts.builds.lease import Lease, Terms
-from triton_fleet.artifacts.releases import TIME, last_releases, record_release, releases_prefix
-from triton_fleet.aws.api import clock
-from triton_fleet.aws.api.emulator import local_session
-from triton_fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
+from triton_fleet.awsapi import clock
+from triton_fleet.awsapi.emulator import local_session
+from triton_fleet.awsapi.errors import SET_CLOCK, aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
+from triton_fleet.store import releases as releases_module
+from triton_fleet.store.builds.lease import Lease, Terms
+from triton_fleet.store.releases import TIME, last_releases, record_release, releases_prefix
 
 YEAR = timedelta(days=365)
 

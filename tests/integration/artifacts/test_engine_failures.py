@@ -14,12 +14,12 @@ from engine_request.problems import PROBLEMS
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import ROOT, FleetFolder
-from triton_fleet.artifacts.engines.failure import CODES
-from triton_fleet.artifacts.images.task import CODES as IMAGE_CODES
-from triton_fleet.artifacts.progress import BarProgress, LineProgress
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.rules.names import display_name
+from triton_fleet.store.engines.failure import CODES
+from triton_fleet.store.images.task import CODES as IMAGE_CODES
+from triton_fleet.store.progress import BarProgress, LineProgress
 
 UNSUPPORTED = small_onnx(nodes=[helper.make_node("NoSuchOperator", ["x"], ["y"], domain="of.somebody")])
 

@@ -12,11 +12,11 @@ from tests.support.artifact_bucket import BUCKET
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.builds.clients import BuildClients
-from triton_fleet.artifacts.builds.codebuild import Build, BuildLog
-from triton_fleet.artifacts.builds.lease import Lease, Terms
 from triton_fleet.engines.object_keys import MANIFEST, built_key, lease_key
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.codebuild import Build, BuildLog
+from triton_fleet.store.builds.lease import Lease, Terms
 
 OTHERS = b'{"holder": "somebody", "token": "t", "seconds": 0, "build": ""}'
 

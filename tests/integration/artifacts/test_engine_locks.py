@@ -11,10 +11,6 @@ from tests.support.engine_bucket import CONFIG, TENSORS, small_onnx
 from tests.support.engine_bucket import SPEC as ENGINE_SPEC
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import BUCKET, Repositories
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.promote.lock import promoted_endpoint
-from triton_fleet.artifacts.sources.folder import FolderSource
-from triton_fleet.artifacts.sources.source import measure
 from triton_fleet.check.run import all_findings
 from triton_fleet.engines.lock import archive_digest
 from triton_fleet.findings import Finding, FindingsError
@@ -22,6 +18,10 @@ from triton_fleet.repository.loading.container import ServingContainer
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import LockedArchive
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.promote.lock import promoted_endpoint
+from triton_fleet.store.sources.folder import FolderSource
+from triton_fleet.store.sources.source import measure
 
 SPEC = ENGINE_SPEC.replace("NAME", "sentences").replace("MODE", "")
 

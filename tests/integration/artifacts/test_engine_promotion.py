@@ -10,16 +10,16 @@ import pytest
 from tests.support.codebuild_stand_in import PLAN_BYTES
 from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from tests.support.promotion import Promotion
-from triton_fleet.artifacts.builds.clients import BuildClients
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.progress import SilentProgress
-from triton_fleet.artifacts.publish.publish import publish
-from triton_fleet.artifacts.store import contents_key, store_key
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.engines.object_keys import MANIFEST, PLAN, built_key
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.content_store import contents_key, store_key
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.publish.publish import publish
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from tests.support.codebuild_stand_in import StandInCodeBuild, refusal
 from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import ROOT, FleetFolder
-from triton_fleet.artifacts.builds.work import Pace
 from triton_fleet.findings import FindingsError
+from triton_fleet.store.builds.work import Pace
 
 NONE_ALLOWED = "Cannot have more than 0 builds in queue for the account"
 

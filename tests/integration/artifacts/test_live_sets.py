@@ -16,17 +16,17 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.live_sets import LIVE, Live
 from tests.support.running_aws import running_aws
 from tests.support.zoo import all_at_once
-from triton_fleet.artifacts.live.addition import Addition, add_archive
-from triton_fleet.artifacts.live.live_set import check_archive_name, live_set, require_removable
-from triton_fleet.artifacts.live.source import repository_source, told_of_arguments
-from triton_fleet.artifacts.live.targets import digests_of, targets_of
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.sources.folder import FolderSource
-from triton_fleet.artifacts.sources.source import measure
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.live.addition import Addition, add_archive
+from triton_fleet.store.live.live_set import check_archive_name, live_set, require_removable
+from triton_fleet.store.live.source import repository_source, told_of_arguments
+from triton_fleet.store.live.targets import digests_of, targets_of
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.sources.folder import FolderSource
+from triton_fleet.store.sources.source import measure
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client

@@ -11,13 +11,13 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.lock import write_lock
-from triton_fleet.artifacts.ownership import owner_key
-from triton_fleet.artifacts.publish.publish import PublishResult
-from triton_fleet.artifacts.releases import record_release
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
+from triton_fleet.store.lock import write_lock
+from triton_fleet.store.ownership import owner_key
+from triton_fleet.store.publish.publish import PublishResult
+from triton_fleet.store.releases import record_release
 
 DEV = "environment: dev\naccount: '111122223333'\nregion: us-east-1\n"
 TEAM = "models-of-a-team"

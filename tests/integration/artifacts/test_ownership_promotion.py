@@ -8,14 +8,14 @@ import pytest
 
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
-from triton_fleet.artifacts.lock import write_lock
-from triton_fleet.artifacts.ownership import owner_key
-from triton_fleet.artifacts.progress import SilentProgress
-from triton_fleet.artifacts.publish.publish import PublishResult, publish
-from triton_fleet.artifacts.releases import record_release
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_lock
+from triton_fleet.store.ownership import owner_key
+from triton_fleet.store.progress import SilentProgress
+from triton_fleet.store.publish.publish import PublishResult, publish
+from triton_fleet.store.releases import record_release
 
 
 def publish_in(promotion: Promotion, environment: str) -> PublishResult:

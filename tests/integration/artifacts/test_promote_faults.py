@@ -14,12 +14,12 @@ from tests.support.git_repository import GitRepository
 from tests.support.lasting_faults import FAULTS, first_of_each, from_number, retry_at_once
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import PromotedImages
-from triton_fleet.artifacts.rollback import earlier_release, require_stored
-from triton_fleet.aws.api.emulator import local_session
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.emulator import local_session
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 from triton_fleet.spec.project import open_project
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.rollback import earlier_release, require_stored
 
 pytestmark = pytest.mark.nightly
 

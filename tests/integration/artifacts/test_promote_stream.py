@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
 
 from tests.support.promotion import Promotion
-from triton_fleet.artifacts.upload.object import ObjectPlace
-from triton_fleet.artifacts.upload.stream import Streams, source_object
 from triton_fleet.findings import CannotRunError
+from triton_fleet.store.upload.object import ObjectPlace
+from triton_fleet.store.upload.stream import Streams, source_object
 
 pytestmark = pytest.mark.nightly
 

@@ -9,10 +9,10 @@ import pytest
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import DIGEST, HEX, model, prune, work
-from triton_fleet.artifacts.ownership import owner_key
-from triton_fleet.artifacts.releases import record_release
-from triton_fleet.artifacts.store import store_key
 from triton_fleet.findings import FindingsError
+from triton_fleet.store.content_store import store_key
+from triton_fleet.store.ownership import owner_key
+from triton_fleet.store.releases import record_release
 
 
 @pytest.fixture

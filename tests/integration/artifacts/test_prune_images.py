@@ -14,9 +14,9 @@ from tests.support.artifact_bucket import ArtifactBucket, empty_bucket
 from tests.support.container_images import ContainerRepository, layer
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import later, model, prune, work
-from triton_fleet.artifacts.prune import images as image_prune
-from triton_fleet.artifacts.releases import record_release
 from triton_fleet.findings import CannotRunError
+from triton_fleet.store.prune import images as image_prune
+from triton_fleet.store.releases import record_release
 
 pytestmark = pytest.mark.nightly
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, digest_of_bytes, empty_bucket
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.publish.publish import PublishResult
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.store.publish.publish import PublishResult
 
 SIZE = 10240
 """Of the tar stream of one small archive."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.artifact_bucket import empty_bucket
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.publish.publish import PublishResult
+from triton_fleet.store.publish.publish import PublishResult
 
 ARCHIVES, PAGE = 21, 20
 

@@ -11,9 +11,9 @@ from botocore.exceptions import ClientError
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
 from tests.support.pruning import DIGEST, HEX, date_answers, later, model, prune, work
-from triton_fleet.artifacts.prune.prune import BATCH
-from triton_fleet.artifacts.store import files_marker, files_prefix, store_key
 from triton_fleet.findings import CannotRunError
+from triton_fleet.store.content_store import files_marker, files_prefix, store_key
+from triton_fleet.store.prune.prune import BATCH
 
 
 @pytest.fixture

@@ -9,8 +9,13 @@ import pytest
 
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.release_history import lost_archives
-from triton_fleet.artifacts.releases import (
+from triton_fleet.awsapi.actor import Actor
+from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.findings import FindingsError
+from triton_fleet.selection.checkout import Checkout
+from triton_fleet.spec.lock import Lock
+from triton_fleet.store.release_history import lost_archives
+from triton_fleet.store.releases import (
     TIME,
     ReleaseSource,
     last_releases,
@@ -18,11 +23,6 @@ from triton_fleet.artifacts.releases import (
     release_source,
     releases_prefix,
 )
-from triton_fleet.aws.actor import Actor
-from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.findings import FindingsError
-from triton_fleet.selection.checkout import Checkout
-from triton_fleet.spec.lock import Lock
 
 
 @pytest.fixture

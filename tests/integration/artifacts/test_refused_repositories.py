@@ -8,12 +8,12 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import Repositories, digest, on_disk, packed
-from triton_fleet.artifacts.lock import write_locks
-from triton_fleet.artifacts.sources.folder import FolderSource
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import FindingsError
 from triton_fleet.repository.model_config import MAX_BYTES
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
+from triton_fleet.store.sources.folder import FolderSource
 
 PYTHON = b'backend: "python"\n'
 REFUSED = {

@@ -9,21 +9,21 @@ import pytest
 from tests.support.fleet_folder import SPEC
 from tests.support.git_repository import GitRepository
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
-from triton_fleet.artifacts.release_reference import release_to_restore
-from triton_fleet.artifacts.releases import last_releases, record_release, release_source
-from triton_fleet.artifacts.rollback import (
+from triton_fleet.awsapi.actor import Actor
+from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.selection.checkout import Checkout
+from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.spec.project import open_project
+from triton_fleet.store.release_reference import release_to_restore
+from triton_fleet.store.releases import last_releases, record_release, release_source
+from triton_fleet.store.rollback import (
     EarlierRelease,
     changed_keys,
     earlier_release,
     require_stored,
     write_release,
 )
-from triton_fleet.aws.actor import Actor
-from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.selection.checkout import Checkout
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
 
 MODEL = "repository/embed/1/model.py"
 

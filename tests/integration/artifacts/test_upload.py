@@ -21,9 +21,9 @@ from tests.support.uploading import (
     is_complete,
     is_put,
 )
-from triton_fleet.artifacts.upload.archives import ContentChangedError, Uploads
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.store.upload.archives import ContentChangedError, Uploads
 
 
 @pytest.mark.parametrize("size", [0, SMALL, LARGE])

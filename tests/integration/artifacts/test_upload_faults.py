@@ -23,9 +23,9 @@ from tests.support.uploading import (
     is_part_2,
     is_put,
 )
-from triton_fleet.artifacts.upload.archives import Uploads
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.store.upload.archives import Uploads
 
 pytestmark = pytest.mark.nightly
 

@@ -9,17 +9,17 @@ import sys
 import pytest
 
 from tests.support.uploading import LARGE, PLACE, Stream, UploadBucket
-from triton_fleet.artifacts.upload.archives import Uploads
-from triton_fleet.artifacts.upload.memory import CancelledError
 from triton_fleet.core.tar_writer import Sink
+from triton_fleet.store.upload.archives import Uploads
+from triton_fleet.store.upload.memory import CancelledError
 
 pytestmark = pytest.mark.nightly
 
 PUBLISHER = """
 import os, random, sys, threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.store.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from triton_fleet.awsapi.emulator import Keys, local_session
 from triton_fleet.cli.interruption import end_like_ctrl_c
 
 url, way = sys.argv[1:]

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from triton_fleet.artifacts.upload.archives import MEMORY
-from triton_fleet.artifacts.upload.object import SMALLEST_PART
+from triton_fleet.store.upload.archives import MEMORY
+from triton_fleet.store.upload.object import SMALLEST_PART
 
 MOST = 300 << 20
 ARCHIVES, SIZE = 4, 384 << 20
@@ -19,9 +19,9 @@ MOST_PARTS = MEMORY // SMALLEST_PART
 PUBLISHER = """
 import random, resource, sys
 from concurrent.futures import ThreadPoolExecutor
-from triton_fleet.artifacts.archive import DigestWriter
-from triton_fleet.artifacts.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
-from triton_fleet.aws.api.emulator import Keys, local_session
+from triton_fleet.store.archive import DigestWriter
+from triton_fleet.store.upload.archives import UPLOAD_CONFIG, ObjectPlace, Uploads
+from triton_fleet.awsapi.emulator import Keys, local_session
 import triton_fleet.cli.publish  # the command's own modules are part of its memory
 
 url, archives, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

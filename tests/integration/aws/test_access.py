@@ -15,7 +15,7 @@ from tests.support.embedded_keys import KEYS, PROFILE_KEYS
 from tests.support.faulty_s3 import Answer, FaultyS3, faulty_s3
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.aws.access import account_access, embedded_access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.catalog.images import partition_of
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.output import ask_consent

@@ -20,7 +20,7 @@ from endpoint_check.errors import CheckError
 from endpoint_check.handler import is_complete
 from tests.support.embedded_keys import KEYS
 from tests.support.sampled_endpoint import SECONDS, SampledEndpoint, answer, sample
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 
 NOT_YET = {"IsComplete": False}
 HTML = b"<!DOCTYPE html><html><body>Bad Gateway</body></html>"

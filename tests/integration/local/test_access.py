@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tests.support.embedded_keys import KEYS
-from triton_fleet.aws.api.emulator import local_session, local_variables
 from triton_fleet.aws.deploy.failures import deploy_failure
+from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.catalog.images import partition_of
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.state import LocalState, Supervisor

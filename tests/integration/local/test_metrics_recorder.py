@@ -14,7 +14,7 @@ from botocore.exceptions import EndpointConnectionError
 from tests.support.embedded_cloudwatch import NOW, REGION, values
 from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.local.metrics import recorder as module
 from triton_fleet.local.metrics.recorder import Recorder
 

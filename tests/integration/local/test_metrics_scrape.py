@@ -15,7 +15,7 @@ from tests.support.embedded_cloudwatch import REGION, values
 from tests.support.embedded_keys import KEYS
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.metrics_server import NAMESPACE, MetricsServer, counter, metrics_server
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.local.metrics.scrape import TritonScraper, TritonSource
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triton_fleet.aws.actor import Actor, CiRun, actor, is_ci
+from triton_fleet.awsapi.actor import Actor, CiRun, actor, is_ci
 
 ARN = "arn:aws:sts::111122223333:assumed-role/Deploy/anna"
 GITHUB = {

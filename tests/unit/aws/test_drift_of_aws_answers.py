@@ -14,12 +14,12 @@ from botocore.stub import Stubber
 
 from tests.support.place import PLACE
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.stack import LiveStack
 from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredResource, DeclaredStack, declared_stack
 from triton_fleet.aws.drift.hosting import definitions, endpoints, variants
 from triton_fleet.aws.drift.monitoring import alarms, log_groups
 from triton_fleet.aws.drift.scaling import NOT_SUSPENDED, scaling
+from triton_fleet.awsapi.stack import LiveStack
 
 ARN = "arn:aws:sagemaker:us-east-1:123456789012"
 STACK = LiveStack(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.container_images import INDEX, OCI, digest_of
-from triton_fleet.aws.images.manifest import Blob, Index, Manifest, parse_manifest
+from triton_fleet.awsapi.images.manifest import Blob, Index, Manifest, parse_manifest
 from triton_fleet.repository.stream import UnreadableError
 
 BLOB = {"digest": digest_of(b""), "size": 1}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_fleet.aws.images.reference import ImageReference, image_reference
+from triton_fleet.awsapi.images.reference import ImageReference, image_reference
 from triton_fleet.findings import FindingsError
 
 REGISTRY = "123456789012.dkr.ecr.us-east-1.amazonaws.com"

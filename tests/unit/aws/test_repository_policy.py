@@ -9,8 +9,8 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from triton_fleet.aws.images.reference import image_reference
-from triton_fleet.aws.images.repository_policy import PULL, RolePull, lets_roles_pull, role_pull
+from triton_fleet.awsapi.images.reference import image_reference
+from triton_fleet.awsapi.images.repository_policy import PULL, RolePull, lets_roles_pull, role_pull
 
 ACCOUNT, OWNER = "111122223333", "444455556666"
 ROOT = {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.artifacts.lock import write_lock, write_locks
 from triton_fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_lock, write_locks
 
 MODEL, NEW = "embed/1/model.py", "embed/1/new.py"
 HINT = "run `fleet lock --env dev sentences` and have the change reviewed"

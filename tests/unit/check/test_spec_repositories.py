@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 CONFIG = "repository/embed/config.pbtxt"
 BROKEN = 'backend: "python"\ninstance_group { kind: KIND_CPU gpus: 0 }\n'

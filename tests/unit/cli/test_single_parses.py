@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.typed_command import Typed
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.findings import FindingsError
 from triton_fleet.spec import reader
 from triton_fleet.spec.project import open_project
 from triton_fleet.spec.source import Source
+from triton_fleet.store.lock import write_locks
 
 TODAY = date(2026, 6, 1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"
 OTHER = "triton-fleet-prod-777788889999-us-west-2"

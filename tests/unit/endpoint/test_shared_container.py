@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.artifacts.lock import lock_text
-from triton_fleet.artifacts.lock_measurement import measured_lock
-from triton_fleet.artifacts.sources.spec_sources import SpecRepositories
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import lock_text
+from triton_fleet.store.lock_measurement import measured_lock
+from triton_fleet.store.sources.spec_sources import SpecRepositories
 
 DIGEST = f"sha256:{1:064}"
 KEY = f"sha256:{2:064}"

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, INT32, graph_bytes
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.context.context import EndpointContext
@@ -24,6 +23,7 @@ from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.project import open_project
+from triton_fleet.store.lock import write_locks
 
 CONFIG = """\
 platform: "tensorrt_plan"

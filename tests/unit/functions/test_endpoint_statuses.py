@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from endpoint_check import endpoint
 from scaling_guard import variant
-from triton_fleet.aws.api import describe
+from triton_fleet.awsapi import describe
 
 
 def test_the_guard_waits_while_sagemaker_refuses_changes() -> None:

@@ -14,7 +14,7 @@ from tests.support.embedded_cloudwatch import NOW
 from tests.support.endpoint_ids import endpoint_id
 from tests.support.fleet_folder import ROOT
 from tests.support.jumped_clock import JUMPS, jump
-from triton_fleet.aws.api.errors import SET_CLOCK, aws_errors_as_findings
+from triton_fleet.awsapi.errors import SET_CLOCK, aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.metrics.publisher import Publisher
 from triton_fleet.local.metrics.recorder import Recorder
@@ -66,8 +66,8 @@ WALL = {
     "emulator/fleet_emulator/signatures.py": "ends a signature, which is dated by wall clock, and notes its jumps by a steady one",
     "emulator/fleet_emulator/work/log_stream.py": "dates lines of a log",
     "engine_build/engine_request/host.py": "says to people when an engine or an image was built, or its build failed",
-    "triton_fleet/aws/api/clock.py": "is compared with AWS's, to say that they differ",
-    "triton_fleet/artifacts/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
+    "triton_fleet/awsapi/clock.py": "is compared with AWS's, to say that they differ",
+    "triton_fleet/store/prune/prune.py": "is compared with S3's, and nothing goes where they differ",
     "triton_fleet/cli/policy_day.py": "is compared with the last days that people write into policies",
     "triton_fleet/aws/dashboard/draw.py": "is the end of the page, whose points are dated by the same clock",
     "triton_fleet/local/metrics/publisher.py": "finds the end of a minute of CloudWatch's",

@@ -26,7 +26,7 @@ WRITES = {
 }
 """Names of those libraries that read no stream."""
 CONFIG_READERS = {
-    "triton_fleet/artifacts/missing_files.py": "knows the name, and opens Makefiles",
+    "triton_fleet/store/missing_files.py": "knows the name, and opens Makefiles",
     "triton_fleet/check/repositories.py": "a config.pbtxt outside of a repository, named on the command line",
     "triton_fleet/local/triton/model_backend.py": "what Triton is about to load, for the stand-ins of its backends",
     "triton_fleet/local/triton/staging.py": "the copy that Triton gets, to change it",

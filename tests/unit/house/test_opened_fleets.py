@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGES = ("triton_fleet", "constructs", "stacks", "lambda")
 OPENERS = {
-    "triton_fleet/artifacts/promote/promote.py",  # a copy with what a promotion would write
+    "triton_fleet/store/promote/promote.py",  # a copy with what a promotion would write
     "triton_fleet/cli/current_fleet.py",  # each command
     "stacks/fleet_stacks/app.py",
     "triton_fleet/local/image_contents.py",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.aws.api.emulator import Keys
+from triton_fleet.awsapi.emulator import Keys
 from triton_fleet.findings import CannotRunError
 from triton_fleet.local.session import stop_supervisor
 from triton_fleet.local.state import LocalState, Supervisor

@@ -19,8 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from tests.support.fleet_folder import ROOT
-from triton_fleet.artifacts.live.targets import Target
-from triton_fleet.artifacts.progress import BarProgress, LineProgress
 from triton_fleet.aws.deploy.destroy import Deletion
 from triton_fleet.aws.running_configuration import LiveEndpoint
 from triton_fleet.cli import deploy, destroy, local, models, preflight, publish
@@ -36,6 +34,8 @@ from triton_fleet.printers.lines import print_bytes, print_error, print_json, pr
 from triton_fleet.printers.sanitizer import powerless
 from triton_fleet.printers.steps import FinishedStep, Outcome, Steps
 from triton_fleet.spec.prices import PriceBook
+from triton_fleet.store.live.targets import Target
+from triton_fleet.store.progress import BarProgress, LineProgress
 
 COMMANDS = (
     "::error::x",

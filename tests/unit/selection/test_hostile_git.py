@@ -15,7 +15,6 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
-from triton_fleet.artifacts.lock import write_locks
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.printers.formats import Format, print_findings
@@ -25,6 +24,7 @@ from triton_fleet.selection.history import History
 from triton_fleet.selection.selector import Selector
 from triton_fleet.selection.work_tree import work_tree
 from triton_fleet.spec.project import Fleet, open_project
+from triton_fleet.store.lock import write_locks
 
 SPEC = "model_specs/sentences.yaml"
 SHORT = {"core.fsmonitor", "core.hooksPath", "diff.external", "filter.clean"}

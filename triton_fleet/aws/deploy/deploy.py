@@ -9,12 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_fleet.artifacts.progress import PublishProgress, shown_builder, shown_size
-from triton_fleet.artifacts.publish.publish import publish
-from triton_fleet.artifacts.releases import ReleaseSource, record_release
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
-from triton_fleet.aws.api.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
 from triton_fleet.aws.deploy.admission import Admission, Headroom
 from triton_fleet.aws.deploy.bootstrap import must_bootstrap
 from triton_fleet.aws.deploy.cdk import Cdk
@@ -27,6 +22,8 @@ from triton_fleet.aws.deploy.stack_repair import Consent, ready_stack, with_fail
 from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
 from triton_fleet.aws.deploy.worker_pool import WorkerPool
 from triton_fleet.aws.running_configuration import require_own_configuration, require_own_content
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of
@@ -35,6 +32,9 @@ from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Project
+from triton_fleet.store.progress import PublishProgress, shown_builder, shown_size
+from triton_fleet.store.publish.publish import publish
+from triton_fleet.store.releases import ReleaseSource, record_release
 from triton_fleet.upgrade.synthesis import THIS, app_command
 
 NOTHING, CONTINUED = "nothing to do", "its rollback was continued"

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.clock import answered_at
-from triton_fleet.aws.api.stack import LiveStack, settled_stack, stack_resources
 from triton_fleet.aws.calls import read_calls
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
 from triton_fleet.aws.deploy.failures import failed_resources
@@ -22,6 +20,8 @@ from triton_fleet.aws.deploy.stack_lease import StackLeases
 from triton_fleet.aws.deploy.stack_terms import DESTROYS
 from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from triton_fleet.aws.running_configuration import LiveEndpoint, live_endpoint
+from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.stack import LiveStack, settled_stack, stack_resources
 from triton_fleet.endpoint.object_keys import prefix_of
 from triton_fleet.findings import CannotRunError, FindingsError
 

@@ -11,9 +11,9 @@ from datetime import timedelta
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.clock import answered_at
-from triton_fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
-from triton_fleet.aws.api.stack import pauses
+from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
+from triton_fleet.awsapi.stack import pauses
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.describe import described_endpoint
+from triton_fleet.awsapi.describe import described_endpoint
 from triton_fleet.context.rollout import steps
 from triton_fleet.context.traffic import shown_seconds
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint

@@ -11,16 +11,16 @@ from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from triton_fleet.artifacts.builds.lease import Lease, LostError
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.clock import answered_at
-from triton_fleet.aws.api.errors import DENIED
-from triton_fleet.aws.api.stack import pauses
 from triton_fleet.aws.deploy.stack_repair import stack_after_operation
 from triton_fleet.aws.deploy.stack_terms import DEPLOYS, DESTROYS, StackHolder, StackTerms
+from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.stack import pauses
 from triton_fleet.core.digests import short_commit
 from triton_fleet.endpoint.object_keys import RELEASES
 from triton_fleet.findings import CannotRunError
+from triton_fleet.store.builds.lease import Lease, LostError
 
 LEASES = f"{RELEASES}.leases/"
 """Below a prefix that every role for deploys may read and write; no endpoint's name begins with a dot."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.describe import STATUSES_IN_PROGRESS
-from triton_fleet.aws.api.errors import aws_errors_as_findings
-from triton_fleet.aws.api.stack import LiveStack, find_stack, settled_stack
 from triton_fleet.aws.deploy.endpoint_wait import await_endpoint
 from triton_fleet.aws.deploy.failed_rollback import FailedRollback, continue_rollback, failed_rollback
+from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.stack import LiveStack, find_stack, settled_stack
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from triton_fleet.artifacts.builds.lease import Terms
 from triton_fleet.core.digests import commit_words
+from triton_fleet.store.builds.lease import Terms
 
 DEPLOYS, DESTROYS = "deploys", "destroys"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.deploy.stack_comparison import (
     SynthesisedStack,
     has_same_settings,
@@ -14,6 +13,7 @@ from triton_fleet.aws.deploy.stack_comparison import (
     stored_values,
     synthesised_stack,
 )
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 
 

@@ -11,10 +11,6 @@ from typing import TypeVar
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.clock import answered_at
-from triton_fleet.aws.api.describe import described_endpoint
-from triton_fleet.aws.api.errors import DENIED
-from triton_fleet.aws.api.stack import DELETED, LiveStack, find_stack
 from triton_fleet.aws.calls import Calls, read_calls
 from triton_fleet.aws.deploy.failed_rollback import failed_rollback
 from triton_fleet.aws.deploy.failures import last_operation
@@ -23,6 +19,10 @@ from triton_fleet.aws.doctor.logs import read_log
 from triton_fleet.aws.doctor.observation import Observation, SeenEndpoint, SeenLog, SeenStack
 from triton_fleet.aws.fleet_stacks import endpoint_stacks, unknown_stack
 from triton_fleet.aws.running_configuration import declared_configuration
+from triton_fleet.awsapi.clock import answered_at
+from triton_fleet.awsapi.describe import described_endpoint
+from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.stack import DELETED, LiveStack, find_stack
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.context.triton_metrics import container_log_group
 from triton_fleet.endpoint.resolved_endpoint import stack_of

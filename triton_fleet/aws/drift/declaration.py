@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.stack import LiveStack, stack_resources
+from triton_fleet.awsapi.stack import LiveStack, stack_resources
 
 PARAMETER = re.compile(r"\{\{resolve:ssm:([^:}]+)(?::\d+)?\}\}")
 """A dynamic reference to the parameter store."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.stack import LiveStack, pauses, settled_stack
 from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import DeclaredStack
 from triton_fleet.aws.drift.difference import ABSENT, DELETED, Difference
+from triton_fleet.awsapi.stack import LiveStack, pauses, settled_stack
 from triton_fleet.catalog.drift import detected_types
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.findings import CannotRunError

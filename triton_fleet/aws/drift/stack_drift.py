@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.describe import STATUSES_IN_PROGRESS, described_endpoint
-from triton_fleet.aws.api.errors import aws_errors_as_findings
-from triton_fleet.aws.api.stack import LiveStack, find_stack
 from triton_fleet.aws.drift.comparison import Comparison
 from triton_fleet.aws.drift.declaration import declared_stack
 from triton_fleet.aws.drift.detection import detected
@@ -17,6 +14,9 @@ from triton_fleet.aws.drift.hosting import ENDPOINT, SUBJECT, definitions, endpo
 from triton_fleet.aws.drift.monitoring import alarms, dashboards, log_groups
 from triton_fleet.aws.drift.roles import roles
 from triton_fleet.aws.drift.scaling import scaling
+from triton_fleet.awsapi.describe import STATUSES_IN_PROGRESS, described_endpoint
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.stack import LiveStack, find_stack
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import CannotRunError

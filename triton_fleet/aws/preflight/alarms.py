@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triton_fleet.aws.api.stack import find_stack, stack_resources
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import AT_ONCE, Subject
+from triton_fleet.awsapi.stack import find_stack, stack_resources
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding

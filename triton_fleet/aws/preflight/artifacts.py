@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.artifacts.archive_requirements import ArchiveRequirement, missing_in_endpoints
-from triton_fleet.aws.api.errors import NO_BUCKET
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.awsapi.errors import NO_BUCKET
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding
 from triton_fleet.spec.source import moved_to
+from triton_fleet.store.archive_requirements import ArchiveRequirement, missing_in_endpoints
 
 NAMED = 3
 """How many missing archives are named; an endpoint may have thousands."""

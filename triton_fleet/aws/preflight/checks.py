@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.aws.api.errors import DENIED, aws_errors_as_findings
 from triton_fleet.aws.preflight.alarms import alarms
 from triton_fleet.aws.preflight.artifacts import artifacts
 from triton_fleet.aws.preflight.check_result import CheckResult
@@ -20,6 +19,7 @@ from triton_fleet.aws.preflight.quotas import quotas
 from triton_fleet.aws.preflight.scaling import scaling
 from triton_fleet.aws.preflight.stacks import bootstrap, foundation
 from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.awsapi.errors import DENIED, aws_errors_as_findings
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
 from triton_fleet.spec.source import moved_to
 

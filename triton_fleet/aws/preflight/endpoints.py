@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from triton_fleet.aws.api.describe import UNDER_WAY, described_endpoint
-from triton_fleet.aws.api.stack import NOTHING_OF_IT, find_stack
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.stacks import stack_finding
 from triton_fleet.aws.preflight.subject import AT_ONCE, Subject
+from triton_fleet.awsapi.describe import UNDER_WAY, described_endpoint
+from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 

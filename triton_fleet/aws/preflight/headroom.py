@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import aws_errors_as_findings
 from triton_fleet.aws.deploy.admission import Headroom, Need
 from triton_fleet.aws.preflight.instances import running_instances
 from triton_fleet.aws.preflight.quotas import counted_quotas, read_quotas
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.context.capacity import Capacity, capacity
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError

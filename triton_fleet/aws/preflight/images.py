@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_fleet.aws.images.pinned_release import pinned_release_findings
-from triton_fleet.aws.images.reference import image_reference
-from triton_fleet.aws.images.registry import requested_image
-from triton_fleet.aws.images.repository_policy import RolePull, role_pull
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.awsapi.images.pinned_release import pinned_release_findings
+from triton_fleet.awsapi.images.reference import image_reference
+from triton_fleet.awsapi.images.registry import requested_image
+from triton_fleet.awsapi.images.repository_policy import RolePull, role_pull
 from triton_fleet.catalog.images import Image
 from triton_fleet.context.own_image import NOT_BUILT
 from triton_fleet.spec.environment import LOCAL

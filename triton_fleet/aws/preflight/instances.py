@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from triton_fleet.aws.api.describe import described_endpoint, is_missing
 from triton_fleet.aws.preflight.subject import AT_ONCE
+from triton_fleet.awsapi.describe import described_endpoint, is_missing
 from triton_fleet.core.parallel import all_in_parallel
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from triton_fleet.aws.api.describe import OF_VARIANTS, scalable_id
-from triton_fleet.aws.api.stack import NOTHING_OF_IT, find_stack, stack_resources
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import AT_ONCE, Subject
+from triton_fleet.awsapi.describe import OF_VARIANTS, scalable_id
+from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack, stack_resources
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import VARIANT, ResolvedEndpoint
 

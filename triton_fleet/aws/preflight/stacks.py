@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from botocore.exceptions import ClientError
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.api.errors import DENIED
-from triton_fleet.aws.api.stack import NOTHING_OF_IT, LiveStack, find_stack
 from triton_fleet.aws.deploy.bootstrap import TOOLKIT, bootstrap_version
 from triton_fleet.aws.deploy.failed_rollback import failed_rollback
 from triton_fleet.aws.preflight.check_result import CheckResult
 from triton_fleet.aws.preflight.subject import Subject
+from triton_fleet.awsapi.errors import DENIED
+from triton_fleet.awsapi.stack import NOTHING_OF_IT, LiveStack, find_stack
 from triton_fleet.catalog.bootstrap import needed_bootstrap
 from triton_fleet.catalog.stack_statuses import StackState
 from triton_fleet.findings import Finding

@@ -12,8 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from triton_fleet.artifacts.progress import progress_on, shown_builder, shown_size
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet, current_project
@@ -26,9 +25,10 @@ from triton_fleet.findings import FindingsError
 from triton_fleet.printers.console import OutputConsole, unfolded_console
 from triton_fleet.printers.lines import print_json
 from triton_fleet.printers.sanitizer import visible
+from triton_fleet.store.progress import progress_on, shown_builder, shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.artifacts.engines.inventory import HeldEngine
+    from triton_fleet.store.engines.inventory import HeldEngine
 
 HEADINGS = ("key", "model", "GPU", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("TensorRT", "built (UTC)")
@@ -40,9 +40,9 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 
     Builds what the locks name and publishes nothing.
     """
-    from triton_fleet.artifacts.builds.run import PACE
-    from triton_fleet.artifacts.engines.ensure import ensure_engines
-    from triton_fleet.artifacts.engines.request import all_engines
+    from triton_fleet.store.builds.run import PACE
+    from triton_fleet.store.engines.ensure import ensure_engines
+    from triton_fleet.store.engines.request import all_engines
 
     end_like_ctrl_c()
     project = chosen_project(current_fleet(), env, endpoints)
@@ -72,7 +72,7 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the engines in the bucket and the locks that need them."""
-    from triton_fleet.artifacts.engines.inventory import held_engines
+    from triton_fleet.store.engines.inventory import held_engines
 
     project = current_project(env)
     access, place = connect(project, profile), project.place

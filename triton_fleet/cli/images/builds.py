@@ -10,9 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from triton_fleet.artifacts.images.source import image_sources, wanted_images
-from triton_fleet.artifacts.progress import progress_on, shown_size
-from triton_fleet.aws.api.errors import aws_errors_as_findings
+from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.cli.arguments import Endpoints, Env, Profile, TableFormat
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.current_fleet import current_fleet, current_project
@@ -24,9 +22,11 @@ from triton_fleet.printers.console import OutputConsole, unfolded_console
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
 from triton_fleet.printers.sanitizer import visible
+from triton_fleet.store.images.source import image_sources, wanted_images
+from triton_fleet.store.progress import progress_on, shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.artifacts.images.inventory import HeldImage
+    from triton_fleet.store.images.inventory import HeldImage
 
 HEADINGS = ("key", "digest", "Triton", "CUDA", "TensorRT", "size", "built (UTC)", "needed by")
 OMITTED = ("CUDA", "TensorRT")
@@ -38,8 +38,8 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
 
     Deploys and publishes do the same. `fleet lock` then records digests and facts.
     """
-    from triton_fleet.artifacts.builds.run import PACE
-    from triton_fleet.artifacts.images.builds import build_images
+    from triton_fleet.store.builds.run import PACE
+    from triton_fleet.store.images.builds import build_images
 
     end_like_ctrl_c()
     project = chosen_project(current_fleet(), env, endpoints)
@@ -78,7 +78,7 @@ def ls(
     format: Annotated[TableFormat, typer.Option("--format", help="A table or JSON.")] = TableFormat.TABLE,
 ) -> None:
     """List the built images, their contents and the locks that need them."""
-    from triton_fleet.artifacts.images.inventory import former_repositories, held_images
+    from triton_fleet.store.images.inventory import former_repositories, held_images
 
     project = current_project(env)
     access, place = connect(project, profile), project.place

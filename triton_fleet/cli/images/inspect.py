@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from triton_fleet.artifacts.progress import shown_size
-from triton_fleet.aws.api.errors import aws_errors_as_findings
-from triton_fleet.aws.images.reference import ImageReference, image_reference
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.images.reference import ImageReference, image_reference
 from triton_fleet.cli.arguments import OutputFormat, Profile
 from triton_fleet.cli.aws_access import access_to
 from triton_fleet.cli.current_fleet import current_project
@@ -18,9 +17,10 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.images.facts import unknown_facts
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
+from triton_fleet.store.progress import shown_size
 
 if TYPE_CHECKING:
-    from triton_fleet.aws.images.registry import RegistryImage
+    from triton_fleet.awsapi.images.registry import RegistryImage
 
 SHOWN_PACKAGES = 8
 LABELS = {
@@ -62,7 +62,7 @@ def inspect(
 
     Needs no Docker.
     """
-    from triton_fleet.aws.images.registry import manifest_findings, read_image
+    from triton_fleet.awsapi.images.registry import manifest_findings, read_image
 
     image = image_reference(uri)
     found = read_image(_client(image, env, profile), image, layers=layers)

@@ -6,14 +6,6 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.artifacts.images.source import (
-    ImageSource,
-    image_difference,
-    image_sources,
-    lock_of_image,
-    wanted_images,
-)
-from triton_fleet.artifacts.progress import shown_size
 from triton_fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_fleet, current_project
 from triton_fleet.cli.images.inspect import LABELS, shown_fact
@@ -26,6 +18,14 @@ from triton_fleet.printers.lines import print_json
 from triton_fleet.spec.image import LockedImage
 from triton_fleet.spec.project import Project
 from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.images.source import (
+    ImageSource,
+    image_difference,
+    image_sources,
+    lock_of_image,
+    wanted_images,
+)
+from triton_fleet.store.progress import shown_size
 
 UNPINNED = "by the digest that its tag has when the image is built"
 

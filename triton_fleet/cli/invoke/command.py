@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triton_fleet.aws.api.emulator import local_session
+from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.cli.arguments import Endpoint, Env
 from triton_fleet.cli.aws_access import local_fleet
 from triton_fleet.cli.current_fleet import current_project

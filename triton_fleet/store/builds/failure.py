@@ -1,0 +1,111 @@
+"""Why a build has ended without a result, as its script recorded it or as CodeBuild knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from triton_fleet.store.builds.codebuild import SUCCEEDED, TIMED_OUT, Build
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+MAX_LINES = 5
+"""How many last lines of the log are in a message."""
+MISSING = 404
+
+
+class Failure(BaseModel):
+    """What the build script writes to the bucket if it fails."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    exit_code: int
+    problem: str
+    message: str
+    remedy: str
+    log: tuple[str, ...] = ()
+    by: str = ""
+    """The id of the build; "" if the script did not know it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureTerms:
+    """How failures of one sort of build are reported.
+
+    Attributes:
+        codes: The rule's code by the exit code of the build script.
+        unknown: The code of every other failure.
+        late: The code of a build that took too long.
+        timeout: What limits its time.
+        manifest: The address of what a build that succeeds writes last.
+        what: What is built: `an engine`.
+    """
+
+    codes: Mapping[int, str]
+    unknown: str
+    late: str
+    timeout: str
+    manifest: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureReport:
+    """A failure for people: `reason` and `hint` are clauses, the reason with the last lines of the log."""
+
+    code: str
+    reason: str
+    hint: str
+
+
+def told_failure(s3: S3Client, bucket: str, key: str, build: str) -> Failure | None:
+    """The failure that a build recorded in an object; None if it recorded none.
+
+    Failures of other builds are ignored: one that was stopped can still write its own for some minutes.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    try:
+        found = s3.get_object(Bucket=bucket, Key=key)["Body"].read()
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == MISSING:
+            return None
+        raise
+    try:
+        failure = Failure.model_validate_json(found)
+    except ValidationError:
+        return None
+    return failure if failure.by in ("", build) else None
+
+
+def failure_report(
+    build: Build, failure: Failure | None, log: Sequence[str], terms: FailureTerms
+) -> FailureReport:
+    """The report of a build that ended without a result."""
+    where = build.link or f"{build.log_group}, stream {build.log_stream}"
+    code, reason, remedy, lines = _describe(build, failure, terms)
+    shown = list(lines or log)[-MAX_LINES:]
+    quoted = "".join(f"\n    {line}" for line in shown if line not in reason)
+    hint = "; ".join(filter(None, (remedy, f"the full log is in {where}")))
+    return FailureReport(code=code, reason=f"{reason}{quoted}", hint=hint)
+
+
+def _describe(
+    build: Build, failure: Failure | None, terms: FailureTerms
+) -> tuple[str, str, str, tuple[str, ...]]:
+    if failure is not None:
+        code = terms.codes.get(failure.exit_code, terms.unknown)
+        return code, f"{failure.problem}: {failure.message}", failure.remedy, failure.log
+    if build.status == TIMED_OUT:
+        return terms.late, "CodeBuild stopped the build at its timeout", f"raise {terms.timeout}", ()
+    if build.status == SUCCEEDED:
+        remedy = f"delete {terms.manifest} if it exists without its result, and publish again"
+        return terms.unknown, f"the build succeeded without writing {terms.what}", remedy, ()
+    reason = f": {build.reason}" if build.reason else ""
+    return terms.unknown, f"the build ended with the status {build.status}{reason}", "", ()

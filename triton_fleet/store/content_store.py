@@ -1,0 +1,150 @@
+"""The content store of an environment's bucket: archives by the digest of their tar stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from triton_fleet.endpoint.object_keys import ARCHIVES
+from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.copy_parts import copy_by_parts
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import (
+        CopyObjectRequestTypeDef,
+        CopySourceTypeDef,
+        ListObjectsV2RequestPaginateTypeDef,
+    )
+
+DIGEST = "tar-digest"
+"""Metadata of each object: the digest of its tar stream."""
+WRITES = {"CopyObject", "CompleteMultipartUpload"}
+"""The requests that accept the condition that a key is free, so that one of two writers wins."""
+TAKEN, CONFLICT = 412, 409
+"""S3's answers if another writer has taken the key, and if one is about to; the latter is retried."""
+ATTEMPTS = 3
+COPIED_WHOLE = 4 << 30
+"""Larger objects are copied in parts: CopyObject takes 5 GB, and a size may be that before compression."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectListing:
+    """An object in a listing: its size in bytes, when it was written, and its ETag."""
+
+    size: int
+    modified: datetime
+    etag: str
+
+
+def store_key(digest: str) -> str:
+    """The key of the compressed archive of a tar stream."""
+    return f"{ARCHIVES}{hexadecimal(digest)}.tar.gz"
+
+
+def files_prefix(digest: str) -> str:
+    """The prefix of the files of a tar stream that is not compressed."""
+    return f"{ARCHIVES}{hexadecimal(digest)}/"
+
+
+def files_marker(digest: str) -> str:
+    """The key of the JSON object `{"path": size}` that is written when all of those files exist."""
+    return f"{ARCHIVES}{hexadecimal(digest)}.files"
+
+
+def contents_key(digest: str) -> str:
+    """The key of the JSON object with the content of an archive with engines: tar stream and plans."""
+    return f"{ARCHIVES}{hexadecimal(digest)}.contents.json"
+
+
+def list_objects(s3: S3Client, bucket: str, prefix: str, *, below: bool = True) -> dict[str, ObjectListing]:
+    """The objects below a prefix, by key; with `below=False` none in deeper folders."""
+    request: ListObjectsV2RequestPaginateTypeDef = {"Bucket": bucket, "Prefix": prefix}
+    if not below:
+        request["Delimiter"] = "/"
+    pages = s3.get_paginator("list_objects_v2").paginate(**request)
+    return {
+        found["Key"]: ObjectListing(size=found["Size"], modified=found["LastModified"], etag=found["ETag"])
+        for page in pages
+        for found in page.get("Contents", [])
+    }
+
+
+def copy_object(
+    s3: S3Client,
+    from_bucket: str,
+    from_key: str,
+    to_bucket: str,
+    to_key: str,
+    digest: str,
+    *,
+    overwrite: bool,
+    size: int | None = None,
+    copied_whole: int = COPIED_WHOLE,
+) -> bool:
+    """Copy an object on the server with the digest of its tar stream; return whether it was copied.
+
+    Without `overwrite`, a taken key is not changed, also if it is taken meanwhile. A known `size` in bytes
+    (an upper estimate is enough) saves a request; past `copied_whole` the object is copied in parts.
+
+    Raises:
+        ClientError: the object does not exist, or access is denied.
+    """
+    source: CopySourceTypeDef = {"Bucket": from_bucket, "Key": from_key}
+    metadata = {DIGEST: digest}
+    if size is None:
+        size = s3.head_object(Bucket=from_bucket, Key=from_key)["ContentLength"]
+    copy = _copy_whole if size <= copied_whole else copy_by_parts
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            copy(s3, source, to_bucket, to_key, metadata, overwrite=overwrite)
+        except ClientError as error:
+            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if error.operation_name not in WRITES or overwrite:
+                raise
+            if status == TAKEN:
+                return False
+            if status != CONFLICT or attempt == ATTEMPTS:
+                raise
+        else:
+            break
+    return True
+
+
+def digest_of(s3: S3Client, bucket: str, key: str) -> str | None:
+    """The digest in an object's metadata, "" if it has none; None if the object does not exist.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    try:
+        head = s3.head_object(Bucket=bucket, Key=key)
+    except ClientError as error:
+        if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:
+            return None
+        raise
+    return head["Metadata"].get(DIGEST, "")
+
+
+def _copy_whole(
+    s3: S3Client,
+    source: CopySourceTypeDef,
+    bucket: str,
+    key: str,
+    metadata: dict[str, str],
+    *,
+    overwrite: bool,
+) -> None:
+    request: CopyObjectRequestTypeDef = {
+        "CopySource": source,
+        "Bucket": bucket,
+        "Key": key,
+        "Metadata": metadata,
+        "MetadataDirective": "REPLACE",
+    }
+    if not overwrite:
+        request["IfNoneMatch"] = "*"
+    s3.copy_object(**request)

@@ -1,0 +1,173 @@
+"""Puts the inputs of an engine's build into the bucket before it starts."""
+
+from __future__ import annotations
+
+import base64
+from functools import cached_property
+
+from botocore.exceptions import ClientError
+
+from triton_fleet.catalog.amis import least_driver
+from triton_fleet.engines.endpoint_engines import spec_engines
+from triton_fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
+from triton_fleet.engines.request import EngineJob, EngineRequest
+from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
+from triton_fleet.spec.project import Project
+from triton_fleet.spec.source import finding_at
+from triton_fleet.store.builds.clients import BuildClients
+from triton_fleet.store.builds.script import ScriptUpload
+from triton_fleet.store.content_store import digest_of
+from triton_fleet.store.engines.onnx import OnnxFile, OnnxObject, onnx_of
+from triton_fleet.store.engines.request import EngineUse, WantedEngine
+from triton_fleet.store.sources.s3_object import s3_errors_as_findings
+from triton_fleet.store.upload.archives import ContentChangedError, ObjectPlace, Uploads
+
+CHANGED = "FL373"
+TAKEN, CONFLICT = 412, 409
+NO_ROLE = "ParameterNotFound"
+VOLUME_GB = 30
+"""For a job's scratch files, beside four times the ONNX model; the image has its own space."""
+
+
+class BuildInputs:
+    """The inputs of one publish's builds."""
+
+    def __init__(self, clients: BuildClients, project: Project, uploads: Uploads) -> None:
+        self._clients, self._s3, self._uploads = clients, clients.s3, uploads
+        self._place, self._project = project.place, project
+        self._script = ScriptUpload(clients.s3, project.place.bucket)
+
+    def put_onnx(self, engine: WantedEngine) -> None:
+        """Put the ONNX model there, unless it exists; the first use that still has this content is read.
+
+        Raises:
+            FindingsError: no use has it any more.
+            CannotRunError: S3 refuses.
+            ClientError: S3 refuses.
+        """
+        place = ObjectPlace(self._place.bucket, onnx_key(engine.first.engine.build.onnx))
+        if digest_of(self._s3, place.bucket, place.key) is not None:
+            return
+        findings: list[Finding] = []
+        for use in engine.uses:
+            with collect_findings(findings):
+                self._put_onnx(use, place)
+                return
+        raise FindingsError(findings)
+
+    @property
+    def script(self) -> str:
+        """Upload the build script unless it exists; return its key."""
+        return self._script.key
+
+    def put_request(self, use: EngineUse, seconds: int) -> None:
+        """Write the build's request; delete the failure that an earlier attempt recorded.
+
+        Raises:
+            CannotRunError: Foundation has no role for jobs.
+            ClientError: AWS refuses.
+        """
+        bucket, key = self._place.bucket, use.engine.build.key
+        self._s3.delete_object(Bucket=bucket, Key=built_key(key, FAILURE))
+        request = self._request(use, seconds)
+        self._s3.put_object(Bucket=bucket, Key=built_key(key, REQUEST), Body=request.json().encode())
+
+    def _put_onnx(self, use: EngineUse, place: ObjectPlace) -> None:
+        loaded = self._project.load(use.endpoint.name)
+        found = {(index, engine.model): (path, engine) for path, index, engine in spec_engines(loaded.spec)}
+        path, engine = found[(use.engine.index, use.engine.model)]
+        source = onnx_of(loaded, path, engine, lambda: self._s3)
+        digest, size = use.engine.build.onnx, use.engine.size
+        try:
+            if isinstance(source, OnnxFile):
+                self._uploads.file(place, source.chunks, digest=digest, size=size)
+            else:
+                self._copy(source, place, digest)
+        except (ContentChangedError, FindingsError) as error:
+            promoted_from = self._project.lock(use.endpoint.name).promoted_from
+            if promoted_from is None and isinstance(error, FindingsError):
+                raise
+            raise FindingsError([self._change_finding(use, promoted_from)]) from error
+
+    def _change_finding(self, use: EngineUse, promoted_from: str | None) -> Finding:
+        endpoint, environment, model = use.endpoint.name, self._place.environment, use.engine.model
+        if promoted_from is None:
+            message = f"the ONNX model of {model!r} differs from the lock of {endpoint!r}"
+            hint = f"run `fleet lock --env {environment} {endpoint}` and have the change reviewed"
+        else:
+            message = (
+                f"the bucket lacks the archive with the engine of {model!r}, which was promoted from"
+                f" {promoted_from!r}, and the ONNX model that it was built from is not here"
+            )
+            hint = f"run `fleet promote --from {promoted_from} --to {environment} {endpoint}` again"
+        return finding_at(use.engine.mark, CHANGED, message, hint)
+
+    def _copy(self, source: OnnxObject, place: ObjectPlace, digest: str) -> None:
+        """Copy it on the server; the answer has the digest of the copy."""
+        location = source.location
+        with s3_errors_as_findings(location):
+            try:
+                answer = self._s3.copy_object(
+                    CopySource={"Bucket": location.bucket, "Key": location.key},
+                    Bucket=place.bucket,
+                    Key=place.key,
+                    ChecksumAlgorithm="SHA256",
+                    IfNoneMatch="*",
+                )
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] in (TAKEN, CONFLICT):
+                    return  # another publisher has written it, or is writing it
+                raise
+        found = base64.b64decode(answer["CopyObjectResult"].get("ChecksumSHA256", "")).hex()
+        if f"sha256:{found}" != digest:
+            self._s3.delete_object(Bucket=place.bucket, Key=place.key)
+            raise ContentChangedError(f"sha256:{found}")
+
+    def _request(self, use: EngineUse, seconds: int) -> EngineRequest:
+        endpoint, build = use.endpoint, use.engine.build
+        return EngineRequest(
+            key=build.key,
+            model=use.engine.model,
+            bucket=self._place.bucket,
+            onnx=onnx_key(build.onnx),
+            onnx_digest=build.onnx,
+            onnx_size=use.engine.size,
+            script=self.script,
+            arguments=build.arguments,
+            gpu=build.gpu,
+            compute_capability=build.compute_capability,
+            image=endpoint.engine_image.uri,
+            least_driver=least_driver(endpoint.engine_image.cuda),
+            plan=built_key(build.key, PLAN),
+            manifest=built_key(build.key, MANIFEST),
+            failure=built_key(build.key, FAILURE),
+            seconds=seconds,
+            job=self._job(use),
+        )
+
+    def _job(self, use: EngineUse) -> EngineJob:
+        runner = use.engine.runner
+        return EngineJob(
+            kind=runner.way,
+            instance_type=runner.instance_type,
+            role=self._job_role,
+            volume_gb=VOLUME_GB + -(-4 * use.engine.size // 10**9),
+            # By the job's instance type: SageMaker refuses a key with local storage. Source: botocore
+            # 1.44.5, CreateTrainingJob and CreateProcessingJob, VolumeKmsKeyId.
+            volume_key=None if use.endpoint.instance.nvme_gb else self._place.kms_key,
+            prefix=JOBS,
+            tags=dict(self._place.tags),
+        )
+
+    @cached_property
+    def _job_role(self) -> str:
+        name = self._place.engine_job_role
+        try:
+            return self._clients.ssm.get_parameter(Name=name)["Parameter"]["Value"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != NO_ROLE:
+                raise
+            remedy = f"run `fleet deploy --env {self._place.environment} --foundation` to create it"
+            raise CannotRunError(
+                f"the role for jobs that build engines ({name}) is missing", remedy
+            ) from error

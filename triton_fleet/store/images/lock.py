@@ -1,0 +1,125 @@
+"""The record of an endpoint's image in its lock, and how the two may differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.awsapi.images.reference import image_reference
+from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.spec.deployment import Deployment
+from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.spec.source import finding_at, moved_to
+from triton_fleet.store.images.source import IMAGE, ImageSource, image_difference, image_source
+from triton_fleet.store.sources.spec_sources import Connect, no_s3
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+STALE = "FL969"
+
+
+def no_ecr() -> Any:
+    """The stand-in for the client of ECR where no registry may be asked.
+
+    Raises:
+        CannotRunError: always.
+    """
+    raise CannotRunError("an image is in ECR, which this command does not read")
+
+
+@dataclass(frozen=True)
+class ImageClients:
+    """Create the clients of S3 and ECR, each called only if a spec has an image of its own."""
+
+    s3: Connect = no_s3
+    ecr: Callable[[], Any] = no_ecr
+
+
+def locked_image(
+    project: Project, loaded: LoadedSpec, clients: ImageClients, held: Lock | None
+) -> LockedImage | None:
+    """The record of the image for a new lock; None where the endpoint runs the release's.
+
+    A build's digest and facts, and the facts of an image that exists already, are recorded where the
+    credentials show them; they are expected or unknown elsewhere.
+
+    Raises:
+        FindingsError: the image's folder is wrong, or the registry does not have the image.
+    """
+    image, before = loaded.spec.own_image, held.image if held else None
+    if image is None or project.environment.is_local:
+        return None
+    if image.uri is not None and image.digest is not None:
+        if before is not None and before.digest == image.digest and before.facts is not None:
+            return before.model_copy(update={"key": None, "base": None})
+        return LockedImage(digest=image.digest, facts=_facts(loaded, image, clients))
+    source = image_source(loaded, project.environment)
+    return _locked_build(source, project.place, clients, before) if source is not None else None
+
+
+def _locked_build(
+    source: ImageSource, place: Deployment, clients: ImageClients, before: LockedImage | None
+) -> LockedImage:
+    """The image of the folder: what its build recorded, else what is expected of a build."""
+    former = before if before is not None and not image_difference(source, before) else None
+    try:
+        s3 = _client(clients.s3)
+        from triton_fleet.store.images.record import built_image  # needs botocore, as the client does
+
+        with aws_errors_as_findings(place):
+            build = built_image(s3, place, former.key if former is not None and former.key else source.key)
+    except CannotRunError:
+        return former or source.locked
+    return build.locked if build is not None else source.locked
+
+
+def _client(connect: Connect) -> S3Client:
+    """The client of S3; without credentials of the environment's account it is one that cannot be asked."""
+    try:
+        return connect()
+    except FindingsError as error:
+        raise CannotRunError(error.findings[0].message) from error
+
+
+def image_changes(project: Project, loaded: LoadedSpec, lock: Lock | None) -> list[Finding]:
+    """The findings on the folder of an image, and how the lock differs from it."""
+    try:
+        source = image_source(loaded, project.environment)
+    except FindingsError as error:
+        return list(error.findings)
+    if source is None:
+        return []
+    findings = list(source.warnings)
+    if lock is not None and lock.image is not None and (message := image_difference(source, lock.image)):
+        environment, endpoint = project.environment.environment, loaded.spec.endpoint
+        hint = f"run `fleet lock --env {environment} {endpoint}`, and have the change reviewed"
+        findings.append(finding_at(source.mark, STALE, message, hint))
+    return findings
+
+
+def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageFacts | None:
+    """The facts that the registry shows of an image; None where the credentials do not allow to read it.
+
+    Raises:
+        FindingsError: the registry does not have it, or SageMaker could not run it, at the spec's digest.
+    """
+    mark = loaded.source.mark((*IMAGE, "digest"))
+    try:
+        ecr = clients.ecr()
+        from triton_fleet.awsapi.images.registry import read_image  # needs botocore, as the client does
+
+        found = read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False)
+    except CannotRunError:
+        return None
+    except FindingsError as error:
+        raise FindingsError([moved_to(mark, each) for each in error.findings]) from error
+    if found.index:
+        message = "the digest names an image index, which SageMaker refuses"
+        hint = f"write the digest of the image for {PLATFORM} in it: {found.image.digest}"
+        raise FindingsError([finding_at(mark, "FL976", message, hint)])
+    return found.facts

@@ -1,0 +1,217 @@
+"""The changes that main and the environment before have, and an environment that is promoted to has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from triton_fleet.context.cost import fleet_cost
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.report.lock_changes import content_changes
+from triton_fleet.report.money_change import FREE, CostChange
+from triton_fleet.report.pending_promotion import UNKNOWN_COST, PendingPromotion, PromotionState, machines_of
+from triton_fleet.report.spec_changes import KeyChange, is_written_alike, spec_changes
+from triton_fleet.spec.layers import merged
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.prices import PriceBook
+from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.store.promote.spec import previewed_spec
+
+OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")
+"""The keys of a lock that record its promotion; the others are what runs."""
+
+
+@dataclass(frozen=True)
+class PromotionPreview:
+    """An endpoint as a promotion would make it; without a lock, nothing of its models is known yet."""
+
+    loaded: LoadedSpec
+    lock: Lock | None
+
+
+class PromotionPreviews:
+    """Each endpoint of main as an environment that is promoted to would have it.
+
+    In a chain of environments, that is not yet what the one before it runs.
+    """
+
+    def __init__(self, target: Project, prices: PriceBook | None = None) -> None:
+        """Read nothing yet; the prices are those of the fleet by default.
+
+        Raises:
+            FindingsError: the environment is not promoted to, or one of those before it is wrong.
+        """
+        name = target.environment.environment
+        if not target.is_promoted:
+            message = (
+                f"{name} has no `promoted_from`: it follows the specs, and nothing waits for a promotion"
+            )
+            hint = "name an environment that has `promoted_from`"
+            raise FindingsError([Finding(code="FL515", message=message, hint=hint)])
+        self._target, self._main = target, target.following_main
+        self._prices = prices or target.fleet.prices
+        self._locked = (*reversed(target.origins), target)
+        self._roots = (target.root, target.root)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The endpoints that the environment has, and those that a promotion may bring."""
+        return tuple(sorted({*self._target.spec_files, *self._target.unpromoted}))
+
+    def preview(self, name: str) -> PromotionPreview | None:
+        """An endpoint as main has it; None if it has none.
+
+        Its lock is that of the environment that follows main, else of one that is nearer, else its own.
+
+        Raises:
+            FindingsError: the spec is wrong.
+        """
+        if name not in self._main.spec_files or name in self._target.absent_in_main:
+            return None
+        locks = filter(None, (each.readable_lock(name) for each in self._locked))
+        return PromotionPreview(self._main.load(name), next(locks, None))
+
+    def pending(self, name: str) -> PendingPromotion | None:
+        """The change that a promotion of main would make to an endpoint; None if it is none."""
+        target, environment = self._target, self._target.environment.environment
+        state = PromotionState.NEW if name in target.unpromoted else PromotionState.CHANGED
+        try:
+            present = None if state is PromotionState.NEW else target.load(name)
+            if present and self._has_same_files(name, present):
+                return None
+            preview = self.preview(name)
+            if preview is None:
+                state = PromotionState.REMOVED
+                return PendingPromotion(endpoint=name, environment=environment, state=state)
+        except FindingsError as error:
+            problem = error.findings[0].message
+            return PendingPromotion(
+                endpoint=name,
+                environment=environment,
+                state=state,
+                least=UNKNOWN_COST,
+                most=UNKNOWN_COST,
+                problem=problem,
+            )
+        changes = spec_changes(present, preview.loaded, self._roots) if present else []
+        own = target.readable_lock(name)
+        content = content_changes(own, preview.lock) if own and preview.lock else ()
+        found = PendingPromotion(
+            endpoint=name,
+            environment=environment,
+            state=state,
+            changes=tuple(changes),
+            content=tuple(content),
+            owner=owner.team if (owner := preview.loaded.spec.owner) else None,
+        )
+        return self._with_cost(found, present, preview.loaded) if found.words or not present else None
+
+    def _has_same_files(self, name: str, present: LoadedSpec) -> bool:
+        """Whether spec and lock have main's text, so that nothing can wait: most endpoints need no more."""
+        main, target = self._main, self._target
+        if name not in main.spec_files or name in target.absent_in_main:
+            return False
+        spec = main.fleet.source(main.spec_files[name])
+        own, locks = target.lock_file(name), (each.lock_file(name) for each in self._locked)
+        lock = next((each for each in locks if each.is_file()), own)
+        is_same_lock = lock == own or not own.is_file() or _content_lines(lock) == _content_lines(own)
+        return is_same_lock and is_written_alike(present.source, merged(spec, main.layering.layers(spec)))
+
+    def _with_cost(
+        self, found: PendingPromotion, present: LoadedSpec | None, loaded: LoadedSpec
+    ) -> PendingPromotion:
+        """The same with what the endpoint costs in the environment, and would cost by main."""
+        specs = [each.spec for each in (present, loaded) if each]
+        costs = fleet_cost(self._target.environment, specs, self._prices).endpoints
+        old, new = costs[0], costs[-1]
+        same = bool(present) and old.machines == new.machines
+        return replace(
+            found,
+            machines="" if present else machines_of(loaded.spec, new.least, new.most),
+            least=CostChange(before=old.at_least if present else FREE, after=new.at_least, same=same),
+            most=CostChange(before=old.at_most if present else FREE, after=new.at_most, same=same),
+            certain_price=all(each.certain for each in costs if each.price),
+            currency=self._prices.currency,
+        )
+
+
+def _content_lines(lock: Path) -> list[bytes]:
+    """The lines of a lock without what a promotion writes of the environment."""
+    return [each for each in lock.read_bytes().splitlines() if not each.startswith(OF_PROMOTION)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BacklogEntry:
+    """One endpoint whose promotion would change something, and where the change is by now.
+
+    Attributes:
+        name: The endpoint.
+        state: What a promotion is to the endpoint: `new`, `changed`, or `removed` if main no longer has it.
+        spec: Keys that differ from main, each with the environment's value and main's.
+        tested: Keys that differ from the environment before, where that does not follow main itself.
+        content: Archives, engines and images that differ from the environment before, in words.
+        promotable: Whether a promotion now would change something.
+        problem: Why one of the files cannot be compared; "" if all can.
+    """
+
+    name: str
+    state: str
+    spec: tuple[KeyChange, ...] = ()
+    tested: tuple[KeyChange, ...] = ()
+    content: tuple[str, ...] = ()
+    promotable: bool = False
+    problem: str = ""
+
+
+def backlog(target: Project, pending: Mapping[str, PendingPromotion]) -> list[BacklogEntry]:
+    """The endpoints that differ from main or from the environment before, by name.
+
+    Args:
+        target: An environment that is promoted to.
+        pending: What waits for a promotion to it, by endpoint.
+
+    Raises:
+        FindingsError: the environment before it is wrong.
+    """
+    tested = target.origins[0]
+    names = sorted({*target.endpoints, *target.unpromoted})
+    found = (_entry(each, target, tested, pending.get(each)) for each in names)
+    return [each for each in found if each is not None]
+
+
+def _entry(
+    name: str, target: Project, tested: Project, pending: PendingPromotion | None
+) -> BacklogEntry | None:
+    if name in target.unpromoted:
+        is_there = name in tested.spec_files and tested.lock_file(name).is_file()
+        there = f"it {'is in' if is_there else 'has no lock in'} {tested.environment.environment}"
+        return BacklogEntry(name=name, state="new", content=(there,), promotable=is_there)
+    if pending is not None and pending.state is PromotionState.REMOVED:
+        return BacklogEntry(name=name, state="removed")
+    try:
+        theirs = tested.lock(name) if tested.lock_file(name).is_file() else None
+        content = tuple(content_changes(target.lock(name), theirs)) if theirs else ()
+        of_tested = _changes(name, target, tested)
+    except FindingsError as error:
+        return BacklogEntry(name=name, state="changed", problem=error.findings[0].message)
+    if pending is not None and pending.problem:
+        return BacklogEntry(name=name, state="changed", problem=pending.problem)
+    promotable = theirs is not None and bool(of_tested or content)
+    if not tested.is_promoted:  # it follows main
+        of_tested = ()
+    of_main = tuple(each for each in (pending.changes if pending else ()) if each not in of_tested)
+    if not (pending or of_tested or content):
+        return None
+    return BacklogEntry(
+        name=name, state="changed", spec=of_main, tested=of_tested, content=content, promotable=promotable
+    )
+
+
+def _changes(name: str, target: Project, tested: Project) -> tuple[KeyChange, ...]:
+    """The keys that the spec of the environment before would change; none without one."""
+    if name not in tested.spec_files:
+        return ()
+    roots = (target.root, target.root)
+    return tuple(spec_changes(target.load(name), previewed_spec(tested, target, name), roots))

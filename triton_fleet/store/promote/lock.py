@@ -1,0 +1,193 @@
+"""The lock that a promotion writes: another environment's archives and image, if both specs need the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from triton_fleet.catalog.images import Image
+from triton_fleet.context.context import EndpointContext
+from triton_fleet.core.digests import canonical_digest
+from triton_fleet.endpoint.resolve import resolve_endpoint
+from triton_fleet.engines.endpoint_engines import EndpointEngine
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.endpoint import EndpointSpec
+from triton_fleet.spec.environment import Environment
+from triton_fleet.spec.image import LockedImage, OwnImage
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.spec.source import KeyPath, finding_at
+from triton_fleet.store.engines.lock import archive_engines
+from triton_fleet.store.promote.spec import PromotedSpec, promoted_spec_of
+
+CODE, UNRECORDED = "FL336", "FL686"
+NOT_OF_ONE_ENDPOINT = ("defaults", "overrides", "endpoints", "promoted_from")
+"""Keys of an environment whose effect on an endpoint is in its spec, or that choose endpoints."""
+COMPARED = ("copies", "compression", "digest")
+"""The keys of an entry of `models` that set its archives' content; a live set's `version` only names it."""
+
+
+@dataclass(frozen=True)
+class PromotedEndpoint:
+    """What a promotion writes of an endpoint: its lock; and its spec where the environment is promoted to."""
+
+    lock: Lock
+    spec: PromotedSpec | None
+
+
+def promoted_endpoint(source: Project, target: Project, endpoint: str) -> PromotedEndpoint:
+    """The source's lock as the lock of the target, which an environment that is promoted to has a spec for.
+
+    Raises:
+        FindingsError: the lock or a spec is wrong; the target needs other archives, images or engines; or a
+            key would differ without an override.
+    """
+    if not target.is_promoted:
+        return PromotedEndpoint(_promoted_lock(source, target, target.load(endpoint)), None)
+    spec = promoted_spec_of(source, target, endpoint)
+    lock = _promoted_lock(source, target, spec.loaded)
+    decided = EndpointContext(loaded=spec.loaded, environment=target.environment, lock=lock)
+    resolve_endpoint(target.place, decided)
+    return PromotedEndpoint(
+        lock.model_copy(update={"inputs": inputs_digest(target, spec.loaded, lock)}), spec
+    )
+
+
+def inputs_digest(project: Project, loaded: LoadedSpec, lock: Lock) -> str:
+    """The digest of all that a template follows from beside the product: files as they are written."""
+    settings = {
+        key: value for key, value in project.environment_source.data.items() if key not in NOT_OF_ONE_ENDPOINT
+    }
+    whole = [loaded.source.data, settings, lock.model_dump(mode="json", include={"archives", "image"})]
+    return canonical_digest(whole)
+
+
+def _promoted_lock(source: Project, target: Project, wanted: LoadedSpec) -> Lock:
+    endpoint = wanted.spec.endpoint
+    tested = source.load(endpoint)
+    name, there = source.environment.environment, target.environment.environment
+    lock = source.lock(endpoint)
+    if lock.image is not None and lock.image.digest is None:
+        message = f"the lock of {endpoint} does not record the image that its build made in {name}"
+        hint = f"run `fleet lock --env {name} {endpoint}`, have it reviewed, deploy it, then promote"
+        file = source.lock_file(endpoint)
+        raise FindingsError([Finding(code=UNRECORDED, message=message, file=file, hint=hint)])
+    differences = [
+        *_differences(tested.spec, wanted.spec),
+        *_image_differences(tested, source.environment, wanted, target.environment, lock.image),
+        *_engine_differences(
+            archive_engines(tested, source.environment, lock.image),
+            archive_engines(wanted, target.environment, lock.image),
+        ),
+    ]
+    findings = [
+        finding_at(
+            wanted.source.latest_mark(path),
+            CODE,
+            f"{endpoint} was tested in {name} with {before}, but {there} has {now}",
+            f"both must use the same archives and image: compare `overrides` of {name} and of {there}",
+        )
+        for path, before, now in differences
+    ]
+    if findings:
+        raise FindingsError(findings)
+    return lock.model_copy(update={"promoted_from": name, "product": None, "template": None, "inputs": None})
+
+
+def require_two(source: Project, target: Project, local: str) -> None:
+    """Check that the environments differ and that both have an account.
+
+    Raises:
+        FindingsError: they are the same, or one of them is `local`.
+    """
+    name, other = source.environment.environment, target.environment.environment
+    if name == other:
+        message, hint = f"{name} cannot be promoted to itself", "pass two environments with --from and --to"
+    elif local in (name, other):
+        message = f"{local!r} is this machine: nothing is promoted from or to it"
+        hint = "deploy to an environment in an account, and promote from there"
+    elif target.environment.promoted_from not in (None, name):
+        origin = target.environment.promoted_from
+        message = f"{other} is promoted from {origin}, not from {name}"
+        hint = f"write `--from {origin}`, or change `promoted_from` in environments/{other}.yaml"
+    else:
+        return
+    raise FindingsError([Finding(code="FL338", message=message, hint=hint)])
+
+
+def _differences(tested: EndpointSpec, wanted: EndpointSpec) -> Iterator[tuple[KeyPath, str, str]]:
+    if tested.mode is not wanted.mode:
+        yield ("mode",), f"`mode: {tested.mode.value}`", f"`mode: {wanted.mode.value}`"
+    before, now = ({model.archive: model for model in spec.models} for spec in (tested, wanted))
+    if before.keys() != now.keys():
+        yield ("models",), f"archives {', '.join(before) or 'none'}", f"archives {', '.join(now) or 'none'}"
+        return
+    for index, model in enumerate(wanted.models):
+        for key in COMPARED:
+            was, is_now = (_display_value(key, getattr(each, key)) for each in (before[model.archive], model))
+            if was != is_now:
+                whose = f" for {model.archive!r}"
+                yield ("models", index, key), was + whose, is_now + whose
+
+
+def _image_differences(
+    tested: LoadedSpec, before: Environment, wanted: LoadedSpec, now: Environment, locked: LockedImage | None
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Images differ if their folders, arguments or digests differ, or what they are built on.
+
+    Where a spec has no `image_digest`, the lock's base counts.
+    """
+    was, is_now = _display_image(tested.spec.own_image), _display_image(wanted.spec.own_image)
+    if was != is_now:
+        yield ("image",), was, is_now
+    elif wanted.spec.own_image is not None and wanted.spec.own_image.build is not None:
+        old, new = _base(tested, before), _base(wanted, now)
+        if old is None or new is None or old.tag != new.tag:
+            yield ("triton",), f"an image on {_display_base(old)}", f"{_display_base(new)} to build it on"
+            return
+        locked_digest = locked.base if locked else None
+        old, new = (replace(each, digest=each.digest or locked_digest) for each in (old, new))
+        if old.name != new.name:
+            yield ("image_digest",), f"an image on {old.name}", f"{new.name} to build it on"
+
+
+def _base(loaded: LoadedSpec, environment: Environment) -> Image | None:
+    return EndpointContext(loaded=loaded, environment=environment, lock=None).release_image
+
+
+def _display_base(base: Image | None) -> str:
+    return base.name if base is not None else "no release"
+
+
+def _display_image(image: OwnImage | None) -> str:
+    """Without the repository of an image that exists: each region has its own."""
+    if image is None:
+        return "the release's image"
+    if image.build is None:
+        return f"the image {image.digest}"
+    arguments = "".join(f" {name}={value}" for name, value in sorted(image.args.items()))
+    return f"the image of {image.build}{arguments and f' with{arguments}'}"
+
+
+def _engine_differences(
+    tested: Sequence[EndpointEngine], wanted: Sequence[EndpointEngine]
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Engines differ if the GPU, the image or the arguments differ."""
+    before = {(each.index, each.model): each for each in tested}
+    now = {(each.index, each.model): each for each in wanted}
+    for place in {**before, **now}:
+        was, is_now = before.get(place), now.get(place)
+        if was is not None and is_now is not None and was.build("") == is_now.build(""):
+            continue
+        path = is_now.path if is_now is not None else ("models", place[0])
+        yield path, _engine(place[1], was), _engine(place[1], is_now)
+
+
+def _engine(model: str, engine: EndpointEngine | None) -> str:
+    if engine is None:
+        return f"no engine of {model!r}"
+    return f"{model!r} for {engine.gpu} in {engine.image} by `{' '.join(engine.arguments)}`"
+
+
+def _display_value(key: str, value: object) -> str:
+    return f"no `{key}`" if value is None else f"`{key}: {value}`"

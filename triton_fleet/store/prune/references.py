@@ -1,0 +1,149 @@
+"""What live Models, locks and the last releases need of an artifact bucket and of a repository of images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from botocore.exceptions import ClientError
+
+from triton_fleet.awsapi.describe import is_missing
+from triton_fleet.core.parallel import all_in_parallel
+from triton_fleet.endpoint.archives import set_digest
+from triton_fleet.endpoint.object_keys import ARCHIVES, prefix_of
+from triton_fleet.engines.object_keys import built_key
+from triton_fleet.images.object_keys import built_image_key
+from triton_fleet.spec.fleet_files import load_locks
+from triton_fleet.spec.lock import Lock
+from triton_fleet.spec.values import hexadecimal
+from triton_fleet.store.ownership import owner_prefix
+from triton_fleet.store.releases import read_releases
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_sagemaker.client import SageMakerClient
+    from mypy_boto3_sagemaker.type_defs import ContainerDefinitionOutputTypeDef
+
+DESCRIBED_AT_ONCE = 8
+"""Parallel descriptions; SageMaker throttles more, and botocore retries."""
+_MODEL_DATA = re.compile(rf"{prefix_of('([^/]+)')}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What is needed: keys and prefixes of the bucket, digests and tags of images."""
+
+    keys: frozenset[str]
+    images: frozenset[str]
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(keys=self.keys | other.keys, images=self.images | other.images)
+
+
+def needed_by_models(sagemaker: SageMakerClient, bucket: str) -> Needs:
+    """What Models of the account name, whether or not an endpoint runs them.
+
+    Raises:
+        ClientError: access is denied.
+    """
+    pages = sagemaker.get_paginator("list_models").paginate()
+    names = [model["ModelName"] for page in pages for model in page["Models"]]
+    found = all_in_parallel(names, lambda name: _containers(sagemaker, name), DESCRIBED_AT_ONCE)
+    containers = [container for each in found for container in each]
+    found_keys = (_key(url, bucket) for container in containers for url in _urls(container))
+    keys = frozenset(key for key in found_keys if key is not None)
+    return Needs(
+        keys=keys | {owner_prefix(match[1]) for match in map(_MODEL_DATA.match, keys) if match},
+        images=frozenset(_digest_or_tag(container.get("Image", "")) for container in containers),
+    )
+
+
+def needed_by_locks(folder: Path) -> Needs:
+    """What all locks of one environment name, also those whose endpoint has no spec.
+
+    A lock does not record whether its archives are one set, nor their names in a live set, so all possible
+    keys are kept.
+
+    Raises:
+        FindingsError: a lock cannot be read.
+    """
+    locks = load_locks(folder)
+    return Needs(
+        keys=frozenset(prefix for lock in locks for prefix in _prefixes_of(lock)),
+        images=frozenset(lock.image.reference for lock in locks if lock.image is not None),
+    )
+
+
+def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> Needs:
+    """What these releases ran.
+
+    Raises:
+        FindingsError: one of the objects is not a release.
+    """
+    found = read_releases(s3, bucket, list(releases))
+    stored = frozenset(_common_prefix(archive.digest) for release in found for archive in release.archives)
+    return Needs(
+        keys=stored | {key for each in found for key in (each.model_data, owner_prefix(each.endpoint))},
+        images=frozenset(release.image for release in found if release.image is not None),
+    )
+
+
+def _containers(sagemaker: SageMakerClient, name: str) -> list[ContainerDefinitionOutputTypeDef]:
+    try:
+        model = sagemaker.describe_model(ModelName=name)
+    except ClientError as error:
+        if not is_missing(error, "model"):
+            raise
+        return []  # deleted after it was listed
+    containers = [*model.get("Containers", [])]
+    if "PrimaryContainer" in model:
+        containers.append(model["PrimaryContainer"])
+    return containers
+
+
+def _urls(container: ContainerDefinitionOutputTypeDef) -> Iterator[str]:
+    if url := container.get("ModelDataUrl"):
+        yield url
+    sources = [container.get("ModelDataSource"), *container.get("AdditionalModelDataSources", [])]
+    for source in sources:
+        if source and (data := source.get("S3DataSource")):
+            yield data["S3Uri"]
+
+
+def _digest_or_tag(uri: str) -> str:
+    """What the URI of an image ends with; Docker's tag where it names neither."""
+    name = uri.rpartition("/")[2]
+    return name.partition("@")[2] or name.partition(":")[2] or "latest"
+
+
+def _key(url: str, bucket: str) -> str | None:
+    """The URL's key in the bucket, "" for all of it; SageMaker takes https:// as well."""
+    address = urlsplit(url)
+    path = address.path.removeprefix("/")
+    if address.netloc.partition(".")[0] == bucket:
+        return path
+    by_path = address.scheme == "https" and path.startswith(f"{bucket}/")
+    return path.removeprefix(f"{bucket}/") if by_path else None
+
+
+def _prefixes_of(lock: Lock) -> Iterator[str]:
+    home = prefix_of(lock.endpoint)
+    yield owner_prefix(lock.endpoint)
+    yield f"{home}live/"
+    yield f"{home}{set_digest({name: archive.digest for name, archive in lock.archives.items()})}/"
+    for archive in lock.archives.values():
+        yield _common_prefix(archive.digest)
+        yield f"{home}{hexadecimal(archive.digest)}"
+        for engine in archive.engines.values():
+            yield built_key(engine.key, "")
+    if lock.image is not None and lock.image.key is not None:
+        yield built_image_key(lock.image.key, "")
+
+
+def _common_prefix(digest: str) -> str:
+    """The common prefix of the archive, its files and their marker."""
+    return f"{ARCHIVES}{hexadecimal(digest)}"

@@ -1,0 +1,207 @@
+"""Proofs that endpoints may have the archives that their locks name: owned before, or read in this run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from triton_fleet.core.parallel import all_in_parallel
+from triton_fleet.core.read_cache import ReadCache
+from triton_fleet.endpoint.engines import ResolvedEngine
+from triton_fleet.engines.endpoint_engines import spec_engines
+from triton_fleet.engines.lock import archive_digest, packed_name
+from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.spec.s3_repository import in_s3
+from triton_fleet.spec.source import Mark, finding_at
+from triton_fleet.store.archive import DigestWriter
+from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement
+from triton_fleet.store.engines.onnx import onnx_of
+from triton_fleet.store.engines.request import engines_in
+from triton_fleet.store.ownership import OF_REPOSITORY, Owners
+from triton_fleet.store.sources.spec_sources import SpecRepositories, built_models, repository_of, source_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+FORGED, UNPROMOTED = "FL847", "FL848"
+WITHOUT_ENGINES = "its engines in the lock do not lead to that digest"
+READS_AT_ONCE = 4
+"""Repositories that are digested side by side: more only contend for the processor."""
+Place: TypeAlias = "tuple[str, str | None, int | None, frozenset[str]]"
+"""Where a tar stream comes from: folder or URL, the digest there, number of the copy, models with engines."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The digest of what was read in this run, or why it could not be read."""
+
+    digest: str = ""
+    problem: str = ""
+
+
+class Possession:
+    """The proofs of one publish; `findings` has what was refused so far.
+
+    A repository is read once, whichever endpoints have it.
+    """
+
+    def __init__(self, s3: S3Client, project: Project, owners: Owners) -> None:
+        self._s3, self._project, self._owners = s3, project, owners
+        self._read: dict[Place | Mark, Reading] = {}
+        self._repositories = ReadCache[str, SpecRepositories](
+            lambda name: SpecRepositories(project.load(name))
+        )
+        self._proved: set[tuple[str, str]] = set()
+        self.findings: list[Finding] = []
+
+    def count_upload(self, archive: ArchiveRequirement) -> None:
+        """Count an archive as read: its upload has digested its repository and found the lock's digest."""
+        self._read[self._place(archive)] = Reading(_repository_digest(archive))
+        self._proved.add(_key(archive))
+
+    def prove(self, requirements: Sequence[ArchiveRequirement]) -> list[ArchiveRequirement]:
+        """Those of the archives that their endpoints may have; all of them are recorded as owned.
+
+        What has no record and no release is read: a repository, and the ONNX models of engines.
+
+        Raises:
+            CannotRunError: S3 refuses or does not answer.
+            ClientError: access to the bucket is denied.
+        """
+        by_endpoint: dict[str, set[str]] = {}
+        for each in requirements:
+            if _key(each) not in self._proved:
+                by_endpoint.setdefault(each.endpoint.name, set()).add(each.artifact.digest)
+
+        def owned_pairs(name: str) -> list[tuple[str, str]]:
+            return [(name, digest) for digest in self._owners.owned_digests(name, by_endpoint[name])]
+
+        for pairs in all_in_parallel(by_endpoint, owned_pairs, REQUESTS_AT_ONCE):
+            self._proved.update(pairs)
+        claims = [each for each in requirements if _key(each) not in self._proved]
+        self._read_sources(claims)
+        refusals = [(claim, self._refusal(claim)) for claim in claims]
+        self._proved.update(_key(claim) for claim, refusal in refusals if refusal is None)
+        self.findings += [each for claim, each in refusals if each and _key(claim) not in self._proved]
+        proved = [each for each in requirements if _key(each) in self._proved]
+
+        def record(name: str) -> None:
+            digests = {each.artifact.digest for each in proved if each.endpoint.name == name}
+            self._owners.record(name, digests, OF_REPOSITORY)
+
+        all_in_parallel({each.endpoint.name for each in proved}, record, REQUESTS_AT_ONCE)
+        return proved
+
+    def select_consistent(self, requirements: Iterable[ArchiveRequirement]) -> list[ArchiveRequirement]:
+        """The archives whose digests follow from their repositories and engines in the lock; no file is read.
+
+        Plans are found by keys that follow from the lock's digests of ONNX models, which an archive that was
+        owned before does not prove.
+        """
+        consistent = list[ArchiveRequirement]()
+        for archive in requirements:
+            if _is_consistent(archive):
+                consistent.append(archive)
+            else:
+                self.findings.append(self._finding(archive, WITHOUT_ENGINES))
+        return consistent
+
+    def _read_sources(self, claims: Iterable[ArchiveRequirement]) -> None:
+        """Read the repositories and ONNX models of the archives that were not read yet."""
+        sources: dict[Place | Mark, Callable[[], str]] = {}
+        for claim in claims:
+            sources[self._place(claim)] = partial(self._repository_here, claim)
+            for engine in engines_in(claim):
+                sources[engine.mark] = partial(self._onnx_here, claim, engine)
+        missing = [each for each in sources if each not in self._read]
+
+        def read(source: Place | Mark) -> Reading:
+            try:
+                return Reading(sources[source]())
+            except FindingsError as error:
+                return Reading(problem=error.findings[0].message)
+
+        self._read.update(zip(missing, all_in_parallel(missing, read, READS_AT_ONCE), strict=True))
+
+    def _repository_here(self, claim: ArchiveRequirement) -> str:
+        stream, repositories = DigestWriter(), self._repositories(claim.endpoint.name)
+        source_of(repositories, claim.artifact.source, lambda: self._s3).write(stream)
+        return stream.digest
+
+    def _onnx_here(self, claim: ArchiveRequirement, engine: ResolvedEngine) -> str:
+        loaded = self._project.load(claim.endpoint.name)
+        paths = {(index, each.model): (path, each) for path, index, each in spec_engines(loaded.spec)}
+        return onnx_of(loaded, *paths[(engine.index, engine.model)], lambda: self._s3).measured().digest
+
+    def _refusal(self, claim: ArchiveRequirement) -> Finding | None:
+        """Why an archive is not what was read; None where it is."""
+        if not _is_consistent(claim):
+            return self._finding(claim, WITHOUT_ENGINES)
+        repository = self._read[self._place(claim)]
+        if problem := repository.problem or _difference(repository, _repository_digest(claim), "repository"):
+            return self._finding(claim, problem)
+        for each in engines_in(claim):
+            onnx = self._read[each.mark]
+            if problem := onnx.problem or _difference(onnx, each.build.onnx, f"ONNX model of {each.model!r}"):
+                return self._finding(claim, problem, each.mark)
+        return None
+
+    def _place(self, archive: ArchiveRequirement) -> Place:
+        loaded, source = self._project.load(archive.endpoint.name), archive.artifact.source
+        entry = loaded.spec.models[source.index]
+        return _address(loaded, source.index), entry.digest, source.copy, built_models(entry)
+
+    def _finding(self, claim: ArchiveRequirement, problem: str, mark: Mark | None = None) -> Finding:
+        """The finding against an archive, by default at the line of the spec that names its repository."""
+        name, environment, artifact = claim.endpoint.name, claim.endpoint.place.environment, claim.artifact
+        mark = mark or self._project.load(name).source.mark(("models", artifact.source.index, "repository"))
+        origin = self._project.lock(name).promoted_from
+        lock = self._project.lock_file(name).relative_to(self._project.root).as_posix()
+        what = f"{lock} names {artifact.digest} for archive {artifact.archive!r}, which {name!r}"
+        if origin is None:
+            message = f"{what} has never had in {environment!r}, and {problem}"
+            hint = (
+                f"run `fleet lock --env {environment} {name}` and have the change reviewed;"
+                " if this clone lacks files, publish once from one that has them"
+            )
+            return finding_at(mark, FORGED, message, hint)
+        message = f"{what} did not get by a promotion from {origin!r} to {environment!r}, and {problem}"
+        hint = f"run `fleet promote --from {origin} --to {environment} {name}`"
+        return finding_at(mark, UNPROMOTED, message, hint)
+
+
+def _address(loaded: LoadedSpec, index: int) -> str:
+    """A repository's URL; or its folder, as the spec has it where that cannot be followed."""
+    archive = loaded.spec.models[index]
+    if in_s3(archive):
+        return archive.repository
+    try:
+        return str(repository_of(loaded, index))
+    except FindingsError:
+        return f"{loaded.source.file}: {archive.repository}"
+
+
+def _key(archive: ArchiveRequirement) -> tuple[str, str]:
+    return archive.endpoint.name, archive.artifact.digest
+
+
+def _repository_digest(archive: ArchiveRequirement) -> str:
+    """The digest of the tar stream without plans."""
+    return archive.artifact.repository or archive.artifact.digest
+
+
+def _difference(reading: Reading, digest: str, what: str) -> str:
+    return "" if reading.digest == digest else f"the {what} here has {reading.digest}"
+
+
+def _is_consistent(archive: ArchiveRequirement) -> bool:
+    """Whether an archive's digest follows from its repository and the keys of its engines."""
+    artifact = archive.artifact
+    if artifact.repository is None:
+        return True
+    copy = artifact.source.copy
+    keys = {packed_name(each.model, copy): each.build.key for each in engines_in(archive)}
+    return archive_digest(artifact.repository, keys) == artifact.digest

@@ -1,0 +1,208 @@
+"""Packs archives directly into objects of S3, several in parallel, in a fixed amount of memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from botocore.config import Config
+
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.findings import CannotRunError
+from triton_fleet.store.archive import DigestWriter, EntrySource
+from triton_fleet.store.content_store import DIGEST
+from triton_fleet.store.pack import pack
+from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
+from triton_fleet.store.upload.files import FileUploads
+from triton_fleet.store.upload.memory import MemoryBudget
+from triton_fleet.store.upload.meter import Meter
+from triton_fleet.store.upload.object import (
+    MIB,
+    PARTS,
+    ConflictError,
+    ObjectPlace,
+    ObjectWriter,
+    TakenError,
+    part_size,
+)
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+
+MEMORY = 64 * MIB
+"""Bytes of all parts that are being filled or sent."""
+CONNECTIONS = 8
+PACKS = 4
+"""How many archives are compressed in parallel; each needs some 10 MiB beside its parts."""
+ATTEMPTS = 3
+UPLOAD_CONFIG = Config(
+    max_pool_connections=32,
+    retries={"mode": "standard", "total_max_attempts": 10},
+    tcp_keepalive=True,
+)
+"""For S3 clients that upload: botocore's backoff waits 55 s on average for throttling, 13 s for other
+errors."""
+
+Check = Callable[[str], None]
+"""Called with the digest of what was written; raises if that is other content."""
+__all__ = ["UPLOAD_CONFIG", "ContentChangedError", "ObjectPlace", "Uploads"]
+
+
+class Uploads:
+    """The uploads of one command: their connections and their memory.
+
+    `archive` and `files` may be called from several threads. Writes are atomic; what fails, or is in progress
+    when the `with` block ends with an exception, is aborted.
+    """
+
+    def __init__(self, s3: S3Client) -> None:
+        self._s3 = s3
+        self._budget = MemoryBudget(MEMORY)
+        self._pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="upload")
+        self._packs = threading.Semaphore(PACKS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.cancel()
+        self._pool.shutdown()
+
+    def cancel(self) -> None:
+        """Abort all uploads in progress at their next step."""
+        self._budget.cancel()
+
+    def archive(
+        self,
+        place: ObjectPlace,
+        write_stream: Callable[[Sink], object],
+        *,
+        digest: str,
+        size: int,
+        progress: Callable[[int], None] = lambda _: None,
+        check: Check | None = None,
+    ) -> bool:
+        """Pack a tar stream of `size` bytes into a new object; False if another process has written it.
+
+        `progress` is called with the bytes of the tar stream as they are read. `check` is called with the
+        stream's digest and raises if it is not allowed; without `check`, it must be `digest`.
+
+        Raises:
+            ContentChangedError: the stream has another digest, or is longer.
+            FindingsError: the stream cannot be read.
+            CannotRunError: S3 has refused it, or it is too large.
+        """
+        # Deflate stores what it cannot shrink, with 5 bytes for each 64 KiB.
+        part = part_size(size + size // 1000 + MIB)
+
+        def packed(writer: ObjectWriter) -> str:
+            return pack(metered, writer, size).digest
+
+        def metered(sink: Sink) -> None:
+            meter = Meter(size, progress, sink)
+            write_stream(meter)
+            meter.finish()
+
+        with self._packs:
+            return self._new_object(place, {DIGEST: digest}, part, packed, check or _digest_check(digest))
+
+    def file(
+        self, place: ObjectPlace, chunks: Callable[[], Iterator[bytes]], *, digest: str, size: int
+    ) -> bool:
+        """Write `size` bytes into a new object; False if another process has written it.
+
+        Raises:
+            ContentChangedError: they have another digest, or are more.
+            FindingsError: they cannot be read.
+            CannotRunError: S3 has refused it, or it is too large.
+        """
+
+        def written(writer: ObjectWriter) -> str:
+            seen = DigestWriter(writer)
+            for chunk in chunks():
+                seen.write(chunk)
+                if seen.size > size:
+                    raise ContentChangedError(f"longer than the expected {size} bytes")
+            return seen.digest
+
+        return self._new_object(place, {}, part_size(size), written, _digest_check(digest))
+
+    def _new_object(
+        self,
+        place: ObjectPlace,
+        metadata: dict[str, str],
+        part: int,
+        write: Callable[[ObjectWriter], str],
+        check: Check,
+    ) -> bool:
+        """Write an object if its key is free; `write` returns the digest for `check`."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                writer = self._writer(place, metadata, part)
+                with aborted_on_error(writer):
+                    check(write(writer))
+                    writer.commit(only_if_new=True)
+            except TakenError:
+                return False
+            except ConflictError as error:
+                if attempt == ATTEMPTS:
+                    problem = f"{place.url} could not be written: {error.__cause__}"
+                    raise CannotRunError(problem, "run the command again") from error
+            else:
+                break
+        return True
+
+    def files(
+        self,
+        bucket: str,
+        prefix: str,
+        marker_key: str,
+        source: EntrySource,
+        *,
+        digest: str,
+        size: int,
+        progress: Callable[[int], None] = lambda _: None,
+        check: Check | None = None,
+    ) -> bool:
+        """Write the files of a repository below a prefix, then the marker: JSON with each path's size.
+
+        It is read twice: nothing is written before its digest is known to be the expected one, and no file
+        that differs from the first read. An interruption leaves files without a marker, which the
+        next run writes again: they are not deleted, as another publisher may use them. `check` is that of
+        `archive`.
+
+        Raises:
+            ContentChangedError: the stream has another digest, or is longer.
+            FindingsError: the stream cannot be read.
+            CannotRunError: S3 has refused it, or a file is too large.
+        """
+        with self._packs:
+            stream, meter = DigestWriter(), Meter(size, progress)
+            known = source.write(Meter(size, sink=stream))
+            (check or _digest_check(digest))(stream.digest)
+            uploads = FileUploads(lambda place, size: self._writer(place, {}, part_size(size)), self._pool)
+            stored = uploads.all_of(bucket, prefix, source.entries(), known, meter)
+            meter.finish()
+            uploads.one(ObjectPlace(bucket, marker_key), json.dumps(stored).encode())
+        return True
+
+    def _writer(self, place: ObjectPlace, metadata: dict[str, str], part: int) -> ObjectWriter:
+        if part > self._budget.size:
+            problem = f"{place.url} would be larger than {self._budget.size * PARTS >> 30} GiB"
+            raise CannotRunError(problem, "split the models into several archives")
+        return ObjectWriter(self._s3, place, metadata, part=part, budget=self._budget, pool=self._pool)
+
+
+def _digest_check(digest: str) -> Check:
+    def check(found: str) -> None:
+        if found != digest:
+            raise ContentChangedError(found)
+
+    return check

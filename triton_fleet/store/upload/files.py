@@ -1,0 +1,100 @@
+"""The files of a repository as objects of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, wait
+from pathlib import PurePosixPath
+
+from isal import isal_zlib
+
+from triton_fleet.core.tar_writer import Sink
+from triton_fleet.repository.stream import ChunkStream
+from triton_fleet.store.archive import Checksums, Entry, crc_text
+from triton_fleet.store.upload.errors import ContentChangedError, aborted_on_error
+from triton_fleet.store.upload.object import ObjectPlace, ObjectWriter
+
+PLACEHOLDER, HELD = "PLACEHOLDER", b"S3 keeps no empty folder; Triton wants this one.\n"
+"""A file in each folder without files, such as an ensemble's version."""
+
+
+class FileUploads:
+    """Writes files; the pool sends those of one part while the next are read."""
+
+    def __init__(self, new_writer: Callable[[ObjectPlace, int], ObjectWriter], pool: Executor) -> None:
+        self._new_writer, self._pool = new_writer, pool
+
+    def all_of(
+        self, bucket: str, prefix: str, entries: Iterable[Entry], known: Checksums, meter: Sink
+    ) -> dict[str, int]:
+        """Write the files of a repository below a prefix, and to `meter`; return their sizes by path.
+
+        Raises:
+            ContentChangedError: the entries are not those of the checksums.
+            CannotRunError: S3 has refused a file, or it is too large.
+        """
+        stored: dict[str, int] = {}
+        puts: list[Future[None]] = []
+        try:
+            for entry in entries:
+                if entry.chunks is not None:
+                    place, checksum = ObjectPlace(bucket, prefix + entry.path), known.files.get(entry.path)
+                    puts = [put for put in puts if not _is_done(put)]
+                    content = ChunkStream(entry.chunks(), meter.write).pieces()
+                    puts.append(self._put_chunks(place, content, entry.size, checksum))
+                    stored[entry.path] = entry.size
+            if stored.keys() != known.files.keys():
+                raise ContentChangedError("without files that it had")
+            for folder in sorted(_empty_folders(known)):
+                path = f"{folder}/{PLACEHOLDER}"
+                puts.append(self._put(ObjectPlace(bucket, prefix + path), HELD))
+                stored[path] = len(HELD)
+        finally:
+            wait(puts)
+        for put in puts:
+            put.result()
+        return stored
+
+    def one(self, place: ObjectPlace, content: bytes) -> None:
+        """Write one file.
+
+        Raises:
+            CannotRunError: S3 has refused it.
+        """
+        self._put(place, content).result()
+
+    def _put(self, place: ObjectPlace, content: bytes) -> Future[None]:
+        return self._put_chunks(place, iter([content]), len(content), crc_text(isal_zlib.crc32(content)))
+
+    def _put_chunks(
+        self, place: ObjectPlace, content: Iterator[bytes], size: int, checksum: str | None
+    ) -> Future[None]:
+        writer = self._new_writer(place, size)
+        with aborted_on_error(writer):
+            for chunk in content:
+                writer.write(chunk)
+            if crc_text(writer.crc) != checksum:
+                raise ContentChangedError(f"another {place.key}")
+
+        def commit() -> None:
+            with aborted_on_error(writer):
+                writer.commit(only_if_new=False)
+
+        if writer.is_one_part:
+            return self._pool.submit(commit)
+        commit()  # waits for parts, which need the pool's threads
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+def _is_done(put: Future[None]) -> bool:
+    """Whether it has ended; raises its error at once, not after thousands of others."""
+    if put.done():
+        put.result()
+    return put.done()
+
+
+def _empty_folders(known: Checksums) -> set[str]:
+    full = {str(parent) for path in (*known.files, *known.folders) for parent in PurePosixPath(path).parents}
+    return known.folders - full

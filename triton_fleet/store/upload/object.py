@@ -1,0 +1,248 @@
+"""One object of S3, written atomically as a stream, with a checksum."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
+from mmap import mmap
+from typing import TYPE_CHECKING, Any, cast
+
+from botocore.exceptions import ClientError
+from isal import isal_zlib
+
+from triton_fleet.findings import CannotRunError
+from triton_fleet.store.upload.memory import MemoryBudget
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3.client import S3Client
+    from mypy_boto3_s3.type_defs import CompletedPartTypeDef
+
+SMALLEST_PART, PARTS = 8 << 20, 10_000
+"""S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them."""
+MIB = 1 << 20
+TAKEN, CONFLICT, MISSING = 412, 409, 404
+NO_UPLOAD = "NoSuchUpload"
+
+
+@dataclass(frozen=True)
+class ObjectPlace:
+    """The place of an object."""
+
+    bucket: str
+    key: str
+
+    @property
+    def url(self) -> str:
+        """The URL, as for the AWS CLI."""
+        return f"s3://{self.bucket}/{self.key}"
+
+
+class TakenError(Exception):
+    """Another writer was first."""
+
+
+class ConflictError(Exception):
+    """Another writer is writing the same key; S3 does not report who is first."""
+
+
+def part_size(size: int) -> int:
+    """The size of parts with which an object of at most `size` bytes stays below S3's number of parts."""
+    return max(SMALLEST_PART, -(-size // PARTS // MIB) * MIB)
+
+
+class ObjectWriter:
+    """Uploads bytes in parts as they come; `commit` creates the object, `abort` discards it.
+
+    Each part takes its memory from the budget before it is filled, and returns it when S3 has the part. Not
+    thread-safe.
+    """
+
+    def __init__(
+        self,
+        s3: S3Client,
+        place: ObjectPlace,
+        metadata: Mapping[str, str],
+        *,
+        part: int,
+        budget: MemoryBudget,
+        pool: Executor,
+    ) -> None:
+        self._s3, self.place, self._metadata = s3, place, metadata
+        self._part, self._budget, self._pool = part, budget, pool
+        self._buffer: mmap | None = None
+        self._upload: str | None = None
+        self._parts: list[Future[CompletedPartTypeDef]] = []
+        self.size = self.crc = 0
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes.
+
+        Raises:
+            CancelledError: the command is ending.
+            ClientError, BotoCoreError: S3 has refused a part.
+        """
+        rest = memoryview(data)
+        while rest:
+            if self._buffer is not None and self._buffer.tell() == self._part:
+                self._send_part()
+            if self._buffer is None:
+                self._budget.take(self._part)
+                # With malloc, the memory of sent parts would stay with this process.
+                self._buffer = mmap(-1, self._part)
+            taken = rest[: self._part - self._buffer.tell()]
+            self._buffer.write(taken)
+            rest = rest[len(taken) :]
+        self.size += len(data)
+        self.crc = isal_zlib.crc32(data, self.crc)
+        return len(data)
+
+    def commit(self, *, only_if_new: bool) -> None:
+        """Create the object from all written bytes.
+
+        Raises:
+            TakenError, ConflictError: with `only_if_new`, another writer was first or is writing.
+            ClientError, BotoCoreError: S3 has refused it.
+            CannotRunError: S3 stored something else than what was written; the object was deleted.
+        """
+        condition = {"IfNoneMatch": "*"} if only_if_new else {}
+        try:
+            answer = self._put(condition) if self._upload is None else self._complete(condition)
+        except ClientError as error:
+            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if only_if_new and status == TAKEN:
+                raise TakenError from error
+            if only_if_new and status == CONFLICT:
+                raise ConflictError from error
+            if not _is_no_upload(error) or self._existing_object() != (self.size, _text(self.crc)):
+                raise
+            answer = _text(
+                self.crc
+            )  # it was completed, but the answer was lost and the request was sent again
+        self._upload = None
+        self._release()
+        if answer != _text(self.crc):
+            self._verify_object()
+
+    def abort(self) -> None:
+        """Discard what was written, in S3 and in the budget.
+
+        Raises:
+            ClientError, BotoCoreError: S3 does not abort the upload; the bucket's lifecycle will.
+        """
+        for future in self._parts:
+            future.cancel()
+        wait(self._parts)  # a part that still arrives would outlive the upload
+        self._parts.clear()
+        self._release()
+        if self._upload is not None:
+            upload, self._upload = self._upload, None
+            bucket, key = self.place.bucket, self.place.key
+            try:
+                self._s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload)
+            except ClientError as error:
+                if not _is_no_upload(error):
+                    raise
+
+    @property
+    def is_one_part(self) -> bool:
+        """Whether everything is kept in memory until `commit`."""
+        return self._upload is None
+
+    def _release(self) -> None:
+        if self._buffer is not None:
+            self._buffer = None
+            self._budget.give_back(self._part)
+
+    def _send_part(self) -> None:
+        if self._upload is None:
+            self._upload = self._s3.create_multipart_upload(
+                Bucket=self.place.bucket,
+                Key=self.place.key,
+                Metadata=dict(self._metadata),
+                ChecksumAlgorithm="CRC32",
+                ChecksumType="FULL_OBJECT",
+            )["UploadId"]
+        for done in [each for each in self._parts if each.done()]:
+            done.result()  # after an error, the rest need not be sent
+        body = self._body()
+        future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
+        self._buffer = None
+        self._parts.append(future)
+        future.add_done_callback(lambda _: self._budget.give_back(self._part))
+
+    def _body(self) -> bytes:
+        if self._buffer is None:
+            return b""
+        size = self._buffer.tell()
+        self._buffer.seek(0)
+        # S3's client reads a part in place; it knows the size of bytes or of a file.
+        return cast(bytes, self._buffer) if size == self._part else self._buffer[:size]
+
+    def _upload_part(self, upload: str, number: int, body: bytes) -> CompletedPartTypeDef:
+        checksum = _text(isal_zlib.crc32(body))
+        answer = self._s3.upload_part(
+            Bucket=self.place.bucket,
+            Key=self.place.key,
+            UploadId=upload,
+            PartNumber=number,
+            Body=body,
+            ChecksumAlgorithm="CRC32",
+            ChecksumCRC32=checksum,
+        )
+        return {"PartNumber": number, "ETag": answer["ETag"], "ChecksumCRC32": checksum}
+
+    def _complete(self, condition: dict[str, Any]) -> str | None:
+        if self._buffer is not None:
+            self._send_part()
+        parts = [future.result() for future in self._parts]
+        answer = self._s3.complete_multipart_upload(
+            Bucket=self.place.bucket,
+            Key=self.place.key,
+            UploadId=self._upload or "",
+            MultipartUpload={"Parts": parts},
+            ChecksumType="FULL_OBJECT",
+            ChecksumCRC32=_text(self.crc),
+            MpuObjectSize=self.size,
+            **condition,
+        )
+        return answer.get("ChecksumCRC32")
+
+    def _put(self, condition: dict[str, Any]) -> str | None:
+        answer = self._s3.put_object(
+            Bucket=self.place.bucket,
+            Key=self.place.key,
+            Body=self._body(),
+            Metadata=dict(self._metadata),
+            ChecksumAlgorithm="CRC32",
+            ChecksumCRC32=_text(self.crc),
+            **condition,
+        )
+        return answer.get("ChecksumCRC32")
+
+    def _verify_object(self) -> None:
+        kept, sent = self._existing_object(), (self.size, _text(self.crc))
+        if kept != sent:
+            self._s3.delete_object(Bucket=self.place.bucket, Key=self.place.key)
+            problem = f"{self.place.url}: S3 has stored {kept[0]} bytes with the checksum {kept[1]}"
+            problem += f" of {sent[0]} bytes with {sent[1]}"
+            raise CannotRunError(problem, "run the command again; the object was deleted")
+
+    def _existing_object(self) -> tuple[int, str | None]:
+        """The size and the checksum of the object; 0 and none if it does not exist."""
+        try:
+            head = self._s3.head_object(Bucket=self.place.bucket, Key=self.place.key, ChecksumMode="ENABLED")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] != MISSING:
+                raise
+            return 0, None
+        return head["ContentLength"], head.get("ChecksumCRC32")
+
+
+def _is_no_upload(error: ClientError) -> bool:
+    return error.response["Error"]["Code"] == NO_UPLOAD
+
+
+def _text(crc: int) -> str:
+    return base64.b64encode(crc.to_bytes(4, "big")).decode()
