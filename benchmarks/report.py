@@ -44,8 +44,8 @@ archives:
 ENVIRONMENT = "environment: dev\naccount: '123456789012'\nregion: us-east-1\n"
 SYNTH = """
 from pathlib import Path
-from triton_fleet.upgrade.installation import installation
-from triton_fleet.upgrade.synthesis import THIS, synthesise
+from triton_fleet.product.installation import installation
+from triton_fleet.product.synthesis import THIS, synthesise
 assert len(synthesise(installation(THIS), Path.cwd(), "dev", {"endpoints": "endpoint-0000"})) == 2
 """
 REPORT = "from triton_fleet.cli.main import run; run()"

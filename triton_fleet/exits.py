@@ -33,7 +33,7 @@ def run_to_exit(work: Callable[[], None]) -> None:
             _could_not_run(each.problem, each.remedy)
         sys.exit(INPUT_IS_WRONG if error.findings else COULD_NOT_RUN)
     except ModuleNotFoundError as error:
-        from triton_fleet.scaffold.extras import missing_package
+        from triton_fleet.product.extras import missing_package
 
         if (missing := missing_package(error)) is None:
             raise

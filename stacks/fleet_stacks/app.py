@@ -9,9 +9,9 @@ import gc
 import os
 from pathlib import Path
 
-from triton_fleet.aws.deploy.tools import check_node
 from triton_fleet.exits import run_to_exit
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.product.tools import check_node
 
 
 def run(root: Path) -> None:

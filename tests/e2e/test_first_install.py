@@ -16,8 +16,8 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build_wheels
-from triton_fleet.scaffold.pin import Commit, Origin
-from triton_fleet.scaffold.setup_files import setup_files
+from triton_fleet.product.pin import Commit, Origin
+from triton_fleet.product.setup_files import setup_files
 
 GUIDE = (ROOT / "docs/guides/start-a-fleet.md").read_text()
 FIRST = "python3 dist/triton_fleet-0.2.0.dev0-py3-none-any.whl/triton_fleet init my-fleet"

@@ -20,7 +20,7 @@ import pytest
 from tests.support.app_synth import synth
 from tests.support.fleet_folder import ROOT
 from tests.support.wheels import VERSION, build, build_wheels, copy_fleet, install
-from triton_fleet.scaffold.distributions import DISTRIBUTIONS
+from triton_fleet.product.distributions import DISTRIBUTIONS
 
 PACKAGES = {
     "triton-fleet": {"triton_fleet"},

@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.browser import find_browser
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import Phase, Traffic
-from triton_fleet.report.page import POLICY, page
-from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.review.page import POLICY, page
 
 pytestmark = pytest.mark.nightly
 

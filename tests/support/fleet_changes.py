@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.money_change import CostChange
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.cost import Cost
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.environment_change import EnvironmentChange
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.money_change import CostChange
-from triton_fleet.report.update_effect import UpdateEffect
 from triton_fleet.spec.prices import PriceBook
 
 

@@ -19,8 +19,8 @@ from fleet_emulator.types.resource import Declaration
 from tests.synth.flips import IN_THE_TEMPLATE
 from tests.synth.flips_elsewhere import template
 from tests.synth.test_every_key import both
-from triton_fleet.report.update_effect import UpdateEffect, replaces_model, update_effect
-from triton_fleet.upgrade.comparison import Template, compare
+from triton_fleet.changes.templates import Template, compare
+from triton_fleet.changes.update_effect import UpdateEffect, replaces_model, update_effect
 
 pytestmark = pytest.mark.nightly
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
+from triton_fleet.changes.pending_promotion import PendingPromotion
 from triton_fleet.check.processes import all_in_processes
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
@@ -13,7 +14,6 @@ from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
 from triton_fleet.policies.check import refusals
 from triton_fleet.policies.subject import Subject
-from triton_fleet.report.pending_promotion import PendingPromotion
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.names import name_of
 from triton_fleet.spec.membership import promoted_spec

@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from triton_fleet.changes.pending_promotion import PendingPromotion
+from triton_fleet.changes.promotion_lines import pending_texts
 from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings
 from triton_fleet.check.repositories import is_repository, leads_nowhere, missing_path, named_findings
 from triton_fleet.check.run import all_findings, with_line
@@ -23,14 +25,12 @@ from triton_fleet.exits import INPUT_IS_WRONG
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
-from triton_fleet.report.pending_promotion import PendingPromotion
-from triton_fleet.report.promotion_lines import pending_texts
+from triton_fleet.product.distributions import LOCAL
+from triton_fleet.product.extras import require_extra
 from triton_fleet.rules.names import name_of
-from triton_fleet.scaffold.distributions import LOCAL
-from triton_fleet.scaffold.extras import require_extra
 from triton_fleet.selection.selector import Selector
 from triton_fleet.spec.project import Fleet
-from triton_fleet.upgrade.template_digest import template_changes
+from triton_fleet.store.promote.template_digest import template_changes
 
 
 def check(

@@ -24,8 +24,8 @@ from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import EndpointStatus, Status, TargetModelStatus, ask_status
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.lines import print_json, print_line
-from triton_fleet.scaffold.distributions import LOCAL as EXTRA
-from triton_fleet.scaffold.extras import require_extra
+from triton_fleet.product.distributions import LOCAL as EXTRA
+from triton_fleet.product.extras import require_extra
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.problems import did_you_mean
 

@@ -23,7 +23,7 @@ from triton_fleet.store.promote.adoption import adopted_specs, target_for
 from triton_fleet.store.promote.lock import require_two
 from triton_fleet.store.promote.promote import Next, PromotionSource
 from triton_fleet.store.promote.promote import promote as copy_and_lock
-from triton_fleet.upgrade.template_digest import template_digests
+from triton_fleet.store.promote.template_digest import template_digests
 
 
 def promote(

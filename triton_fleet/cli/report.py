@@ -11,10 +11,10 @@ import typer
 from triton_fleet.cli.policy_day import Today, policy_day
 from triton_fleet.core.project_root import project_root
 from triton_fleet.printers.lines import print_bytes, print_json
-from triton_fleet.report.document import report_document
-from triton_fleet.report.markdown import markdown
-from triton_fleet.report.page import page
+from triton_fleet.review.document import report_document
 from triton_fleet.review.fleet_review import fleet_review
+from triton_fleet.review.markdown import markdown
+from triton_fleet.review.page import page
 
 MIN_LIMIT, DEFAULT_LIMIT = 1_000, 65_536
 """Bytes; GitHub takes 65,536 characters in a comment, GitLab 1,000,000, Bitbucket 32,768."""

@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
+from triton_fleet.changes.templates import Change, compare
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import private_folder
 from triton_fleet.core.project_root import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
+from triton_fleet.product.installation import installation, require_distinct
+from triton_fleet.product.synthesis import THIS, install_wheel, settings, synthesise, upgraded
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.fleet_files import environment_names
-from triton_fleet.upgrade.comparison import Change, compare
-from triton_fleet.upgrade.installation import installation, require_distinct
-from triton_fleet.upgrade.synthesis import THIS, install_wheel, settings, synthesise, upgraded
 
 
 def upgrade_check(

@@ -11,7 +11,6 @@ from botocore.exceptions import BotoCoreError
 from triton_fleet.aws.access import embedded_access
 from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.deploy import Deploy, Parallelism
-from triton_fleet.aws.deploy.tools import cdk_cli, cdk_toolkit
 from triton_fleet.check.run import judged_fleet
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.findings import CannotRunError, Failure, FindingsError, SeveralFailuresError
@@ -22,6 +21,7 @@ from triton_fleet.local.status import Status, ask_status
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.steps import Steps
+from triton_fleet.product.tools import cdk_cli, cdk_toolkit
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Fleet, Project

@@ -1,1 +1,1 @@
-"""A change under review: both of its commits read and synthesised, without credentials."""
+"""A change under review: both of its commits read and synthesised, and the report on it."""

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from triton_fleet.changes.endpoint_change import Revision
+from triton_fleet.changes.templates import Template
 from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.report.endpoint_change import Revision
+from triton_fleet.product.installation import Installation
+from triton_fleet.product.synthesis import project_templates
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths, Selection
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.project import Fleet, Project
-from triton_fleet.upgrade.comparison import Template
-from triton_fleet.upgrade.installation import Installation
-from triton_fleet.upgrade.synthesis import project_templates
 
 OF_ENDPOINTS = ("overrides", "defaults", "endpoints")
 """Keys of an environment whose effect is in the specs of its endpoints."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from triton_fleet.report.endpoint_change import Revision
-from triton_fleet.report.file_changes import MANY, MAX_FILES, Sizes, differing_files
+from triton_fleet.changes.endpoint_change import Revision
+from triton_fleet.changes.file_changes import MANY, MAX_FILES, Sizes, differing_files
 from triton_fleet.review.base_tree import BaseTree, base_files
 from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.s3_repository import in_s3

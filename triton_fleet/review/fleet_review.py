@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from triton_fleet.changes.endpoint_change import EndpointChange, Revision, endpoint_change
+from triton_fleet.changes.environment_change import EnvironmentChange, with_renames
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.money_change import price_changes
+from triton_fleet.changes.permission_changes import permission_changes
+from triton_fleet.changes.templates import Template, compare
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import Finding
-from triton_fleet.report.endpoint_change import EndpointChange, Revision, endpoint_change
-from triton_fleet.report.environment_change import EnvironmentChange, with_renames
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.money_change import price_changes
-from triton_fleet.report.permission_changes import permission_changes
-from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.product.installation import installation
+from triton_fleet.product.synthesis import THIS, settings
 from triton_fleet.review.base_tree import base_tree
 from triton_fleet.review.environment_side import EnvironmentSide, base_side, head_side
 from triton_fleet.review.file_sizes import Known, file_sizes
@@ -27,9 +30,6 @@ from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.project import Fleet
-from triton_fleet.upgrade.comparison import Template, compare
-from triton_fleet.upgrade.installation import installation
-from triton_fleet.upgrade.synthesis import THIS, settings
 
 PROCESSES = 2
 """Syntheses at one time: each takes some 300 MB."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from triton_fleet.changes.lock_changes import content_changes
+from triton_fleet.changes.pending_promotion import PendingPromotion, PromotionState, added_promotions
+from triton_fleet.changes.spec_changes import spec_changes
+from triton_fleet.changes.wording import finding_line
 from triton_fleet.check.pending_promotions import pending_promotions
 from triton_fleet.findings import FindingsError
-from triton_fleet.report.lock_changes import content_changes
-from triton_fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
-from triton_fleet.report.spec_changes import spec_changes
-from triton_fleet.report.wording import finding_line
 from triton_fleet.review.environment_side import EnvironmentSide
 from triton_fleet.spec.prices import PRICES, PriceBook
 from triton_fleet.store.promote.backlog import PromotionPreview, PromotionPreviews

@@ -9,6 +9,7 @@ from re import fullmatch
 from typing import TYPE_CHECKING, Any
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.changes.spec_changes import KeyChange, spec_changes
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.digests import short_commit
 from triton_fleet.core.files import write_atomically, write_problem
@@ -17,7 +18,6 @@ from triton_fleet.endpoint.locks import lock_findings
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.report.spec_changes import KeyChange, spec_changes
 from triton_fleet.selection.git import FULL_HISTORY
 from triton_fleet.selection.history import Commit, History
 from triton_fleet.spec.fleet_files import LOCK_BYTES

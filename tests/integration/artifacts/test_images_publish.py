@@ -13,11 +13,11 @@ from tests.support.codebuild_stand_in import StandInCodeBuild
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import BASE, DOCKERFILE, LAYERS, PromotedImages
 from triton_fleet.aws.running_configuration import require_own_content
+from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.check.run import checked_fleet
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.report.lock_changes import content_changes
 from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.project import Project, open_project

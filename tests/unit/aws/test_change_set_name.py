@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from triton_fleet.aws.deploy.stack_comparison import SynthesisedStack
+from triton_fleet.changes.stack_comparison import SynthesisedStack
 
 STACK = SynthesisedStack(template="{}", tags={"team": "a"}, notifications=[], protected=True)
 

@@ -9,10 +9,10 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.promoted_fleet import OVERRIDES, PromotedFleet
+from triton_fleet.changes.promotion_lines import pending_line
 from triton_fleet.check.pending_promotions import pending_promotions, promotion_warnings, require_promotable
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import FindingsError, Severity
-from triton_fleet.report.promotion_lines import pending_line
 from triton_fleet.store.promote.adoption import target_for
 
 TODAY = date(2026, 11, 23)

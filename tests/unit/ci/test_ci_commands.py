@@ -48,9 +48,7 @@ class TestCommands:
                 if program == "make":
                     called.add(f"make {words[0]}")
                     assert recipe(*words) is not None
-                    assert (
-                        f"\n{words[0]}: " in (ROOT / "triton_fleet/scaffold/templates/Makefile").read_text()
-                    )
+                    assert f"\n{words[0]}: " in (ROOT / "triton_fleet/product/templates/Makefile").read_text()
                 elif program.endswith(".venv/bin/fleet"):
                     called.add(words[0])
                     form(["fleet", *words], complete=True)

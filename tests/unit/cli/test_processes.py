@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.aws.deploy.tools import check_node
 from triton_fleet.local.supervisor_process import supervisor_command
 from triton_fleet.process_guard import start_guarded
-from triton_fleet.upgrade.installation import installation, isolated
-from triton_fleet.upgrade.synthesis import THIS
+from triton_fleet.product.installation import installation, isolated
+from triton_fleet.product.synthesis import THIS
+from triton_fleet.product.tools import check_node
 
 MODULES = (
     "yaml",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.exits import COULD_NOT_RUN
-from triton_fleet.scaffold.distributions import DEPLOY, LOCAL
+from triton_fleet.product.distributions import DEPLOY, LOCAL
 
 MODULES = (
     "aws_cdk boto3 botocore cdk_nag constructs fleet_client fleet_emulator fleet_stacks geventhttpclient grpc jsii"

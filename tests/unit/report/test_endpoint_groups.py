@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.templates import Change, Effect
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import InstanceNeed, Traffic
 from triton_fleet.findings import Finding
-from triton_fleet.report.document import report_document
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.markdown import markdown
-from triton_fleet.report.page import page
-from triton_fleet.report.update_effect import UpdateEffect
-from triton_fleet.upgrade.comparison import Change, Effect
+from triton_fleet.review.document import report_document
+from triton_fleet.review.markdown import markdown
+from triton_fleet.review.page import page
 
 MACHINES = ("ml.g5.xlarge", "ml.g6.xlarge")
 ROLLOUT = Traffic(words="canary 50 %, 20 min + 20 min, rolled back on errors", shortest=2400, longest=5400)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_fleet.report.lock_changes import content_changes
+from triton_fleet.changes.lock_changes import content_changes
 from triton_fleet.spec.lock import Lock
 
 LABELS = {"labels/config.pbtxt": "crc32:00000001", "labels/1/model.py": "crc32:00000002"}

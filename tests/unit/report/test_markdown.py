@@ -11,14 +11,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import InstanceNeed, Traffic
 from triton_fleet.findings import Finding
-from triton_fleet.report.document import report_document
-from triton_fleet.report.environment_change import EnvironmentChange
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.markdown import MARKER, markdown
-from triton_fleet.report.markdown_text import inline, inline_code
-from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.review.document import report_document
+from triton_fleet.review.markdown import MARKER, markdown
+from triton_fleet.review.markdown_text import inline, inline_code
 from triton_fleet.spec.prices import PriceBook
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.report.document import report_document
-from triton_fleet.report.endpoint_change import Revision, endpoint_change
-from triton_fleet.report.markdown import markdown
-from triton_fleet.report.money_change import FREE, CostChange, price_changes
-from triton_fleet.report.page import page
-from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.changes.endpoint_change import Revision, endpoint_change
+from triton_fleet.changes.money_change import FREE, CostChange, price_changes
+from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.review.document import report_document
+from triton_fleet.review.markdown import markdown
+from triton_fleet.review.page import page
 from triton_fleet.spec.prices import FleetPrices, PriceBook
 from triton_fleet.spec.project import open_project
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import Phase, Traffic
 from triton_fleet.findings import Finding
-from triton_fleet.report.page import page
-from triton_fleet.report.update_effect import UpdateEffect
+from triton_fleet.review.page import page
 
 
 def widths(text: str) -> list[Decimal]:

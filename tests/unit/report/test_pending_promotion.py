@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tests.support.fleet_changes import change, cost, fleet
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.money_change import FREE, CostChange
+from triton_fleet.changes.pending_promotion import PendingPromotion, PromotionState, added_promotions
+from triton_fleet.changes.promotion_lines import pending_line, pending_lines, pending_texts
+from triton_fleet.changes.spec_changes import KeyChange
 from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
-from triton_fleet.report.document import report_document
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.markdown import markdown
-from triton_fleet.report.money_change import FREE, CostChange
-from triton_fleet.report.page import page
-from triton_fleet.report.pending_promotion import PendingPromotion, PromotionState, added_promotions
-from triton_fleet.report.promotion_lines import pending_line, pending_lines, pending_texts
-from triton_fleet.report.spec_changes import KeyChange
+from triton_fleet.review.document import report_document
+from triton_fleet.review.markdown import markdown
+from triton_fleet.review.page import page
 
 MOST = KeyChange(("scaling", "max"), 6, 12)
 GPUS = Finding(code="FL951", message="it has 8 GPUs", file=Path("model_specs/simple.yaml"), line=6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_fleet.report.permission_changes import permission_changes
+from triton_fleet.changes.permission_changes import permission_changes
 
 
 def template(**resources: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.fleet_changes import change
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.quota_change import quota_changes
 from triton_fleet.context.capacity import InstanceLimit
 from triton_fleet.context.traffic import InstanceNeed
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.quota_change import quota_changes
 
 G5 = "ml.g5.xlarge"
 

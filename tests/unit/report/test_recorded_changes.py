@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triton_fleet.report.spec_changes import recorded_changes
+from triton_fleet.changes.spec_changes import recorded_changes
 
 SPEC = {
     "triton": "25.04",

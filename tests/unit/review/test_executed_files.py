@@ -13,11 +13,11 @@ from markdown_it import MarkdownIt
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
-from triton_fleet.report.document import report_document
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.markdown import MARKER, markdown
-from triton_fleet.report.page import page
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.review.document import report_document
 from triton_fleet.review.fleet_review import fleet_review
+from triton_fleet.review.markdown import MARKER, markdown
+from triton_fleet.review.page import page
 
 DAY = date(2026, 11, 1)
 PROGRAMS = [

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.extras import (
+from triton_fleet.product.extras import (
     installed_requirements,
     missing_distributions,
     missing_package,
     require_extra,
 )
-from triton_fleet.scaffold.pin import install_command
+from triton_fleet.product.pin import install_command
 
 BASE = {
     "triton-fleet": (

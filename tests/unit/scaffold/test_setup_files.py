@@ -12,9 +12,9 @@ import pytest
 from tests.support.fleet_folder import ROOT
 from tests.support.new_fleet import files, init
 from tests.support.wheels import VERSION, empty_wheels
-from triton_fleet.scaffold.distributions import distributions
-from triton_fleet.scaffold.pin import Commit, Origin
-from triton_fleet.scaffold.setup_files import setup_files
+from triton_fleet.product.distributions import distributions
+from triton_fleet.product.pin import Commit, Origin
+from triton_fleet.product.setup_files import setup_files
 
 GIT = "git+https://example.com/fleet@0123456789abcdef0123456789abcdef01234567"
 COMMIT = Commit(Origin(version=VERSION, url="https://example.com/fleet", repository=GIT))

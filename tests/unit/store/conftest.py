@@ -9,7 +9,7 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.image_bases import ImageFleet
 from tests.support.recorded_releases import loaded
-from triton_fleet.report.spec_changes import recorded_spec
+from triton_fleet.changes.spec_changes import recorded_spec
 
 
 @pytest.fixture

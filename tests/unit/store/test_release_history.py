@@ -11,8 +11,8 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.recorded_releases import ANNA, BEGINNING, listed, loaded, release, with_count
 from triton_fleet.awsapi.actor import actor
+from triton_fleet.changes.spec_changes import recorded_spec
 from triton_fleet.cli.history import entry_lines, entry_record
-from triton_fleet.report.spec_changes import recorded_spec
 from triton_fleet.store.release_history import short_id
 
 

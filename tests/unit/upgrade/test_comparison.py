@@ -9,7 +9,7 @@ import pytest
 
 from fleet_emulator.types.catalog import create_only as in_cloudformation
 from tests.support.fleet_folder import ROOT
-from triton_fleet.upgrade.comparison import Change, Effect, compare, create_only
+from triton_fleet.changes.templates import Change, Effect, compare, create_only
 
 TYPE = re.compile(r"['\"]Type['\"]: ['\"](AWS::\w+::\w+)['\"]")
 

@@ -12,8 +12,8 @@ import pytest
 import triton_fleet
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
-from triton_fleet.upgrade.installation import Installation, installation, isolated, require_distinct
-from triton_fleet.upgrade.synthesis import upgraded
+from triton_fleet.product.installation import Installation, installation, isolated, require_distinct
+from triton_fleet.product.synthesis import upgraded
 
 
 def of(folder: str, **context: object) -> Installation:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold import extras
-from triton_fleet.scaffold.distributions import PACKAGE
-from triton_fleet.upgrade.installation import installation
+from triton_fleet.product import extras
+from triton_fleet.product.distributions import PACKAGE
+from triton_fleet.product.installation import installation
 
 
 def without_extras(distribution: str) -> Sequence[str]:

@@ -12,9 +12,9 @@ from botocore.exceptions import ClientError
 from triton_fleet.aws.access import Access
 from triton_fleet.aws.dashboard.body import Graph, read_body
 from triton_fleet.aws.dashboard.lines import fetch_lines
-from triton_fleet.aws.deploy.tools import npm_package
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
+from triton_fleet.product.tools import npm_package
 from triton_fleet.spec.environment import LOCAL
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
 from triton_fleet.aws.deploy.cdk_toolkit import CdkToolkit, Watch
-from triton_fleet.aws.deploy.tools import cdk_cli, cdk_toolkit, tool_path
 from triton_fleet.core.files import owner_only, write_atomically
 from triton_fleet.findings import CannotRunError
-from triton_fleet.upgrade.synthesis import settings
+from triton_fleet.product.synthesis import settings
+from triton_fleet.product.tools import cdk_cli, cdk_toolkit, tool_path
 
 SETTINGS = "cdk-settings"
 """The folder beside the log in which the CLI runs, with a cdk.json that the product writes."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO, cast
 
 from triton_fleet.aws.deploy.cdk_processes import CdkEndedError, CdkProcesses
-from triton_fleet.aws.deploy.tools import tool_path
 from triton_fleet.core.files import owner_only
 from triton_fleet.core.parallel import SECONDS_DEAF
+from triton_fleet.product.tools import tool_path
 
 Watch = Callable[[str], None]
 PROGRAM = Path(__file__).with_name("deploy_stacks.cjs")

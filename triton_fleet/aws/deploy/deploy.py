@@ -16,7 +16,6 @@ from triton_fleet.aws.deploy.cdk import Cdk
 from triton_fleet.aws.deploy.endpoint_wait import GuardWatch, await_endpoint
 from triton_fleet.aws.deploy.failures import deploy_failure, is_of_new_role
 from triton_fleet.aws.deploy.skipped_waits import configuration_to_replace, skipped_waits
-from triton_fleet.aws.deploy.stack_comparison import synthesised_stack
 from triton_fleet.aws.deploy.stack_lease import StackLeases
 from triton_fleet.aws.deploy.stack_repair import Consent, ready_stack, with_failed_rollback
 from triton_fleet.aws.deploy.unchanged_stack import is_unchanged
@@ -25,17 +24,18 @@ from triton_fleet.aws.running_configuration import require_own_configuration, re
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.stack import NOTHING_OF_IT, find_stack, last_event, settled_stack
 from triton_fleet.catalog.stack_statuses import StackState
+from triton_fleet.changes.stack_comparison import synthesised_stack
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps
+from triton_fleet.product.synthesis import THIS, app_command
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.project import Project
 from triton_fleet.store.progress import PublishProgress, shown_builder, shown_size
 from triton_fleet.store.publish.publish import publish
 from triton_fleet.store.releases import ReleaseSource, record_release
-from triton_fleet.upgrade.synthesis import THIS, app_command
 
 NOTHING, CONTINUED = "nothing to do", "its rollback was continued"
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from triton_fleet.aws.access import Access
-from triton_fleet.aws.deploy.stack_comparison import (
+from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.changes.stack_comparison import (
     SynthesisedStack,
     has_same_settings,
     has_same_template,
     stored_values,
     synthesised_stack,
 )
-from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from triton_fleet.changes.lock_changes import content_changes
+from triton_fleet.changes.money_change import FREE, CostChange
+from triton_fleet.changes.pending_promotion import UNKNOWN_COST, PendingPromotion, PromotionState, machines_of
+from triton_fleet.changes.spec_changes import KeyChange, is_written_alike, spec_changes
 from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.report.lock_changes import content_changes
-from triton_fleet.report.money_change import FREE, CostChange
-from triton_fleet.report.pending_promotion import UNKNOWN_COST, PendingPromotion, PromotionState, machines_of
-from triton_fleet.report.spec_changes import KeyChange, is_written_alike, spec_changes
 from triton_fleet.spec.layers import merged
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook

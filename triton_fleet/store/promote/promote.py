@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
+from triton_fleet.changes.spec_changes import KeyChange
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import all_of
-from triton_fleet.report.spec_changes import KeyChange
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.spec.membership import promoted_spec

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triton_fleet.changes.spec_changes import KeyChange, spec_changes
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.report.spec_changes import KeyChange, spec_changes
 from triton_fleet.spec.expansion import expanded_spec, spec_text
 from triton_fleet.spec.layers import LayerKind
 from triton_fleet.spec.membership import promoted_spec

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rich import filesize
 
-from triton_fleet.report.file_changes import NO_SIZES, Sizes, file_changes
+from triton_fleet.changes.file_changes import NO_SIZES, Sizes, file_changes
 from triton_fleet.spec.lock import Lock, LockedArchive
 
 SHORT = len("sha256:") + 12

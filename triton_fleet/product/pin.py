@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from triton_fleet.core.sources import source_path
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import (
+from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,
     DISTRIBUTIONS,
     LOCAL_EXTRA,
@@ -21,7 +21,7 @@ from triton_fleet.scaffold.distributions import (
     Distribution,
     distributions,
 )
-from triton_fleet.scaffold.wheels import NAME_WHEELS, Wheels, wheel_name, wheels_in
+from triton_fleet.product.wheels import NAME_WHEELS, Wheels, wheel_name, wheels_in
 
 
 class Installed(Protocol):

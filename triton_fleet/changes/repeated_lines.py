@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.endpoint_group import MAX_NAMES, EndpointGroup, label, names_by_owner, without_name
+from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.changes.wording import finding_line, need_words
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.endpoint_group import MAX_NAMES, EndpointGroup, label, names_by_owner, without_name
-from triton_fleet.report.update_effect import UpdateEffect
-from triton_fleet.report.wording import finding_line, need_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from triton_fleet.core.digests import short_commit
-from triton_fleet.core.sizes import count_of
-from triton_fleet.report.endpoint_group import EndpointGroup
-from triton_fleet.report.environment_change import EnvironmentChange
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.markdown_text import MAX_LINE, clean, inline, inline_code
-from triton_fleet.report.promotion_lines import (
+from triton_fleet.changes.endpoint_group import EndpointGroup
+from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.promotion_lines import (
     MAX_PENDING,
     MIN_PENDING,
     REFUSALS_TITLE,
     pending_lines,
     refusal_lines,
 )
-from triton_fleet.report.repeated_lines import RepeatedLines
-from triton_fleet.report.update_effect import UpdateEffect
-from triton_fleet.report.wording import (
+from triton_fleet.changes.repeated_lines import RepeatedLines
+from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.changes.wording import (
     EXECUTED,
     EXECUTED_HINT,
     MAX_EXECUTED,
@@ -34,6 +31,9 @@ from triton_fleet.report.wording import (
     resource_line,
     traffic_words,
 )
+from triton_fleet.core.digests import short_commit
+from triton_fleet.core.sizes import count_of
+from triton_fleet.review.markdown_text import MAX_LINE, clean, inline, inline_code
 
 MARKER = "<!-- triton-fleet-report -->"
 """What a workflow finds the comment by that it updates."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from triton_fleet.upgrade.comparison import Change, Effect
+from triton_fleet.changes.templates import Change, Effect
 
 ENDPOINT = "AWS::SageMaker::Endpoint"
 CONFIGURATION = "AWS::SageMaker::EndpointConfig"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota
+from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
-from triton_fleet.report.endpoint_change import EndpointChange
 
 
 @dataclass(frozen=True, kw_only=True)

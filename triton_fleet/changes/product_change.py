@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from triton_fleet.changes.templates import Change
 from triton_fleet.core.sizes import count_of
-from triton_fleet.upgrade.comparison import Change
 
 MAX_STACKS = 3
 """So many stacks of one change are named."""

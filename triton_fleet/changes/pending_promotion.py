@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from triton_fleet.catalog.prices import CURRENCY
+from triton_fleet.changes.money_change import FREE, CostChange
+from triton_fleet.changes.spec_changes import KeyChange
 from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
-from triton_fleet.report.money_change import FREE, CostChange
-from triton_fleet.report.spec_changes import KeyChange
 from triton_fleet.spec.endpoint import EndpointSpec
 
 NO_COST = CostChange(before=FREE, after=FREE)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeVar
 
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.money_change import CostChange
 from triton_fleet.context.cost import Cost, sum_of
 from triton_fleet.core.sizes import count_of
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.money_change import CostChange
 
 T = TypeVar("T")
 NAME = "NAME"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from triton_fleet.upgrade.comparison import PATH, Template
+from triton_fleet.changes.templates import PATH, Template
 
 ROLE = "AWS::IAM::Role"
 OF_ENDPOINT = "the endpoint's role"

@@ -15,12 +15,12 @@ from zipfile import BadZipFile, ZipFile
 from triton_fleet.core.files import write_atomically
 from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import DEPLOY, DEPLOY_EXTRA
-from triton_fleet.scaffold.extras import require_extra
-from triton_fleet.scaffold.setup_files import REQUIREMENTS
-from triton_fleet.scaffold.wheels import wheels_in
+from triton_fleet.product.distributions import DEPLOY, DEPLOY_EXTRA
+from triton_fleet.product.extras import require_extra
+from triton_fleet.product.installation import Installation, isolated
+from triton_fleet.product.setup_files import REQUIREMENTS
+from triton_fleet.product.wheels import wheels_in
 from triton_fleet.spec.project import Project
-from triton_fleet.upgrade.installation import Installation, isolated
 
 THIS = Path(sys.executable)
 BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")

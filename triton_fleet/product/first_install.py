@@ -8,9 +8,9 @@ from pathlib import Path
 
 from triton_fleet.core.files import require_writable, write_atomically
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import product_line
-from triton_fleet.scaffold.setup_files import REQUIREMENTS, setup_files
-from triton_fleet.scaffold.wheels import wheels_in
+from triton_fleet.product.distributions import product_line
+from triton_fleet.product.setup_files import REQUIREMENTS, setup_files
+from triton_fleet.product.wheels import wheels_in
 
 
 def first_install(file: Path, arguments: Sequence[str]) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, requires
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import DEPLOY, LOCAL, PACKAGE, normal_name
-from triton_fleet.scaffold.pin import install_command
+from triton_fleet.product.distributions import DEPLOY, LOCAL, PACKAGE, normal_name
+from triton_fleet.product.pin import install_command
 
 Requirements = Callable[[str], Sequence[str] | None]
 """The requirements of a distribution by its name; None where it is not installed."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import DEPLOY
-from triton_fleet.scaffold.extras import require_extra
+from triton_fleet.product.distributions import DEPLOY
+from triton_fleet.product.extras import require_extra
 
 _PROBE = """
 import importlib.metadata, importlib.util, json

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from triton_fleet.catalog.prices import CURRENCY
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.endpoint_group import EndpointGroup, endpoint_groups
+from triton_fleet.changes.money_change import MoneyChange, money_change
+from triton_fleet.changes.pending_promotion import PendingPromotion
+from triton_fleet.changes.promotion_lines import pending_verdict
+from triton_fleet.changes.quota_change import QuotaChange, quota_changes
+from triton_fleet.changes.templates import Change
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.endpoint_group import EndpointGroup, endpoint_groups
-from triton_fleet.report.money_change import MoneyChange, money_change
-from triton_fleet.report.pending_promotion import PendingPromotion
-from triton_fleet.report.promotion_lines import pending_verdict
-from triton_fleet.report.quota_change import QuotaChange, quota_changes
-from triton_fleet.report.update_effect import UpdateEffect
 from triton_fleet.spec.lock import Lock
-from triton_fleet.upgrade.comparison import Change
 
 LOST_BY_RENAME = "its URL, the capacity that scaling has reached, and the history of metrics, logs and alarms"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from html import escape
 
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.money_change import CostChange
 from triton_fleet.context.traffic import Traffic, shown_seconds
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.money_change import CostChange
 
 WIDTH, BAR, GAP, BETWEEN = 640, 20, 8, 2
 """Units of the view boxes; the browser scales them, on a narrow screen with larger letters."""

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.pin import install_command
+from triton_fleet.product.pin import install_command
 
 OLDEST_NODE = 22
 GET_PACKAGES = (

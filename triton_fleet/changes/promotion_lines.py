@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from triton_fleet.changes.endpoint_group import MAX_NAMES, label, names_by_owner, without_name
+from triton_fleet.changes.money_change import money_change
+from triton_fleet.changes.pending_promotion import PendingPromotion, PromotionState
+from triton_fleet.changes.repeated_lines import RepeatedLine
+from triton_fleet.changes.wording import MAX_WORDS, finding_line
 from triton_fleet.core.sizes import count_of
-from triton_fleet.report.endpoint_group import MAX_NAMES, label, names_by_owner, without_name
-from triton_fleet.report.money_change import money_change
-from triton_fleet.report.pending_promotion import PendingPromotion, PromotionState
-from triton_fleet.report.repeated_lines import RepeatedLine
-from triton_fleet.report.wording import MAX_WORDS, finding_line
 
 MAX_PENDING, MIN_PENDING = 20, 5
 """Lines in a comment, in a short one the second; the other endpoints are counted."""

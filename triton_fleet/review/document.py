@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from triton_fleet.catalog.prices import price_list
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.endpoint_group import EndpointGroup
+from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.money_change import CostChange, MoneyChange
+from triton_fleet.changes.pending_promotion import PendingPromotion
+from triton_fleet.changes.product_change import ProductChange
+from triton_fleet.changes.templates import Change
 from triton_fleet.context.cost import Cost
 from triton_fleet.findings import Finding
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.endpoint_group import EndpointGroup
-from triton_fleet.report.environment_change import EnvironmentChange
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.money_change import CostChange, MoneyChange
-from triton_fleet.report.pending_promotion import PendingPromotion
-from triton_fleet.report.product_change import ProductChange
-from triton_fleet.upgrade.comparison import Change
 
 VERSION = 2
 """Raised when a field of the JSON is removed or changes its meaning, not when one is added."""

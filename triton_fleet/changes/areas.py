@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from triton_fleet.upgrade.comparison import Template, successors
+from triton_fleet.changes.templates import Template, successors
 
 OTHER = "other resources"
 ATTRIBUTES = ("DeletionPolicy", "UpdateReplacePolicy", "Condition")
@@ -66,6 +66,6 @@ def _differing(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple
 @cache
 def _areas() -> Mapping[str, Mapping[str, str]]:
     found: Mapping[str, Mapping[str, str]] = yaml.safe_load(
-        (files("triton_fleet.upgrade") / "areas.yaml").read_text(encoding="utf-8")
+        (files("triton_fleet.changes") / "areas.yaml").read_text(encoding="utf-8")
     )
     return found

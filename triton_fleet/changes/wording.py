@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.catalog.prices import price_sign
+from triton_fleet.changes.endpoint_change import EndpointChange
+from triton_fleet.changes.endpoint_group import EndpointGroup
+from triton_fleet.changes.money_change import CostChange, signed
+from triton_fleet.changes.templates import Change
+from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import shown_seconds
 from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import Finding
-from triton_fleet.report.endpoint_change import EndpointChange
-from triton_fleet.report.endpoint_group import EndpointGroup
-from triton_fleet.report.money_change import CostChange, signed
-from triton_fleet.report.update_effect import UpdateEffect
 from triton_fleet.selection.executed_files import ExecutedFile
-from triton_fleet.upgrade.comparison import Change
 
 GUARD = "Custom::ScalingGuard"
 """What puts scaling aside for an update that changes the instance type."""

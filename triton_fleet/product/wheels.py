@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.scaffold.distributions import (
+from triton_fleet.product.distributions import (
     DEPLOY_EXTRA,
     DISTRIBUTIONS,
     EMULATOR,

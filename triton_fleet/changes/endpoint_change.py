@@ -8,23 +8,23 @@ from decimal import Decimal
 from pathlib import Path
 
 from triton_fleet.catalog.instances import instance
+from triton_fleet.changes.areas import differing_areas
+from triton_fleet.changes.file_changes import Sizes
+from triton_fleet.changes.lock_changes import builds, content_changes
+from triton_fleet.changes.money_change import FREE, CostChange
+from triton_fleet.changes.permission_changes import permission_changes
+from triton_fleet.changes.spec_changes import KeyChange, spec_changes
+from triton_fleet.changes.templates import Change, Template, compare
+from triton_fleet.changes.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
 from triton_fleet.context.capacity import InstanceLimit, instance_limit
 from triton_fleet.context.cost import Cost, EndpointCost, fleet_cost
 from triton_fleet.context.traffic import InstanceNeed, Traffic, instance_need, update_traffic
 from triton_fleet.core.sizes import count_of
-from triton_fleet.report.file_changes import Sizes
-from triton_fleet.report.lock_changes import builds, content_changes
-from triton_fleet.report.money_change import FREE, CostChange
-from triton_fleet.report.permission_changes import permission_changes
-from triton_fleet.report.spec_changes import KeyChange, spec_changes
-from triton_fleet.report.update_effect import UpdateEffect, replaces_model, unsafe_changes, update_effect
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.spec.project import LoadedSpec
-from triton_fleet.upgrade.areas import differing_areas
-from triton_fleet.upgrade.comparison import Change, Template, compare
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from string import Template
 
 from triton_fleet.core.sources import source_path
-from triton_fleet.scaffold.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
-from triton_fleet.scaffold.pin import Commit, Pin
+from triton_fleet.product.distributions import DEPLOY_EXTRA, LOCAL_EXTRA, VENDOR, product_line, product_lines
+from triton_fleet.product.pin import Commit, Pin
 
 REQUIREMENTS = "requirements.txt"
 DEPENDENCIES = f"{VENDOR}/dependencies.txt"
@@ -19,7 +19,7 @@ LOCAL = f"{VENDOR}/local.txt"
 BUILD = f"{VENDOR}/build.txt"
 """The build backend of a commit of the product."""
 EXAMPLE = "examples/requirements.txt"
-_TEMPLATES = files("triton_fleet.scaffold") / "templates"
+_TEMPLATES = files("triton_fleet.product") / "templates"
 _COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 
 

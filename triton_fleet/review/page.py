@@ -6,17 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 
-from triton_fleet.context.traffic import Traffic
-from triton_fleet.core.digests import short_commit
-from triton_fleet.core.sizes import count_of
-from triton_fleet.report.charts import cost_chart, rollout_chart
-from triton_fleet.report.endpoint_group import EndpointGroup
-from triton_fleet.report.environment_change import EnvironmentChange
-from triton_fleet.report.fleet_change import FleetChange
-from triton_fleet.report.markdown_text import MAX_LINE, clean, code_parts
-from triton_fleet.report.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
-from triton_fleet.report.repeated_lines import RepeatedLines
-from triton_fleet.report.wording import (
+from triton_fleet.changes.endpoint_group import EndpointGroup
+from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.fleet_change import FleetChange
+from triton_fleet.changes.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
+from triton_fleet.changes.repeated_lines import RepeatedLines
+from triton_fleet.changes.wording import (
     EXECUTED,
     EXECUTED_HINT,
     MAX_EXECUTED,
@@ -28,6 +23,11 @@ from triton_fleet.report.wording import (
     resource_line,
     traffic_words,
 )
+from triton_fleet.context.traffic import Traffic
+from triton_fleet.core.digests import short_commit
+from triton_fleet.core.sizes import count_of
+from triton_fleet.review.charts import cost_chart, rollout_chart
+from triton_fleet.review.markdown_text import MAX_LINE, clean, code_parts
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page may load: nothing."""

@@ -1,0 +1,1 @@
+"""Changes of a fleet: templates, permissions, quotas, costs and specs, compared."""

@@ -1,1 +1,0 @@
-"""Reports that are computed from a fleet's files: its costs."""

@@ -1,1 +1,0 @@
-"""What another version of triton-fleet would change in an account."""
