@@ -32,9 +32,9 @@ from locked_fleet import ENVIRONMENT, ONNX, locked_fleet
 from short import is_short
 
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.reader import MAX_BYTES, read_source
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.reader import MAX_BYTES, read_source
 
 COUNTS, ROUNDS = ((1, 20, 40), 1) if is_short() else ((1, 250, 1000, 2000), 3)
 SECONDS, TIMES, SECONDS_OF_A_FILE = 5.0, 2.2, 1.0

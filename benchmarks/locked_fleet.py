@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onnx import TensorProto, helper
 
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 ENVIRONMENT = """\

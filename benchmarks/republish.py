@@ -23,7 +23,7 @@ from fleet_emulator.hosting import DeployedEndpoint, EndpointId
 from fleet_emulator.server import EmbeddedAws
 from triton_fleet.awsapi.emulator import Keys, local_session
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.spec.project import Project, open_project
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.store.content_store import list_objects
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.progress import SilentProgress

@@ -26,7 +26,7 @@ from unittest import mock
 import psutil
 from short import is_short
 
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 if TYPE_CHECKING:
     from aws_cdk import App

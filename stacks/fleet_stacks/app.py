@@ -38,7 +38,7 @@ def _synth(root: Path) -> None:
     from fleet_stacks.fleet_app import synthesise
     from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
     from triton_fleet.printers.human import show_findings
-    from triton_fleet.spec.project import open_project
+    from triton_fleet.project.project import open_project
 
     app = App()
     for mistaken, meant in {"endpoint": "endpoints", "environment": "env"}.items():

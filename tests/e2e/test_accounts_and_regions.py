@@ -24,7 +24,7 @@ from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import ask_status
 from triton_fleet.local.supervisor import start_local_fleet
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 pytestmark = pytest.mark.triton
 

@@ -15,9 +15,9 @@ from tests.support.deployed_example import Deployed, Example, deployed
 from tests.support.embedded_app.clients import client
 from tests.support.fleet_folder import ROOT
 from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.project.project import open_project
 from triton_fleet.repository.plan_header import HEADER
 from triton_fleet.spec.environment import LocalLimits
-from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -14,7 +14,7 @@ from fleet_emulator.quotas.backend import EmbeddedServiceQuotas
 from tests.support.deploys import ACCOUNT, REGION, SECONDS, Deploys, action, empty_account
 from tests.support.faulty_s3 import Answer
 from tests.support.fleet_folder import SPEC
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 pytestmark = [pytest.mark.cdk, pytest.mark.nightly]

@@ -26,7 +26,7 @@ from triton_fleet.aws.running_configuration import require_own_configuration, re
 from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 VERSION = "/cdk-bootstrap/test/version"
 

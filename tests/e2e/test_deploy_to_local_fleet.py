@@ -22,7 +22,7 @@ from triton_fleet.aws.preflight.subject import Subject
 from triton_fleet.awsapi.emulator import LOCAL_FLEET_HEADER
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 ROLLOUT = "rollout: {strategy: canary, canary: 25%, bake: 10m, rollback_on: []}\n"
 FOUR = SPEC.replace("ml.g5.xlarge}", "ml.g5.xlarge, count: 4}")

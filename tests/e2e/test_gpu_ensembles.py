@@ -22,10 +22,10 @@ from tests.support.minilm_reference import embed
 from tests.support.real_dali import encoded, scene
 from triton_fleet.engines.object_keys import MANIFEST, built_key
 from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.repository.plan_header import HEADER
 from triton_fleet.spec.environment import LocalLimits
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]
 

@@ -20,9 +20,9 @@ from tests.support.zoo_graphs import PIXELS, Array, run, seeded, shipped_answer,
 from tests.support.zoo_repositories import EXAMPLE, copy_committed, files, make_models, with_graph
 from tests.support.zoo_triton import ZooTriton
 from triton_fleet.local.triton.runtime import TritonRuntime
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.repository.loading.container import ServingContainer
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import measure
 

@@ -27,7 +27,7 @@ from tests.support.running_aws import running_aws
 from tests.support.second_aws import ACCOUNT, second_aws
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import write_lock
 from triton_fleet.store.upload.object import SMALLEST_PART

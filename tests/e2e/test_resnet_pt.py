@@ -17,7 +17,7 @@ from fleet_emulator.triton_backends import PACKAGES
 from tests.support.clone import Clone, make_clone
 from tests.support.fleet_folder import ROOT
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 torch: Any = pytest.importorskip(
     "torch", reason=f"torch is not installed: `{PACKAGES['pytorch'].install}` runs these tests"

@@ -20,7 +20,7 @@ from tests.support.triton_models import RefusedError, post
 from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.store.sources.folder import FolderSource
 from triton_fleet.store.sources.source import measure
 

@@ -25,7 +25,7 @@ from triton_fleet.local.triton.runtime import TritonRuntime
 from triton_fleet.local.triton.server import TritonServer
 from triton_fleet.local.triton.shared_container import missing_program
 from triton_fleet.local.triton.staging import stage
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 pytestmark = [pytest.mark.triton, pytest.mark.nightly]

@@ -23,7 +23,7 @@ from fleet_client.codec import decode, encode
 from tests.support.clone import Clone, make_clone
 from tests.support.hosting_modes import BINARY, LIVE, MODES
 from triton_fleet.local.triton.runtime import TritonRuntime
-from triton_fleet.spec.spec_files import spec_files
+from triton_fleet.project.spec_files import spec_files
 
 pytestmark = [pytest.mark.triton, pytest.mark.cdk, pytest.mark.nightly]
 

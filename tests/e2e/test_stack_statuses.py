@@ -23,7 +23,7 @@ from triton_fleet.aws.preflight.stacks import stack_state_finding
 from triton_fleet.awsapi.stack import find_stack
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.findings import CannotRunError, Finding
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 pytestmark = pytest.mark.nightly
 

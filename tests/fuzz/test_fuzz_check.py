@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz import fuzz_check
 from tests.fuzz.fuzz_check import SEPARATOR, USUAL, mutated, one_input, seeds
 from triton_fleet.findings import Finding
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 
 
 @pytest.mark.parametrize("inputs", [50, pytest.param(200, marks=pytest.mark.nightly)])

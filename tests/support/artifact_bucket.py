@@ -13,7 +13,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.sessions import shared_session
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
-from triton_fleet.spec.project import Project, open_project
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.progress import SilentProgress
 from triton_fleet.store.publish.publish import PublishResult, publish

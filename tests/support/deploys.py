@@ -24,7 +24,7 @@ from tests.support.faulty_s3 import Answer, FaultyS3, Request, faulty_s3
 from tests.support.fleet_folder import ROOT, FleetFolder
 from tests.synth.shipped_specs import assembly
 from triton_fleet.aws.deploy.cdk import Cdk, CdkRun
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 ACCOUNT, REGION, PROFILE = "123456789012", "us-east-1", "deployer"

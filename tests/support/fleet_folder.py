@@ -9,7 +9,7 @@ from textwrap import dedent
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 ROOT = Path(__file__).resolve().parents[2]

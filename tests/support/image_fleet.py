@@ -17,9 +17,9 @@ from fleet_stacks.fleet_app import add_fleet
 from tests.support.embedded_keys import VARIABLES
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.deployment import place_of
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.project import open_project
 
 ACCOUNT = "123456789012"
 PLACE = place_of(Environment(environment="dev", account=ACCOUNT, region="us-east-1"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.explain.effective_spec import effective_spec
+from triton_fleet.project.project import LoadedSpec, open_project
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.project import LoadedSpec, open_project
 
 
 def loaded(folder: FleetFolder, environment: str = "dev") -> LoadedSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.spec.image import ImageFacts, LockedImage
 from triton_fleet.store.lock import lock_text
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.spec.project import Project, open_project
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.store.promote.adoption import adopted_specs
 
 SIMPLE = """\

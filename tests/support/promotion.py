@@ -17,10 +17,10 @@ from tests.support.second_aws import ACCOUNT
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.endpoint import Compression, Mode
-from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.progress import PublishProgress, SilentProgress
 from triton_fleet.store.promote.adoption import target_for

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.awsapi.actor import Actor
+from triton_fleet.project.project import LoadedSpec, open_project
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.spec.project import LoadedSpec, open_project
 from triton_fleet.store.release_history import HistoryEntry, history
 from triton_fleet.store.releases import Release, ReleasedArchive, ReleaseSource
 

@@ -16,7 +16,7 @@ from tests.support.embedded_keys import KEYS
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.folder import FolderSource

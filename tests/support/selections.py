@@ -6,11 +6,11 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection import selector
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import Selection
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet, Project
 
 
 def selection(fleet: FleetFolder, *arguments: str, drafts: bool = False) -> Selection:

@@ -6,7 +6,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 
 def made(folder: FleetFolder, name: str = "sentences", env: str = "dev") -> tuple[Decision, ...]:

@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 Synth = Callable[..., Template]
 

@@ -16,7 +16,7 @@ from tests.synth.flips import Flip, archive, engine, flip
 from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.local.supervisor import Limits
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_source
 from triton_fleet.store.lock import write_locks
 

@@ -14,9 +14,9 @@ from aws_cdk.cx_api import CloudAssembly
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import ROOT
 from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.project.fleet_files import environment_names
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.fleet_files import environment_names
-from triton_fleet.spec.project import open_project
 
 ENVIRONMENTS = [name for name in environment_names(ROOT) if name != LOCAL]
 

@@ -18,7 +18,7 @@ from triton_fleet.endpoint.object_keys import ARCHIVES, ENDPOINTS, OWNERS, RELEA
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.engines.object_keys import ENGINES
 from triton_fleet.images.object_keys import IMAGES
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 FOUNDATION = "triton-fleet-dev"
 ACCOUNT, HERE = "111122223333", "us-east-1:111122223333"

@@ -10,7 +10,7 @@ from fleet_stacks.stacks import FoundationStack
 from tests.support.fleet_folder import FleetFolder
 from tests.support.workflow_files import steps, used, write_environments
 from triton_fleet.endpoint.resolve import resolve_foundation
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 SUBJECT = "token.actions.githubusercontent.com:sub"
 

@@ -18,10 +18,10 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.context.raw import path_names
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.project import open_project
+from triton_fleet.project.reader import parse_source
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from triton_fleet.rules.registry import rules
-from triton_fleet.spec.project import open_project
-from triton_fleet.spec.reader import parse_source
 from triton_fleet.spec.values import DYNAMIC
 
 REFERENCE = "{{resolve:ssm:/secret}}"

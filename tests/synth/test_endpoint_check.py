@@ -12,7 +12,7 @@ from aws_cdk.assertions import Template
 from fleet_stacks.fleet_app import add_fleet
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 NAME = "triton-fleet-dev-endpoint-check"
 SAMPLES = "samples: [{name: one, inputs: {x: {datatype: FP32, shape: [1], data: 1}}}]\n"

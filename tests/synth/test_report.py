@@ -18,10 +18,10 @@ from tests.support.git_repository import GitRepository
 from triton_fleet.changes.endpoint_change import EndpointChange
 from triton_fleet.changes.fleet_change import FleetChange
 from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.review.document import report_document
 from triton_fleet.review.fleet_review import fleet_review
 from triton_fleet.review.markdown import markdown
-from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
 
 pytestmark = pytest.mark.nightly
 

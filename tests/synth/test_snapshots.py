@@ -18,7 +18,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from tests.support.fleet_folder import ROOT
 from tests.synth.resources import joined
 from tests.synth.shipped_specs import ENVIRONMENTS, shipped
-from triton_fleet.spec.spec_files import spec_files
+from triton_fleet.project.spec_files import spec_files
 
 STACKS = [
     pytest.param(environment, stack, id=stack)

@@ -20,7 +20,7 @@ from tests.support.app_synth import compile_cache, synth
 from tests.support.cfn_linting import cfn_lint
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_endpoints.policy import Statement, policy_of
-from triton_fleet.spec.spec_files import spec_files
+from triton_fleet.project.spec_files import spec_files
 
 ENVIRONMENTS = ["dev", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("staging", "prod"))]
 

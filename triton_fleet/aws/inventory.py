@@ -17,9 +17,9 @@ from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, stack_of
 from triton_fleet.findings import FindingsError
 from triton_fleet.product.installation import installation
 from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.project.membership import locked_endpoints
+from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import deploy_command
-from triton_fleet.spec.membership import locked_endpoints
-from triton_fleet.spec.project import Project
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation.client import CloudFormationClient

@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from triton_fleet.explain.effective_spec import hide_secrets
+from triton_fleet.project.expansion import is_path
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.expansion import is_path
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.s3_repository import S3
 from triton_fleet.spec.source import KeyPath, Source
 

@@ -11,6 +11,7 @@ from triton_fleet.catalog.instances import instance, instance_types
 from triton_fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from triton_fleet.engines.model_fit import graph_misfits, profile_misfits
 from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model
 from triton_fleet.repository.onnx.graph import read_header
@@ -18,7 +19,6 @@ from triton_fleet.repository.onnx_header import OnnxHeader
 from triton_fleet.repository.plan_path import plan_place, taken_path
 from triton_fleet.repository.stream import FileStream
 from triton_fleet.spec.engine import Engine
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import KeyPath, finding_at
 from triton_fleet.store.engines.onnx import OnnxFile, onnx_of
 from triton_fleet.store.sources.spec_sources import no_s3

@@ -1,6 +1,6 @@
 """Folders below a fleet that Git would mistake for repositories, and whose programs it would run.
 
-No command of ours runs them (`triton_fleet.selection.work_tree`); but `git status` in such a folder does,
+No command of ours runs them (`triton_fleet.git.work_tree`); but `git status` in such a folder does,
 typed or by a prompt or an editor. Source: is_git_directory in setup.c of Git.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 
 from triton_fleet.core.project_root import GIT
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.git.work_tree import common_folder, work_tree
 from triton_fleet.repository.contents import EntryKind
 from triton_fleet.repository.reading.folder import folder_entries
-from triton_fleet.selection.work_tree import common_folder, work_tree
 from triton_fleet.spec.folders import OWN_FOLDERS
 from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.store.sources.spec_path import spec_path

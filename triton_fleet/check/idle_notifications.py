@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at
 
 

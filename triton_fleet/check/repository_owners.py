@@ -11,9 +11,9 @@ from pathlib import Path
 from triton_fleet.check.platform_folders import PlatformFolders
 from triton_fleet.core.project_root import repository_top
 from triton_fleet.findings import Finding
-from triton_fleet.spec.named_inputs import named_inputs
+from triton_fleet.project.named_inputs import named_inputs
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.owner import EndpointOwner
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.s3_repository import S3
 from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
 

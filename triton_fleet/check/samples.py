@@ -7,12 +7,12 @@ from typing import Any
 
 from triton_fleet.context.shared_container import default_route, routed_models
 from triton_fleet.findings import Finding
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.loading.load_plan import LoadPlan
 from triton_fleet.spec.datatypes import Datatype
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.samples import ANY_SIZE, OK, Input, Output, Sample
 from triton_fleet.spec.source import KeyPath, finding_at
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from triton_fleet.findings import Finding
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 
 
 def image_findings(project: Project, loaded: LoadedSpec, lock: Lock | None) -> list[Finding]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from triton_fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.findings import Finding
-from triton_fleet.spec.reader import read_source
+from triton_fleet.project.reader import read_source
 from triton_fleet.spec.trusts import JOB_MINUTES, AccessRole
 
 FOLDER = ".github/workflows"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from triton_fleet.catalog.images import partition_of
 from triton_fleet.findings import CannotRunError, all_of
+from triton_fleet.project.fleet_files import FleetFiles
 from triton_fleet.spec.environment import LOCAL, Environment
-from triton_fleet.spec.fleet_files import FleetFiles
 from triton_fleet.spec.trusts import AccessRole, access_role, audience, github_environment
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")

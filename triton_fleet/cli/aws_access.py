@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient

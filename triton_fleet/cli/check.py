@@ -27,9 +27,9 @@ from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_error
 from triton_fleet.product.distributions import LOCAL
 from triton_fleet.product.extras import require_extra
+from triton_fleet.project.project import Fleet
 from triton_fleet.rules.names import name_of
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet
 from triton_fleet.store.promote.template_digest import template_changes
 
 

@@ -15,8 +15,8 @@ from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
 from triton_fleet.printers.file_names import place_in
 from triton_fleet.printers.lines import print_error
+from triton_fleet.project.project import Project
 from triton_fleet.selection.checkout import Checkout, checkout
-from triton_fleet.spec.project import Project
 
 MAX_FILES = 5
 """Files that are listed; the others are counted."""

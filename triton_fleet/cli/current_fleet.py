@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from triton_fleet.core.project_root import project_root, project_roots
-from triton_fleet.spec.project import Fleet, Project
+from triton_fleet.project.project import Fleet, Project
 
 
 def current_fleet() -> Fleet:

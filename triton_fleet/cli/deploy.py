@@ -30,12 +30,12 @@ from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.capacity import DEFAULT_CONCURRENCY
 from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.git.files import contains
 from triton_fleet.local.limitations import with_servable_images
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sanitizer import visible
 from triton_fleet.printers.steps import Outcome, Steps
-from triton_fleet.selection.git import contains
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.progress import progress_on
 from triton_fleet.store.releases import release_source

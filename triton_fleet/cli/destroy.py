@@ -29,10 +29,10 @@ from triton_fleet.endpoint.resolved_endpoint import stack_of
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.steps import Steps
+from triton_fleet.project.membership import lock_files
+from triton_fleet.project.project import Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import deploy_command
-from triton_fleet.spec.membership import lock_files
-from triton_fleet.spec.project import Project
 
 
 def destroy(

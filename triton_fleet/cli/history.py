@@ -17,8 +17,8 @@ from triton_fleet.core.digests import commit_words
 from triton_fleet.core.sizes import count_of
 from triton_fleet.endpoint.object_keys import ARCHIVES
 from triton_fleet.printers.lines import print_json
+from triton_fleet.project.project import require_known
 from triton_fleet.spec.environment import deploy_command
-from triton_fleet.spec.project import require_known
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.release_history import HistoryEntry, history, lost_archives
 from triton_fleet.store.releases import Release, last_releases

@@ -21,10 +21,10 @@ from triton_fleet.cli.selection import print_notes, selection_or_refusal
 from triton_fleet.findings import FindingsError
 from triton_fleet.printers.console import OutputConsole, unfolded_console
 from triton_fleet.printers.lines import print_json
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.forms import is_selector
 from triton_fleet.selection.paths import Selection
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet, Project
 
 
 def ls(

@@ -16,8 +16,8 @@ from triton_fleet.cli.policy_day import Today, policy_day
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.core.sizes import count_of
 from triton_fleet.printers.console import OutputConsole
+from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import Project
 from triton_fleet.store.progress import progress_on, shown_size
 from triton_fleet.store.promote.adoption import adopted_specs, target_for
 from triton_fleet.store.promote.lock import require_two

@@ -10,12 +10,12 @@ import typer
 
 from triton_fleet.findings import FindingsError
 from triton_fleet.printers.lines import print_error
+from triton_fleet.project.membership import ABSENT
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.condition import shown, wrong_selector
 from triton_fleet.selection.forms import AND, CHANGED, is_selector, refuse_misspelt
 from triton_fleet.selection.paths import UNUSED, Selection
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.membership import ABSENT
-from triton_fleet.spec.project import Fleet, Project
 
 ELSEWHERE = {ABSENT, "FL120", UNUSED, "FL506"}
 """The codes of arguments that match nothing in one environment, and may in another."""

@@ -16,8 +16,8 @@ from triton_fleet.core.project_root import project_root
 from triton_fleet.exits import INPUT_IS_WRONG
 from triton_fleet.product.installation import installation, require_distinct
 from triton_fleet.product.synthesis import THIS, install_wheel, settings, synthesise, upgraded
+from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.fleet_files import environment_names
 
 
 def upgrade_check(

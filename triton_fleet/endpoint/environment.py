@@ -9,12 +9,12 @@ from triton_fleet.catalog.images import image_regions
 from triton_fleet.catalog.instances import hosted_in
 from triton_fleet.catalog.limits import limit
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import Project
+from triton_fleet.project.spec_files import same_names
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.github_repository import IDS_SINCE, ids_command, prefix_command
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.source import Source, finding_at
-from triton_fleet.spec.spec_files import same_names
 from triton_fleet.spec.trusts import provider_arn, trusts_of
 
 OWN_TAGS = 2

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import NAMES, Finding, FindingsError, HintForSeveral, Severity
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL, Environment
-from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 
 MISSING, NO_IMAGE, UNPROMOTED = "FL301", "FL968", "FL848"
 

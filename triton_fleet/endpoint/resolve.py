@@ -21,10 +21,10 @@ from triton_fleet.endpoint.resolved_endpoint import GivenData, ResolvedEndpoint,
 from triton_fleet.endpoint.rollout import resolved_rollout
 from triton_fleet.endpoint.scaling import resolved_scaling
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import Compression, Mode
-from triton_fleet.spec.project import LoadedSpec, Project
 
 
 def resolve_foundation(project: Project) -> ResolvedFleet:

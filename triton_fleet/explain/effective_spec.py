@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_fleet.project.layers import LayerKind, profiles_of
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
-from triton_fleet.spec.layers import LayerKind, profiles_of
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import KeyPath
 
 REDACTED = "(not shown)"

@@ -12,9 +12,9 @@ from triton_fleet.catalog.python_packages import normal_name, pinned_version
 from triton_fleet.findings import CannotRunError, FindingsError
 from triton_fleet.local.image_limit import is_release_image
 from triton_fleet.local.triton.runtime import RELEASE
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.environment import ENVIRONMENT_TAG
 from triton_fleet.spec.image_name import image_name
-from triton_fleet.spec.project import Project, open_project
 
 MODE_PACKAGES = "PACKAGES"
 """The argument of containers/shared/Dockerfile with the lines of a requirements file."""

@@ -13,9 +13,9 @@ from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFl
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.local.image_limit import image_limit
 from triton_fleet.local.triton.shared_container import missing_program
+from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.source import finding_at
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ from triton_fleet.local.state import LocalState, Supervisor
 from triton_fleet.local.status import STATUS
 from triton_fleet.local.triton.network import CALLS
 from triton_fleet.local.triton.runtime import find_runtime
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.environment import LOCAL, Environment, LocalLimits
-from triton_fleet.spec.project import open_project
 
 if TYPE_CHECKING:
     import boto3

@@ -22,9 +22,9 @@ from triton_fleet.printers.console import OutputConsole
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.steps import Steps
 from triton_fleet.product.tools import cdk_cli, cdk_toolkit
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import Fleet, Project
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.progress import progress_on
 

@@ -27,8 +27,8 @@ from triton_fleet.policies.requirements import requirement_breaches
 from triton_fleet.policies.scope import is_about, is_of_environment
 from triton_fleet.policies.security_fixes import security_breaches
 from triton_fleet.policies.subject import Subject
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.policy import Statement
-from triton_fleet.spec.project import LoadedSpec, Project
 
 MAX_SHARES = 3
 """So many endpoints of a team are named with their costs."""

@@ -12,8 +12,8 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.cost import Cost
 from triton_fleet.context.machines import OWN_VARIANT, POOLS, VARIANTS, Machine
 from triton_fleet.context.raw import RawProperty, computes, properties_at
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import KeyPath
 
 COUNTS = ("InitialInstanceCount", "ManagedInstanceScaling.MaxInstanceCount")

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.git.work_tree import work_tree
 from triton_fleet.printers.file_names import outside, place_in
 from triton_fleet.printers.github import as_github
 from triton_fleet.printers.human import show_findings
@@ -16,7 +17,6 @@ from triton_fleet.printers.sanitizer import printable_json, visible
 from triton_fleet.rules.docs import link_to
 from triton_fleet.rules.names import name_of
 from triton_fleet.rules.registry import rules
-from triton_fleet.selection.work_tree import work_tree
 
 
 class Format(StrEnum):

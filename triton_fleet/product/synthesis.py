@@ -20,7 +20,7 @@ from triton_fleet.product.extras import require_extra
 from triton_fleet.product.installation import Installation, isolated
 from triton_fleet.product.setup_files import REQUIREMENTS
 from triton_fleet.product.wheels import wheels_in
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 
 THIS = Path(sys.executable)
 BY_HASH = ("--require-hashes", "--no-deps", "--only-binary=:all:")

@@ -9,10 +9,10 @@ from pathlib import Path
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.proposal.repositories import FolderRepositories
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import Mark, Source
 from triton_fleet.store.lock_measurement import draft_lock
 from triton_fleet.store.sources.spec_sources import Sources, SpecRepositories

@@ -10,6 +10,7 @@ from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_families
 from triton_fleet.findings import Finding
+from triton_fleet.project.project import Project
 from triton_fleet.proposal.choice import Choice
 from triton_fleet.proposal.key import Key
 from triton_fleet.proposal.machine import MIB, Room, size_text
@@ -17,7 +18,6 @@ from triton_fleet.rules.names import display_name
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.spec.project import Project
 
 MEASURES = {Processor.GPU: "gpu_utilization", Processor.CPU: "cpu_utilization"}
 

@@ -11,6 +11,8 @@ from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_instances
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.project.layers import LayerKind
+from triton_fleet.project.project import Project
 from triton_fleet.proposal.archives import Archives, archives_of
 from triton_fleet.proposal.choice import choose
 from triton_fleet.proposal.default_model import DefaultModel, propose_default_model, propose_routes
@@ -29,8 +31,6 @@ from triton_fleet.proposal.repositories import repositories_in
 from triton_fleet.proposal.yaml_text import render_spec
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.folders import SPEC_SCHEMA, SPECS
-from triton_fleet.spec.layers import LayerKind
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.source import Source
 
 HEAD = "Proposed by `fleet new`: the comment above a key gives its reason. Change whatever you know better."

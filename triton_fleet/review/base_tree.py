@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from triton_fleet.core.project_root import GIT
 from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import CannotRunError
-from triton_fleet.selection.git import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
-from triton_fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
-from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
+from triton_fleet.git.files import EXECUTABLE_MODE, LINK_MODE, REGULAR_MODE, merge_base
+from triton_fleet.git.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree
+from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 
 MAX_BYTES = 1 << 28
 """Of all files that are brought at one time: the product itself has some 10 MB."""

@@ -16,10 +16,10 @@ from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.product.installation import Installation
 from triton_fleet.product.synthesis import project_templates
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths, Selection
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.project import Fleet, Project
 
 OF_ENDPOINTS = ("overrides", "defaults", "endpoints")
 """Keys of an environment whose effect is in the specs of its endpoints."""

@@ -13,12 +13,12 @@ import yaml
 
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.rules.rule import Problem, Rule
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import Source
 
 FILE = Path("model_specs/example.yaml")

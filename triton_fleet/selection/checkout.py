@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triton_fleet.selection.git import tracked_files, uncommitted_files
+from triton_fleet.git.files import tracked_files, uncommitted_files
+from triton_fleet.git.work_tree import work_tree
+from triton_fleet.project.fleet_files import CDK_SETTINGS
+from triton_fleet.project.project import Project
+from triton_fleet.project.spec_files import policy_files
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import FleetPaths
-from triton_fleet.selection.work_tree import work_tree
-from triton_fleet.spec.fleet_files import CDK_SETTINGS
 from triton_fleet.spec.folders import OWN_FOLDERS
 from triton_fleet.spec.prices import PRICES
-from triton_fleet.spec.project import Project
-from triton_fleet.spec.spec_files import policy_files
 
 
 @dataclass(frozen=True, kw_only=True)

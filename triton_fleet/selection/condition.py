@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from triton_fleet.context.tags import endpoint_tags
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import LoadedSpec
 
 GLOB = frozenset("*?[")
 """The characters that make a pattern of a value."""

@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.findings import FindingsError
-from triton_fleet.selection.git import LINK_MODE, SUBMODULE_MODE, changed_modes
+from triton_fleet.git.files import LINK_MODE, SUBMODULE_MODE, changed_modes
+from triton_fleet.git.work_tree import WorkTree
+from triton_fleet.project.reader import read_source
 from triton_fleet.selection.paths import YAML
-from triton_fleet.selection.work_tree import WorkTree
 from triton_fleet.spec.folders import LOCKS, OWN_FOLDERS
 from triton_fleet.spec.prices import PRICES, PRICES_SCHEMA
-from triton_fleet.spec.reader import read_source
 
 DOCUMENTS = frozenset({".md", ".rst", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf"})
 LICENCES = frozenset({"LICENSE", "LICENSE.txt", "NOTICE", "COPYING"})

@@ -9,8 +9,8 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from triton_fleet.spec.named_inputs import named_inputs
-from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.project.named_inputs import named_inputs
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.s3_repository import S3
 
 

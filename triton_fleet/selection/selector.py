@@ -10,6 +10,10 @@ from glob import escape
 from pathlib import Path
 
 from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.git.files import changed_files, deleted_files, is_shallow, unquoted
+from triton_fleet.git.work_tree import require_git, work_tree
+from triton_fleet.project.membership import locked_endpoints
+from triton_fleet.project.project import Fleet, LoadedSpec, Project
 from triton_fleet.selection.condition import (
     GLOB,
     KEYS,
@@ -22,14 +26,10 @@ from triton_fleet.selection.condition import (
     wrong_selector,
 )
 from triton_fleet.selection.forms import AND, CHANGED, is_condition, refuse_misspelt
-from triton_fleet.selection.git import changed_files, deleted_files, is_shallow, unquoted
 from triton_fleet.selection.inputs import FleetInputs
 from triton_fleet.selection.paths import UNUSED, FleetPaths, Selection
-from triton_fleet.selection.work_tree import require_git, work_tree
 from triton_fleet.spec.folders import SPEC_END
-from triton_fleet.spec.membership import locked_endpoints
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import Fleet, LoadedSpec, Project
 
 _ONE_TERM = "separate the names, globs, conditions and `changed:REF` of a selector with commas"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.core.digests import short_commit
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 from triton_fleet.store.release_history import short_id
 from triton_fleet.store.releases import Release, last_releases
 from triton_fleet.store.rollback import EarlierRelease, earlier_release

@@ -17,9 +17,9 @@ from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.object_keys import RELEASES
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.project.project import Project
 from triton_fleet.selection.checkout import Checkout
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.values import Digest
 from triton_fleet.store.content_store import list_objects
 

@@ -18,15 +18,15 @@ from triton_fleet.endpoint.locks import lock_findings
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.selection.git import FULL_HISTORY
-from triton_fleet.selection.history import Commit, History
-from triton_fleet.spec.fleet_files import LOCK_BYTES
+from triton_fleet.git.files import FULL_HISTORY
+from triton_fleet.git.history import Commit, History
+from triton_fleet.project.fleet_files import LOCK_BYTES
+from triton_fleet.project.membership import promoted_spec
+from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.project.reader import parse_source
+from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.membership import promoted_spec
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.project import LoadedSpec, Project
-from triton_fleet.spec.reader import parse_source
-from triton_fleet.spec.spec_files import spec_files
 from triton_fleet.store.archive_requirements import REQUESTS_AT_ONCE, ArchiveRequirement, contents_of
 from triton_fleet.store.promote.copy import Store, objects_of
 from triton_fleet.store.promote.images import ImageCopies, ImageStore

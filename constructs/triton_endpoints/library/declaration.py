@@ -23,13 +23,13 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.project.fleet_files import FleetFiles
+from triton_fleet.project.layers import Layering
+from triton_fleet.project.project import load_spec
+from triton_fleet.project.spec_files import root_of
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.fleet_files import FleetFiles
-from triton_fleet.spec.layers import Layering
-from triton_fleet.spec.project import load_spec
 from triton_fleet.spec.source import Source
-from triton_fleet.spec.spec_files import root_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,10 @@ from triton_endpoints.library.props import Keys, written
 from triton_endpoints.library.sources import source_of_props
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.reader import read_source
 from triton_fleet.spec.deployment import Deployment, place_of
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.reader import read_source
 from triton_fleet.spec.source import Source
 
 SUFFIX = ".yaml"

@@ -16,11 +16,11 @@ from triton_endpoints.library.sources import prop_name, source_of_props
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.endpoint.resolved_endpoint import GivenData
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.reader import read_source
+from triton_fleet.project.spec_files import root_of
 from triton_fleet.spec.endpoint import Compression, EndpointSpec, Mode
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.reader import read_source
 from triton_fleet.spec.source import KeyPath, Source
-from triton_fleet.spec.spec_files import root_of
 
 NAMES: Mapping[KeyPath, str] = {
     ("endpoint",): "endpoint_name",

@@ -14,7 +14,7 @@ from tests.support.embedded_app.clients import client
 from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.endpoint.resolve import resolve_foundation
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 ACCOUNT = "123456789012"
 ISSUER = "token.actions.githubusercontent.com"

@@ -18,7 +18,7 @@ from tests.support.embedded_app.stacks import Stacks
 from tests.support.fleet_folder import SPEC
 from tests.support.image_fleet import ACCOUNT, DOCKERFILE, PLACE, ImageFleet
 from triton_fleet.check.run import checked_fleet
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 pytestmark = pytest.mark.nightly
 

@@ -17,7 +17,7 @@ from tests.support.running_aws import running_aws
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.awsapi.images.pinned_release import pinned_release_findings
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 TAG = "25.04-py3"
 

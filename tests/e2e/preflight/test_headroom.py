@@ -7,7 +7,7 @@ from tests.support.prepared_account import OF_ALL, OF_TYPE, PreparedAccount
 from triton_fleet.aws.deploy.admission import Headroom, Need
 from triton_fleet.aws.preflight.headroom import headroom
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 OF_POOL = "ml.g6.xlarge for endpoint usage"
 OF_LARGER = "ml.g5.2xlarge for endpoint usage"

@@ -13,8 +13,8 @@ from tests.support.promotion import Promotion
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.engines.object_keys import MANIFEST, PLAN, built_key
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.content_store import contents_key, store_key
 from triton_fleet.store.lock import write_locks

@@ -16,7 +16,7 @@ from tests.support.promotion import Promotion
 from tests.support.promotion_images import PromotedImages
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.work import Pace

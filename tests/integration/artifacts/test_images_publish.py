@@ -18,9 +18,9 @@ from triton_fleet.check.run import checked_fleet
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import Project, open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.work import Pace

@@ -18,8 +18,8 @@ from tests.support.running_aws import running_aws
 from tests.support.zoo import all_at_once
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.store.live.addition import Addition, add_archive
 from triton_fleet.store.live.live_set import check_archive_name, live_set, require_removable
 from triton_fleet.store.live.source import repository_source, told_of_arguments

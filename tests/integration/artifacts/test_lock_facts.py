@@ -11,10 +11,10 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.s3_repositories import Repositories, digest, on_disk, packed
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.repository.model_config import MAX_BYTES
-from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import InstanceGroup, LockedArchive, LockedModel
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import HEADER, lock_text, write_locks
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.sources.spec_sources import SpecRepositories

@@ -12,7 +12,7 @@ import pytest
 from tests.support.artifact_bucket import BUCKET, ArtifactBucket, empty_bucket
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import FindingsError, Severity
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.store.lock import write_lock
 from triton_fleet.store.ownership import owner_key

@@ -11,7 +11,7 @@ from tests.support.engine_bucket import EngineBucket, engine_bucket, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.engines.lock import archive_digest
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.store.lock import write_lock
 
 

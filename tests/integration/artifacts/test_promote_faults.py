@@ -17,7 +17,7 @@ from tests.support.promotion_images import PromotedImages
 from triton_fleet.awsapi.emulator import local_session
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.findings import CannotRunError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.rollback import earlier_release, require_stored
 

@@ -14,8 +14,8 @@ from tests.support.image_bases import ReleaseRegistry
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import LAYERS, PromotedImages
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import LockedImage
-from triton_fleet.spec.project import open_project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.images.inventory import held_images
 from triton_fleet.store.lock import write_locks

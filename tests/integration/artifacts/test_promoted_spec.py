@@ -10,9 +10,9 @@ from tests.support.fleet_folder import SPEC
 from tests.support.promotion import ENDPOINT, PLACES, Promotion
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import Project, open_project
 from triton_fleet.store.promote.adoption import adopted_specs, target_for
 
 PROMOTED = "promoted_from: staging\n"

@@ -10,8 +10,8 @@ from tests.support.fleet_folder import FleetFolder
 from tests.support.s3_repositories import Repositories, digest, on_disk, packed
 from triton_fleet.core.tar_writer import Sink
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.project import open_project
 from triton_fleet.repository.model_config import MAX_BYTES
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.folder import FolderSource
 

@@ -12,9 +12,9 @@ from tests.support.promotion import ENDPOINT, PLACES, Promotion
 from triton_fleet.awsapi.actor import Actor
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.release_reference import release_to_restore
 from triton_fleet.store.releases import last_releases, record_release, release_source
 from triton_fleet.store.rollback import (

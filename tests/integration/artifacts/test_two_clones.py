@@ -15,7 +15,7 @@ from tests.support.fleet_folder import FleetFolder
 from tests.support.promotion import ENDPOINT, Promotion
 from tests.support.promotion_images import PromotedImages
 from triton_fleet.findings import CannotRunError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.values import hexadecimal
 

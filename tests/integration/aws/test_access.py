@@ -20,8 +20,8 @@ from triton_fleet.catalog.images import partition_of
 from triton_fleet.cli.aws_access import connect
 from triton_fleet.cli.output import ask_consent
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.project.project import Project, open_project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.project import Project, open_project
 
 ACCOUNT = "123456789012"
 PLACE = Deployment(

@@ -12,8 +12,8 @@ from tests.support.typed_command import Typed
 from triton_fleet.awsapi.actor import Actor
 from triton_fleet.awsapi.emulator import local_session, local_variables
 from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.releases import record_release, release_source
 
 ACCOUNT, REGION = "123456789012", "us-east-1"

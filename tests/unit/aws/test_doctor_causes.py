@@ -12,8 +12,8 @@ from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Symptom, Where, symptoms
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import LoadedSpec, open_project
 from triton_fleet.rules.registry import rules
-from triton_fleet.spec.project import LoadedSpec, open_project
 
 PING = (
     "The primary container for production variant AllTraffic did not pass the ping health check. Please check"

@@ -9,7 +9,7 @@ from triton_fleet.aws.doctor.causes import causes
 from triton_fleet.aws.doctor.lines import symptom_texts
 from triton_fleet.aws.doctor.observation import Passage
 from triton_fleet.catalog.symptoms import Where
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 FAILED_TORCHSCRIPT = "Internal: failed to load model 'vit_torch': PytorchStreamReader failed locating file constants.pkl: file not found"
 NO_LIBRARY = "cannot open shared object file: No such file or directory"

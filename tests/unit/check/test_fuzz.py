@@ -19,13 +19,13 @@ from tests.support.fleet_folder import ROOT
 from tests.support.many_specs import Document, environments, locks, specs
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.rules.example import SPEC, examples
 from triton_fleet.rules.registry import rules
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import Source
 
 MANY = settings(

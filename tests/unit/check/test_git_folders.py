@@ -13,7 +13,7 @@ from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import Marks, marks, write_bare
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 MODELS = (
     "models:\n  - {archive: one, repository: ../models/one}\n  - {archive: two, repository: ../models/two}\n"

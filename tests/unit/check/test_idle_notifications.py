@@ -7,7 +7,7 @@ import pytest
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 TOPICS = "notifications:\n  owners:\n    search: {critical: [search@example.com]}\n"
 

@@ -10,8 +10,8 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.lock_drift import MAX_DIFFERENCES, stale_findings
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_lock, write_locks
 
 MODEL, NEW = "embed/1/model.py", "embed/1/new.py"

@@ -11,7 +11,7 @@ from triton_fleet.check import processes
 from triton_fleet.check.processes import all_in_processes
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from tests.support.fleet_folder import ALLOWED, SPEC, FleetFolder
 from tests.support.onnx_graphs import FLOAT, graph_bytes
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import Fleet, open_project
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet, open_project
 from triton_fleet.store.lock import write_locks
 
 WITHOUT_DRIVER = SPEC.replace("ml.g5.xlarge", "ml.g7e.2xlarge")

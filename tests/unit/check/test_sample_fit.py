@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.check.run import all_findings
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 INPUT = "inputs: {x: {datatype: FP32, shape: [1, 2], data: [1, 2]}}"
 CONFIG = """\

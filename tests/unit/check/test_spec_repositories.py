@@ -9,7 +9,7 @@ import pytest
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 CONFIG = "repository/embed/config.pbtxt"

@@ -13,8 +13,8 @@ from tests.support.git_repository import GitRepository
 from tests.support.typed_command import Typed
 from triton_fleet.cli.commit_question import committed_checkout
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout
-from triton_fleet.spec.project import open_project
 
 
 class Terminal(io.StringIO):

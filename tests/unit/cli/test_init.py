@@ -13,7 +13,7 @@ from tests.support.wheels import VERSION
 from triton_fleet.cli.commands import app
 from triton_fleet.endpoint.resolve import resolve_foundation
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 GENERATED = {
     ".gitattributes",

@@ -14,9 +14,9 @@ import yaml
 from tests.support.new_fleet import init
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, Severity
+from triton_fleet.project.project import open_project
 from triton_fleet.scaffold.github_ids import repository_subject
 from triton_fleet.spec.github_repository import GitHubRepository, ids_command
-from triton_fleet.spec.project import open_project
 
 ACCOUNT = ("--account", "123456789012", "--example", "none")
 REPOSITORY = {"full_name": "example/fleet", "name": "fleet", "id": 23, "owner": {"login": "example", "id": 1}}

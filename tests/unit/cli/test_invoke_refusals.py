@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.fleet_folder import ROOT, FleetFolder
 from triton_fleet.cli.invoke.refusals import instead, routes_of
-from triton_fleet.spec.project import Project, open_project
+from triton_fleet.project.project import Project, open_project
 
 DOWNLOAD = "Failed to download model data(bucket: b, key: k). Please ensure that there is an object"
 

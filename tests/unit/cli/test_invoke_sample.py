@@ -10,7 +10,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.cli.invoke.destination import Destination
 from triton_fleet.cli.invoke.sample import read_sample
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 LIVE = SPEC.replace("../repository}", "../repository, version: 2}").replace(
     "models:", "mode: multi-model\narchive_set: live\nmodels:"

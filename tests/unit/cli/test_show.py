@@ -19,12 +19,12 @@ from triton_fleet.cli.show.command import show
 from triton_fleet.cli.show.spec import spec_lines
 from triton_fleet.explain.effective_spec import REDACTED, EffectiveSpec, effective_spec
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.fleet_files import environment_names
+from triton_fleet.project.project import open_project
+from triton_fleet.project.reader import RESERVED, read_source
+from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.fleet_files import environment_names
-from triton_fleet.spec.project import open_project
-from triton_fleet.spec.reader import RESERVED, read_source
-from triton_fleet.spec.spec_files import spec_files
 
 APP = typer.Typer()
 APP.command()(show)

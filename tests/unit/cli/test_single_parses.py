@@ -13,8 +13,8 @@ from tests.support.typed_command import Typed
 from triton_fleet.check.run import all_findings, checked_fleet
 from triton_fleet.endpoint.environment import environment_findings
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec import reader
-from triton_fleet.spec.project import open_project
+from triton_fleet.project import reader
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.source import Source
 from triton_fleet.store.lock import write_locks
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.support.fleet_folder import ROOT
 from triton_fleet.cli.commands import app
-from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
+from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 
 TEXT = (ROOT / "README.md").read_text()
 

@@ -13,8 +13,8 @@ from triton_fleet.catalog.metrics import endpoint_metric, triton_metric
 from triton_fleet.context.alarm_records import RECORDS, AlarmRecord
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.alarms import Alarms
-from triton_fleet.spec.project import open_project
 
 MULTI = SPEC.replace('triton: "25.04"', 'mode: multi-model\ntriton: "25.04"')
 SCALED = "scaling: {min: 1, max: 4, gpu_utilization: 60}\n"

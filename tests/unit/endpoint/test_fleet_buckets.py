@@ -7,7 +7,7 @@ import pytest
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import FindingsError, Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 OWN = "triton-fleet-dev-111122223333-us-east-1"

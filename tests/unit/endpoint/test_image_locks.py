@@ -10,10 +10,10 @@ from tests.support.fleet_folder import FleetFolder
 from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, lock_image
 from triton_fleet.endpoint.locks import read_lock_file
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import ImageFacts, LockedImage
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import lock_text
 
 OTHER = f"sha256:{'f' * 64}"

@@ -15,10 +15,10 @@ from triton_fleet.context.registries import pulled_repositories
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.findings import Severity
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.engine import Engine
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
 
 RELEASE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver"
 RELEASE_TENSORRT = "10.9.0.34"

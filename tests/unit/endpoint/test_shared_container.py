@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.context.context import EndpointContext
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import lock_text
 from triton_fleet.store.lock_measurement import measured_lock
 from triton_fleet.store.sources.spec_sources import SpecRepositories

@@ -18,11 +18,11 @@ from triton_fleet.endpoint.engines import resolved_engines
 from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.explain.decisions import decisions
 from triton_fleet.findings import FindingsError, Severity
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.deployment import place_of
-from triton_fleet.spec.fleet_files import load_lock
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import write_locks
 
 CONFIG = """\

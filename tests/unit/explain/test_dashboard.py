@@ -9,7 +9,7 @@ from triton_fleet.catalog.prices import dashboard_price
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 DIMENSIONS = "dimensions of Triton's metrics"
 

@@ -14,11 +14,11 @@ from tests.support.spec_decisions import decided, made
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.cli.show.command import show
 from triton_fleet.endpoint.resolve import resolve_project
+from triton_fleet.project.fleet_files import environment_names
+from triton_fleet.project.project import open_project
+from triton_fleet.project.spec_files import spec_files
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.fleet_files import environment_names
-from triton_fleet.spec.project import open_project
-from triton_fleet.spec.spec_files import spec_files
 
 APP = typer.Typer()
 APP.command()(show)

@@ -10,8 +10,8 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.explain.decision import Decision
 from triton_fleet.explain.decisions import decisions
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.metrics import Metrics
-from triton_fleet.spec.project import open_project
 from triton_fleet.spec.values import Seconds
 
 VPC = "subnets: [subnet-00000001, subnet-00000002], security_groups: [sg-00000001]"

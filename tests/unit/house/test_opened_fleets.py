@@ -14,9 +14,9 @@ OPENERS = {
     "triton_fleet/local/supervisor.py",  # reads again what may have changed
     "triton_fleet/local/up.py",
     "triton_fleet/review/fleet_review.py",  # one for each commit
-    "triton_fleet/spec/project.py",
+    "triton_fleet/project/project.py",
 }
-PLACES = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/spec/project.py"}
+PLACES = {"constructs/triton_endpoints/library/environment.py", "triton_fleet/project/project.py"}
 
 
 def callers(root: Path, *names: str) -> set[str]:

@@ -10,7 +10,7 @@ from fleet_emulator.triton_backends import PACKAGES, missing_package
 from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.local.limitations import servable
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 
 def nothing(_: str) -> None:

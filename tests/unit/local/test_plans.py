@@ -6,7 +6,7 @@ from tests.support.engine_bucket import CONFIG, SPEC, TENSORS, small_onnx
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.local.limitations import servable
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.lock import write_locks
 
 ENGINES = SPEC[SPEC.index("    engines:") :]

@@ -10,7 +10,7 @@ from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.findings import FindingsError, Severity
 from triton_fleet.local.limitations import image_limits, with_servable_images
-from triton_fleet.spec.project import Project, open_project
+from triton_fleet.project.project import Project, open_project
 
 IMAGE = f"{REGISTRY}/team/detector@{DIGEST}"
 LIMIT = f"only sagemaker-tritonserver images and shared containers are served on this machine, not {IMAGE}"

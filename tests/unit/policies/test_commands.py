@@ -16,7 +16,7 @@ from triton_fleet.cli import deploy
 from triton_fleet.cli.commands import app
 from triton_fleet.cli.policy_day import policy_day
 from triton_fleet.findings import FindingsError, Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 MANY = "scaling: {min: 1, max: 9, gpu_utilization: 60}\n"
 EXCEPTION = "exceptions:\n  - {statement: affordable, endpoints: '*', reason: a test, until: 2027-03-31}\n"

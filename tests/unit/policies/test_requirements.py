@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.policy_fleet import ASK, BY, TODAY, PolicyFleet
 from triton_fleet.check.run import all_findings
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.rollout import Strategy
 
 ROLLOUT = "instance: {type: ml.g5.xlarge, count: 2}\nrollout: {strategy: canary, canary: 50%}\n"

@@ -18,7 +18,7 @@ from triton_fleet.printers.formats import as_json
 from triton_fleet.printers.github import as_github
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.sarif import as_sarif
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 
 def printed(capsys: pytest.CaptureFixture[str], findings: list[Finding]) -> str:

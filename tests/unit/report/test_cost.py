@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.context.cost import EndpointCost, FleetCost, fleet_cost
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 UNPRICED = "ml.p6-b200.48xlarge"
 """No source states its price, and no stated price fits a factor of its family."""

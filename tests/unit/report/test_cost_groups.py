@@ -8,7 +8,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.cli.cost.cost_groups import cost_groups, labels_by
 from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 
 def groups(folder: FleetFolder, by: str, *environments: str) -> dict[str, tuple[int, str]]:

@@ -13,11 +13,11 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.changes.endpoint_change import Revision, endpoint_change
 from triton_fleet.changes.money_change import FREE, CostChange, price_changes
 from triton_fleet.changes.update_effect import UpdateEffect
+from triton_fleet.project.project import open_project
 from triton_fleet.review.document import report_document
 from triton_fleet.review.markdown import markdown
 from triton_fleet.review.page import page
 from triton_fleet.spec.prices import FleetPrices, PriceBook
-from triton_fleet.spec.project import open_project
 
 UNKNOWN = CostChange(before=None, after=None)
 GONE = cost(None, "0")

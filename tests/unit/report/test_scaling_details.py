@@ -12,8 +12,8 @@ from tests.support.fleet_folder import FleetFolder
 from triton_fleet.changes.endpoint_change import Revision, endpoint_change
 from triton_fleet.changes.templates import Change, Effect
 from triton_fleet.changes.wording import detail_lists
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.spec.project import open_project
 
 SUSPENDED = ["suspended during the update, resumed after it"]
 DEREGISTERED = ["deregistered for the update, and restored after it"]

@@ -13,11 +13,11 @@ from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.promoted_fleet import OVERRIDES, PromotedFleet
 from triton_fleet.changes.promotion_lines import pending_line
+from triton_fleet.project.project import Fleet
 from triton_fleet.review.environment_side import base_side, head_side
 from triton_fleet.review.fleet_review import fleet_review
 from triton_fleet.review.markdown import markdown
 from triton_fleet.review.pending_review import PendingReview, pending_review
-from triton_fleet.spec.project import Fleet
 
 TODAY = date(2026, 11, 23)
 

@@ -9,11 +9,11 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Severity
+from triton_fleet.project.project import open_project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.example import ARCHIVE_SIZE, REGION, Case
 from triton_fleet.rules.registry import rules
 from triton_fleet.rules.rule import Problem
-from triton_fleet.spec.project import open_project
 
 RULE = rules()["FL520"]
 

@@ -11,10 +11,10 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.selection.git import contains
+from triton_fleet.git.files import contains
+from triton_fleet.project.project import Fleet
 from triton_fleet.selection.paths import Selection
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet
 
 
 def changed(root: Path, selector: str = "changed:main") -> Selection:
@@ -190,7 +190,7 @@ import sys
 sys.path[:] = {sys.path!r}
 from pathlib import Path
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet
+from triton_fleet.project.project import Fleet
 fleet = Path({{fleet!r}}).resolve()
 print(*Selector(Fleet(fleet), "dev").select(["changed:HEAD"]).endpoints, file=sys.stderr)
 sys.exit(1)

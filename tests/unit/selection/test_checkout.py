@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
+from triton_fleet.project.project import open_project
 from triton_fleet.selection.checkout import Checkout, checkout
-from triton_fleet.spec.project import open_project
 
 
 def of(fleet: FleetFolder, *endpoints: str, locked: bool = False) -> Checkout:

@@ -17,13 +17,13 @@ from tests.support.git_repository import GitRepository
 from tests.support.hostile_git import ATTRIBUTES, SETTINGS, Marks, marks, write_bare
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.git.history import History
+from triton_fleet.git.work_tree import work_tree
 from triton_fleet.printers.formats import Format, print_findings
+from triton_fleet.project.project import Fleet, open_project
 from triton_fleet.review.base_tree import base_tree, check_out
 from triton_fleet.review.fleet_review import fleet_review
-from triton_fleet.selection.history import History
 from triton_fleet.selection.selector import Selector
-from triton_fleet.selection.work_tree import work_tree
-from triton_fleet.spec.project import Fleet, open_project
 from triton_fleet.store.lock import write_locks
 
 SPEC = "model_specs/sentences.yaml"

@@ -9,8 +9,8 @@ import pytest
 from tests.support.fleet_folder import FleetFolder
 from tests.support.git_repository import GitRepository
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import Fleet
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet
 
 ALL = ["bert-large", "bert-small", "resnet", "zoo"]
 

@@ -9,10 +9,10 @@ from triton_fleet.check.run import all_findings
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.endpoint.resolve import resolve_foundation, resolve_project
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import open_project
+from triton_fleet.project.reader import read_source
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.project import open_project
-from triton_fleet.spec.reader import read_source
 
 GITHUB = "access:\n  github:\n    repository: example@1/fleet@23\n"
 ISSUER = "token.actions.githubusercontent.com"

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.spec.expansion import expanded_spec, spec_text
-from triton_fleet.spec.fleet_files import FleetFiles
-from triton_fleet.spec.layers import Layering
-from triton_fleet.spec.project import LoadedSpec, load_spec, open_project
-from triton_fleet.spec.reader import read_source
+from triton_fleet.project.expansion import expanded_spec, spec_text
+from triton_fleet.project.fleet_files import FleetFiles
+from triton_fleet.project.layers import Layering
+from triton_fleet.project.project import LoadedSpec, load_spec, open_project
+from triton_fleet.project.reader import read_source
 
 ENVIRONMENTS = ["dev", "prod", "staging"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.project import Fleet, open_project
 from triton_fleet.selection.selector import Selector
-from triton_fleet.spec.project import Fleet, open_project
 
 OTHER = SPEC.replace("endpoint: sentences", "endpoint: ranking")
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.endpoint import Mode
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.lock import write_locks
 
 ZOO = """\

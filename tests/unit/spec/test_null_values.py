@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.fleet_folder import ALLOWED, FleetFolder
 from tests.support.layered_spec import spec
+from triton_fleet.project.null_values import takes_null
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.null_values import takes_null
 
 
 @pytest.mark.parametrize(

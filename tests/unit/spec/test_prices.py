@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_fleet.spec.fleet_files import read_prices
+from triton_fleet.project.fleet_files import read_prices
 from triton_fleet.spec.prices import PriceBook
 
 DATE = "date: 2026-11-01\n"

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.layered_spec import loaded, origins, spec
-from triton_fleet.spec.expansion import expanded_spec
-from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.project.expansion import expanded_spec
+from triton_fleet.project.fleet_files import FleetFiles
 
 SHORT = SPEC.replace("instance: {type: ml.g5.xlarge}\n", "")
 

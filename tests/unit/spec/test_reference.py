@@ -13,12 +13,12 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from tests.support.fleet_folder import SPEC
+from triton_fleet.project.reader import read_source
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.policy import Policy
 from triton_fleet.spec.prices import FleetPrices
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.reader import read_source
 from triton_fleet.spec.reference.keys import sections
 from triton_fleet.spec.reference.page import beside, environment_page, policy_page, prices_page, spec_page
 from triton_fleet.spec.reference.words import words

@@ -10,11 +10,17 @@ import yaml
 
 from tests.support.fleet_folder import ENVIRONMENT, SPEC, FleetFolder
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec import reader
+from triton_fleet.project import reader
+from triton_fleet.project.reader import (
+    BYTES_OF_A_VALUE,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_EXPLAINED_BYTES,
+    read_source,
+)
 from triton_fleet.spec.endpoint import ARCHIVES, EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.reader import BYTES_OF_A_VALUE, MAX_BYTES, MAX_DEPTH, MAX_EXPLAINED_BYTES, read_source
 from triton_fleet.spec.source import MAX_FINDINGS, Source
 
 HANG = 20.0

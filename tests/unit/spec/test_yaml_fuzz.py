@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triton_fleet.findings import FindingsError
+from triton_fleet.project.reader import read_source
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.problems import validate
-from triton_fleet.spec.reader import read_source
 
 KEYS = st.sampled_from([*EndpointSpec.model_fields, "min", "max", "type", "archive", "x"])
 SCALARS = st.sampled_from(

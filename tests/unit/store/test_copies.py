@@ -13,8 +13,8 @@ import pytest
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.fleet_files import load_lock
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.store.archive import DigestWriter
 from triton_fleet.store.lock import write_locks
 from triton_fleet.store.sources.copy import CopySource

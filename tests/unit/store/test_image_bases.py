@@ -16,7 +16,7 @@ from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.cli.commands import app
 from triton_fleet.exits import run_to_exit
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 ASKED = "763104351884/sagemaker-tritonserver:25.04-py3"
 NAME = "sagemaker-tritonserver:25.04-py3"

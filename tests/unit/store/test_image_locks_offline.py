@@ -12,8 +12,8 @@ from tests.support.image_bases import MOVED, ImageFleet
 from tests.support.image_builds import DIGEST, START
 from triton_fleet.check.lock_drift import stale_findings
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.image import ImageFacts
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.images.source import wanted_images
 from triton_fleet.store.lock import write_locks
 

@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.fleet_folder import FleetFolder
 from triton_fleet.findings import CannotRunError, FindingsError
-from triton_fleet.spec.fleet_files import load_lock
+from triton_fleet.project.fleet_files import load_lock
+from triton_fleet.project.project import open_project
 from triton_fleet.spec.lock import LockedRepository
-from triton_fleet.spec.project import open_project
 from triton_fleet.store.archive import DigestWriter, write_tar
 from triton_fleet.store.lock import lock_text, write_locks
 from triton_fleet.store.lock_measurement import fold_checksums, measured_lock
@@ -27,7 +27,7 @@ import resource, sys
 from pathlib import Path
 from triton_fleet.store.lock import write_locks
 from triton_fleet.findings import CannotRunError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 try:
@@ -108,7 +108,7 @@ def test_order_of_creation_times_modes_and_umask_change_nothing(
 def test_the_lock_is_the_same_whatever_the_hash_seed(folder: FleetFolder, repository: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from triton_fleet.store.lock import lock_text; from triton_fleet.store.lock_measurement import measured_lock; from triton_fleet.store.sources.spec_sources import SpecRepositories;"
-        "from triton_fleet.spec.project import open_project;"
+        "from triton_fleet.project.project import open_project;"
         "project = open_project(Path(sys.argv[1]), 'dev');"
         "print(lock_text(measured_lock(SpecRepositories(project.load('sentences')), project.environment)))"
     )

@@ -14,7 +14,7 @@ from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.git_repository import GitRepository
 from tests.support.kills import ends_before_step
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.rollback import EarlierRelease, earlier_release, write_release
 
 pytestmark = pytest.mark.nightly

@@ -11,7 +11,7 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from tests.support.image_builds import START
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.spec.project import open_project
+from triton_fleet.project.project import open_project
 from triton_fleet.store.images.source import image_sources
 
 ALLOWED = 'allow: {input-outside-work-tree: "we know it", fleet-as-build-context: "and that"}\n'

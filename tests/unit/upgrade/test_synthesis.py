@@ -10,8 +10,8 @@ from tests.support.fleet_folder import ROOT
 from triton_fleet.findings import CannotRunError
 from triton_fleet.product.installation import Installation
 from triton_fleet.product.synthesis import THIS, settings
+from triton_fleet.project.project import Fleet
 from triton_fleet.review.environment_side import base_side
-from triton_fleet.spec.project import Fleet
 
 
 @pytest.mark.parametrize("text", ['{"context": {', "[]", "\u00e9"])

@@ -31,8 +31,8 @@ from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFl
 from triton_fleet.findings import CannotRunError, FindingsError, one_failure
 from triton_fleet.printers.steps import Step, Steps
 from triton_fleet.product.synthesis import THIS, app_command
+from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import Project
 from triton_fleet.store.progress import PublishProgress, shown_builder, shown_size
 from triton_fleet.store.publish.publish import publish
 from triton_fleet.store.releases import ReleaseSource, record_release

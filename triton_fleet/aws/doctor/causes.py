@@ -19,9 +19,9 @@ from triton_fleet.catalog.symptoms import (
     symptoms,
 )
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.rules.other_codes import other_codes
 from triton_fleet.rules.registry import rules
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import finding_at
 
 MAX_CAUSES = 5

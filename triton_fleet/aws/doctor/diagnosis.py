@@ -11,7 +11,7 @@ from triton_fleet.aws.doctor.observation import Observation
 from triton_fleet.check.run import all_findings
 from triton_fleet.context.triton_metrics import container_log_group
 from triton_fleet.findings import Finding, FindingsError, Severity
-from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at
 
 MAX_LINES = 5

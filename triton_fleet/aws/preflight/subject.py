@@ -9,8 +9,8 @@ from functools import cached_property
 from triton_fleet.aws.access import Access
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint, ResolvedFleet
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import KeyPath, finding_at
 
 AT_ONCE = 8

@@ -14,8 +14,8 @@ from triton_fleet.awsapi.images.registry import read_image, requested_image
 from triton_fleet.catalog.images import Image
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.project import LoadedSpec
 from triton_fleet.spec.source import finding_at
 
 CODE, KEY = "FL849", "image_digest"

@@ -17,8 +17,8 @@ from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.cost import FleetCost, fleet_cost
 from triton_fleet.findings import CannotRunError, all_of
 from triton_fleet.printers.lines import print_json
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import LoadedSpec
 
 
 def cost(

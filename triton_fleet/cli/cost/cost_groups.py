@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from triton_fleet.context.cost import EndpointCost, EndpointCosts, FleetCost
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec
 from triton_fleet.selection.condition import key_values
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import LoadedSpec
 
 TAG = re.compile(r"tag:.+")
 NOTHING = "(none)"

@@ -17,8 +17,8 @@ from triton_fleet.endpoint.locks import locked_context
 from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.printers.lines import print_json
+from triton_fleet.project.project import Project
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import Project
 
 app = typer.Typer(
     help="Plan, build and explain TensorRT engines.",

@@ -15,8 +15,8 @@ from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.images.facts import unknown_facts
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
+from triton_fleet.project.project import Project
 from triton_fleet.spec.image import LockedImage
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.images.source import (
     ImageSource,

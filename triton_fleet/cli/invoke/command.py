@@ -23,8 +23,8 @@ from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severi
 from triton_fleet.local.state import LocalState, log_name
 from triton_fleet.printers.formats import Format, print_findings
 from triton_fleet.printers.lines import print_bytes, print_error, print_json_text
+from triton_fleet.project.project import Project
 from triton_fleet.spec.environment import LOCAL
-from triton_fleet.spec.project import Project
 
 if TYPE_CHECKING:  # numpy and boto3 would slow down every command
     import boto3

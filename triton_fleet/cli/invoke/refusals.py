@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from triton_fleet.context.targets import target_models
 from triton_fleet.endpoint.locks import locked_context
+from triton_fleet.project.project import Project
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import Project
 
 NOT_FOUND = "not found"
 

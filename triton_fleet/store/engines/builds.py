@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.run import BuildOutcome, BuildTerms, run_builds
 from triton_fleet.store.builds.work import Pace

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triton_fleet.findings import Finding
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 from triton_fleet.store.archive_requirements import Content
 from triton_fleet.store.builds.clients import Builders
 from triton_fleet.store.builds.work import Pace

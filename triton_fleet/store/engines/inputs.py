@@ -12,7 +12,7 @@ from triton_fleet.engines.endpoint_engines import spec_engines
 from triton_fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
 from triton_fleet.engines.request import EngineJob, EngineRequest
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.clients import BuildClients
 from triton_fleet.store.builds.script import ScriptUpload

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.engines.object_keys import MANIFEST, PLANS
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.fleet_files import load_locks
+from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.store.content_store import list_objects
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.awsapi.images.registry import requested_image
 from triton_fleet.findings import Finding, all_of
+from triton_fleet.project.project import Project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.project import Project
 from triton_fleet.store.builds.clients import Builders
 from triton_fleet.store.builds.run import BuildTerms, run_builds
 from triton_fleet.store.builds.script import ScriptUpload

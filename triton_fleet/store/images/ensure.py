@@ -11,8 +11,8 @@ from triton_fleet.awsapi.images.registry import requested_image
 from triton_fleet.catalog.versions import versions_differ
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import Project
 from triton_fleet.spec.image import LockedImage
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.builds.clients import Builders
 from triton_fleet.store.builds.work import Pace

@@ -15,8 +15,8 @@ from botocore.exceptions import ClientError
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.findings import FindingsError
 from triton_fleet.images.object_keys import BUILT, MANIFEST
+from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.fleet_files import load_locks
 from triton_fleet.spec.values import hexadecimal
 from triton_fleet.store.content_store import list_objects
 from triton_fleet.store.images.record import build_record, built_image

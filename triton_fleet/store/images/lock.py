@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.images.reference import image_reference
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage, OwnImage
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at, moved_to
 from triton_fleet.store.images.source import IMAGE, ImageSource, image_difference, image_source
 from triton_fleet.store.sources.spec_sources import Connect, no_s3

@@ -14,8 +14,8 @@ from triton_fleet.context.registries import is_fleet_repository
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError, Severity
+from triton_fleet.project.project import Project
 from triton_fleet.spec.image import LockedImage
-from triton_fleet.spec.project import Project
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.images.record import built_image
 from triton_fleet.store.images.source import image_difference, image_source

@@ -16,9 +16,9 @@ from triton_fleet.images.dockerfile import read_dockerfile
 from triton_fleet.images.inputs import ImageInputs
 from triton_fleet.images.key import image_key
 from triton_fleet.images.upload import context_digest
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import Mark, finding_at
 from triton_fleet.store.sources.spec_path import fleet_root, reviewed_tree, spec_path
 

@@ -10,10 +10,10 @@ from triton_fleet.catalog.front_end import out_of_memory
 from triton_fleet.context.targets import target_model
 from triton_fleet.endpoint.object_keys import prefix_of
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.deployment import Deployment
 from triton_fleet.spec.endpoint import ArchiveSet, Mode
 from triton_fleet.spec.problems import did_you_mean
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at
 from triton_fleet.spec.values import NAME_LENGTH
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from triton_fleet.changes.spec_changes import spec_changes
 from triton_fleet.findings import Finding, FindingsError, all_of
-from triton_fleet.spec.membership import locked_endpoints, promoted_spec
-from triton_fleet.spec.project import Project
+from triton_fleet.project.membership import locked_endpoints, promoted_spec
+from triton_fleet.project.project import Project
 from triton_fleet.store.lock import write_text
 from triton_fleet.store.promote.spec import expanded_for
 

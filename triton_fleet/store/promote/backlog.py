@@ -13,10 +13,10 @@ from triton_fleet.changes.pending_promotion import UNKNOWN_COST, PendingPromotio
 from triton_fleet.changes.spec_changes import KeyChange, is_written_alike, spec_changes
 from triton_fleet.context.cost import fleet_cost
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.layers import merged
+from triton_fleet.project.layers import merged
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.prices import PriceBook
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.store.promote.spec import previewed_spec
 
 OF_PROMOTION = (b"promoted_from:", b"product:", b"template:", b"inputs:")

@@ -11,11 +11,11 @@ from triton_fleet.core.digests import canonical_digest
 from triton_fleet.endpoint.resolve import resolve_endpoint
 from triton_fleet.engines.endpoint_engines import EndpointEngine
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.image import LockedImage, OwnImage
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import KeyPath, finding_at
 from triton_fleet.store.engines.lock import archive_engines
 from triton_fleet.store.promote.spec import PromotedSpec, promoted_spec_of

@@ -16,10 +16,10 @@ from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import all_of
+from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
+from triton_fleet.project.membership import promoted_spec
+from triton_fleet.project.project import Fleet, Project
 from triton_fleet.spec.deployment import Deployment
-from triton_fleet.spec.fleet_files import SYNTHESIS_INPUTS
-from triton_fleet.spec.membership import promoted_spec
-from triton_fleet.spec.project import Fleet, Project
 from triton_fleet.store.archive_requirements import (
     REQUESTS_AT_ONCE,
     ArchiveRequirement,

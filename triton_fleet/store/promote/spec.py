@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from triton_fleet.changes.spec_changes import KeyChange, spec_changes
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.expansion import expanded_spec, spec_text
-from triton_fleet.spec.layers import LayerKind
-from triton_fleet.spec.membership import promoted_spec
-from triton_fleet.spec.project import LoadedSpec, Project, load_spec
-from triton_fleet.spec.reader import parse_source
+from triton_fleet.project.expansion import expanded_spec, spec_text
+from triton_fleet.project.layers import LayerKind
+from triton_fleet.project.membership import promoted_spec
+from triton_fleet.project.project import LoadedSpec, Project, load_spec
+from triton_fleet.project.reader import parse_source
 from triton_fleet.spec.source import KeyPath, Mark, finding_at
 
 CODE = "FL843"

@@ -10,8 +10,8 @@ from triton_fleet.findings import Finding, Severity
 from triton_fleet.product.distributions import VENDOR
 from triton_fleet.product.installation import installation
 from triton_fleet.product.synthesis import THIS, project_templates
+from triton_fleet.project.project import Project
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.project import Project
 from triton_fleet.store.promote.lock import inputs_digest
 
 CODE = "FL844"

@@ -13,7 +13,7 @@ from triton_fleet.endpoint.engines import ResolvedEngine
 from triton_fleet.engines.endpoint_engines import spec_engines
 from triton_fleet.engines.lock import archive_digest, packed_name
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import LoadedSpec, Project
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.s3_repository import in_s3
 from triton_fleet.spec.source import Mark, finding_at
 from triton_fleet.store.archive import DigestWriter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.spec.project import Project
+from triton_fleet.project.project import Project
 from triton_fleet.store.archive_requirements import contents_of, missing_in_endpoints, missing_in_store
 from triton_fleet.store.builds.clients import Builders, no_builders
 from triton_fleet.store.builds.run import PACE

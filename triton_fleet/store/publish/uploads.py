@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from triton_fleet.core.parallel import all_in_parallel
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import Finding, FindingsError, collect_findings
+from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.endpoint import Compression
-from triton_fleet.spec.project import LoadedSpec, Project
 from triton_fleet.spec.source import finding_at
 from triton_fleet.store.archive import EntrySource
 from triton_fleet.store.archive_requirements import ArchiveRequirement, Content

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.project.spec_files import linked_file
 from triton_fleet.spec.scalars import plain_value
 from triton_fleet.spec.source import KeyPath, Mark, Source, first_of
-from triton_fleet.spec.spec_files import linked_file
 from triton_fleet.spec.values import DYNAMIC
 
 MAX_BYTES = 1 << 20

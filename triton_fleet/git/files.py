@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triton_fleet.findings import CannotRunError
-from triton_fleet.selection.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree, work_tree
+from triton_fleet.git.work_tree import IN_CLONE, WorkTree, first_line, required_work_tree, work_tree
 
 MAX_REFERENCE = 512
 """Characters of a reference; Git's own limit is that of a file name."""

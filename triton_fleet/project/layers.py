@@ -13,9 +13,10 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from triton_fleet.findings import FindingsError
-from triton_fleet.spec.fleet_files import FleetFiles
+from triton_fleet.project.fleet_files import FleetFiles
+from triton_fleet.project.null_values import takes_null
+from triton_fleet.project.spec_files import folder_files
 from triton_fleet.spec.folders import FOLDER, PROFILES
-from triton_fleet.spec.null_values import takes_null
 from triton_fleet.spec.problems import did_you_mean, dotted_path, validate
 from triton_fleet.spec.profile import (
     PROFILE_NAME_RULE,
@@ -26,7 +27,6 @@ from triton_fleet.spec.profile import (
     written_names,
 )
 from triton_fleet.spec.source import KeyPath, Mark, Source, finding_at
-from triton_fleet.spec.spec_files import folder_files
 
 OWN_KEYS = ("profile", "overrides")
 """The keys by which a layer names other layers."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
+from triton_fleet.project.fleet_files import FleetFiles
+from triton_fleet.project.layers import Layering, merged, profiles_of
+from triton_fleet.project.null_values import takes_null
 from triton_fleet.spec.endpoint import EndpointSpec
-from triton_fleet.spec.fleet_files import FleetFiles
 from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
-from triton_fleet.spec.layers import Layering, merged, profiles_of
-from triton_fleet.spec.null_values import takes_null
 from triton_fleet.spec.s3_repository import S3
 from triton_fleet.spec.scalars import plain_value
 from triton_fleet.spec.source import KeyPath, Source

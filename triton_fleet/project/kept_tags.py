@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from triton_fleet.findings import Finding
-from triton_fleet.spec.layers import Layer
+from triton_fleet.project.layers import Layer
 from triton_fleet.spec.source import Source, finding_at
 
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 from triton_fleet.core.read_cache import ReadCache
 from triton_fleet.findings import Finding, FindingsError, all_of
+from triton_fleet.project.fleet_files import FleetFiles
+from triton_fleet.project.kept_tags import kept_tags
+from triton_fleet.project.layers import Layer, Layering, merged, profiles_of
+from triton_fleet.project.membership import members_of
+from triton_fleet.project.reader import read_source
+from triton_fleet.project.spec_files import require_own_folders, yaml_stems
 from triton_fleet.spec.deployment import Deployment, place_of
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.environment import Environment
-from triton_fleet.spec.fleet_files import FleetFiles
 from triton_fleet.spec.folders import LOCKS, PROFILES
-from triton_fleet.spec.kept_tags import kept_tags
-from triton_fleet.spec.layers import Layer, Layering, merged, profiles_of
 from triton_fleet.spec.lock import Lock
-from triton_fleet.spec.membership import members_of
 from triton_fleet.spec.problems import did_you_mean, validate
-from triton_fleet.spec.reader import read_source
 from triton_fleet.spec.source import Source, finding_at
-from triton_fleet.spec.spec_files import require_own_folders, yaml_stems
 
 
 @dataclass(frozen=True)

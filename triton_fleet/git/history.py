@@ -9,8 +9,8 @@ from pathlib import Path
 
 from triton_fleet.core.digests import short_commit
 from triton_fleet.findings import CannotRunError
-from triton_fleet.selection.git import FULL_HISTORY, is_commit, is_shallow
-from triton_fleet.selection.work_tree import required_work_tree
+from triton_fleet.git.files import FULL_HISTORY, is_commit, is_shallow
+from triton_fleet.git.work_tree import required_work_tree
 
 _FORM = "%H%x1f%cs%x1f%s"
 
