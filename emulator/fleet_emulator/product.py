@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from triton_fleet.awsapi.emulator import Keys, local_session, local_variables
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt
 from triton_fleet.catalog.images import Image, image, regions_of, release, releases
 from triton_fleet.catalog.instances import Instance, instance, instance_types
 from triton_fleet.catalog.limits import all_instances_quota, instance_quota
 from triton_fleet.catalog.properties import property_at
-from triton_fleet.engines.endpoint_engines import expected_tensorrt
 from triton_fleet.process_guard import start_guarded
 from triton_fleet.repository.unpacking import UnpackingError, budget_of_disk, unpack_zip
 from triton_fleet.spec.schedule import time_zones

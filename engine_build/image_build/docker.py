@@ -18,7 +18,7 @@ from engine_request.process import run
 MAX_LOG_LINES = 20
 """The last lines of a failure."""
 MAX_PATHS = 100_000
-"""The limit of a record, which each list of images reads; `triton_fleet/images/facts.py` has the same one."""
+"""The limit of a record, which each list of images reads, as in facts.py of `triton_fleet/builds/images`."""
 
 
 class Docker:

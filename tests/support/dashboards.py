@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from triton_fleet.dashboard.body import dashboard_body
+from triton_fleet.endpoint.dashboard.body import dashboard_body
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 NAMESPACES = ("AWS/SageMaker", "/aws/sagemaker/Endpoints")

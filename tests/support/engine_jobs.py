@@ -15,7 +15,7 @@ from engine_job.job import job_name, run_job
 from engine_request.bucket import Bucket
 from engine_request.request import EngineRequest as ScriptRequest
 from tests.support.engine_builds import JOB, EngineStore
-from triton_fleet.engines.request import EngineRequest, JobKind
+from triton_fleet.builds.engines.request import EngineRequest, JobKind
 
 JOB_ARN = "arn:aws:sagemaker:us-east-1:111122223333:processing-job/engine"
 

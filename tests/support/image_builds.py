@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from triton_fleet.builds.images.check import check_image
+from triton_fleet.builds.images.context import read_context
+from triton_fleet.builds.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
+from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.findings import Finding
-from triton_fleet.images.check import check_image
-from triton_fleet.images.context import read_context
-from triton_fleet.images.dockerfile import Dockerfile, parse_dockerfile, read_dockerfile
-from triton_fleet.images.inputs import ImageInputs
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.source import Mark

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt, spec_engines
+from triton_fleet.builds.engines.model_fit import graph_misfits, profile_misfits
 from triton_fleet.catalog.images import release, releases
 from triton_fleet.catalog.instances import instance, instance_types
-from triton_fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
-from triton_fleet.engines.model_fit import graph_misfits, profile_misfits
 from triton_fleet.findings import Finding, FindingsError, Severity
 from triton_fleet.project.project import LoadedSpec
 from triton_fleet.repository.contents import Contents

@@ -1,4 +1,4 @@
-"""The prefixes of an artifact bucket, except those of builds (`triton_fleet.engines`, `.images`)."""
+"""The prefixes of an artifact bucket, except those of builds (`triton_fleet.builds.engines`, `.images`)."""
 
 from __future__ import annotations
 

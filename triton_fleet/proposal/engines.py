@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_fleet.builds.engines.model_fit import ANY, Dims, input_dims
 from triton_fleet.catalog.proposals import proposals
-from triton_fleet.engines.model_fit import ANY, Dims, input_dims
 from triton_fleet.repository.config.message import ParsedConfig
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.models import Model, models_of

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from isal import isal_zlib
 
+from triton_fleet.builds.engines.endpoint_engines import spec_engines
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.engines.endpoint_engines import spec_engines
 from triton_fleet.findings import Finding, all_of, collect_findings
 from triton_fleet.spec.endpoint import EndpointSpec, Mode, PackedArchive
 from triton_fleet.spec.environment import Environment

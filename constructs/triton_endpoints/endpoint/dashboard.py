@@ -7,7 +7,7 @@ import json
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from triton_fleet.dashboard.body import dashboard_body
+from triton_fleet.endpoint.dashboard.body import dashboard_body
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 
 from tests.support.builds import GROUP, IMAGE, Builds, buildspec, commands, phases, zipped
 from tests.support.running_aws import running_aws
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt
 from triton_fleet.catalog.images import release
-from triton_fleet.engines.endpoint_engines import expected_tensorrt
 
 HANG = "trap 'echo ended in order; exit 21' TERM; echo running; while :; do sleep 0.05; done"
 

@@ -11,7 +11,7 @@ from engine_request.problems import BuildError, Cancellation
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import EngineStore
 from tests.support.engine_jobs import ScriptedSageMaker
-from triton_fleet.engines.request import JobKind
+from triton_fleet.builds.engines.request import JobKind
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from engine_request.problems import WRONG_GPU, BuildError
 from engine_request.request import EngineRequest as ScriptRequest
 from engine_request.run import Client, Work, run_request
 from tests.support.engine_builds import EngineStore
-from triton_fleet.engines.request import EngineRequest
+from triton_fleet.builds.engines.request import EngineRequest
 
 
 def fails(error: Exception) -> Work[ScriptRequest]:

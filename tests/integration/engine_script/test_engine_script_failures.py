@@ -18,7 +18,7 @@ from fleet_emulator.stand_ins import ENGINE_TOOLS
 from tests.support.embedded_s3 import BUCKET
 from tests.support.engine_builds import ARGUMENTS, ONNX, EngineStore
 from tests.support.onnx_graphs import FLOAT, graph_bytes
-from triton_fleet.engines.object_keys import JOBS
+from triton_fleet.builds.engines.object_keys import JOBS
 
 
 def require_told(store: EngineStore, exit_code: int, *said: str) -> None:

@@ -13,9 +13,9 @@ from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.catalog.metrics import endpoint_metric, triton_series
 from triton_fleet.context.alarms import Alarm
-from triton_fleet.dashboard.graph import Line
-from triton_fleet.dashboard.sections import SECTIONS
-from triton_fleet.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
+from triton_fleet.endpoint.dashboard.graph import Line
+from triton_fleet.endpoint.dashboard.sections import SECTIONS
+from triton_fleet.endpoint.dashboard.triton import MAX_MODELS, TRITON_GRAPHS
 
 MULTI_MODEL = SPEC.replace("triton:", "mode: multi-model\ntriton:")
 TARGETS = "invocations_per_instance: 600, concurrent_requests: 4, cpu_utilization: 50"

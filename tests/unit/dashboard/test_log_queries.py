@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from triton_fleet.dashboard.log_queries import (
+from triton_fleet.endpoint.dashboard.log_queries import (
     ERRORS,
     MESSAGE,
     STARTS,

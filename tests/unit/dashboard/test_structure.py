@@ -20,7 +20,7 @@ from tests.support.dashboards import Dashboard
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from triton_fleet.aws.dashboard.body import Graph, read_body
 from triton_fleet.context.alarms import Alarm
-from triton_fleet.dashboard.triton import MAX_MODELS
+from triton_fleet.endpoint.dashboard.triton import MAX_MODELS
 
 DIMENSIONS = "metrics: {triton_dimensions: [model, version, reason, gpu_uuid]}\n"
 SCALED = "scaling: {min: 1, max: 4, invocations_per_instance: 600, gpu_utilization: 60}\n"

@@ -9,11 +9,11 @@ import pytest
 
 from tests.support.fleet_folder import LOCK, SPEC, FleetFolder
 from tests.support.own_images import BUILT, DIGEST, FOUND, KEY, REGISTRY, lock_image
+from triton_fleet.builds.engines.endpoint_engines import planned_engines
 from triton_fleet.catalog.images import image as release_image
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.context.registries import pulled_repositories
 from triton_fleet.endpoint.resolve import resolve_project
-from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.findings import Severity
 from triton_fleet.project.fleet_files import load_lock
 from triton_fleet.project.project import open_project

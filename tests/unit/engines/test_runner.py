@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from botocore.session import get_session
 
+from triton_fleet.builds.engines.runner import NoRunner, Runner, runner_for
 from triton_fleet.catalog.instances import Processor, hosted_in, instance, instance_types
-from triton_fleet.engines.runner import NoRunner, Runner, runner_for
 
 
 def runner(machine: str, region: str = "us-east-1") -> Runner:

@@ -16,20 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.image_builds import ENVIRONMENT, START, TRITON, image_findings, image_folder
+from triton_fleet.builds.images import context as context_module
+from triton_fleet.builds.images.check import check_image
+from triton_fleet.builds.images.context import BuildContext, ContextEntry, read_context
+from triton_fleet.builds.images.dockerfile import read_dockerfile
+from triton_fleet.builds.images.ignore_file import MAX_IGNORE_BYTES, parse_ignore_file
+from triton_fleet.builds.images.inputs import ImageInputs
 from triton_fleet.findings import Finding
-from triton_fleet.images import context as context_module
-from triton_fleet.images.check import check_image
-from triton_fleet.images.context import BuildContext, ContextEntry, read_context
-from triton_fleet.images.dockerfile import read_dockerfile
-from triton_fleet.images.ignore_file import MAX_IGNORE_BYTES, parse_ignore_file
-from triton_fleet.images.inputs import ImageInputs
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import Mark
 
 AS_OTHER_USER = """
 import os, sys
 from pathlib import Path
-from triton_fleet.images.context import read_context
+from triton_fleet.builds.images.context import read_context
 os.setuid(65534)
 for each in read_context(Path(sys.argv[1])).findings:
     print(each.code, each.file.name, "below" if "below" in each.message else "")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.image_builds import DIGEST, START, image_findings, image_folder, shortened
+from triton_fleet.builds.images import context as context_module
 from triton_fleet.findings import Finding
-from triton_fleet.images import context as context_module
 
 FILES = {
     "app/main.py": "",

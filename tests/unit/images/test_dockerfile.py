@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.image_builds import START, TRITON, image_folder, parsed
+from triton_fleet.builds.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
+from triton_fleet.builds.images.instruction import Heredoc, Instruction, assignments
+from triton_fleet.builds.images.lines import Directive
 from triton_fleet.findings import FindingsError
-from triton_fleet.images.dockerfile import MAX_DOCKERFILE_BYTES, read_dockerfile
-from triton_fleet.images.instruction import Heredoc, Instruction, assignments
-from triton_fleet.images.lines import Directive
 from triton_fleet.spec.image import TRITON_IMAGE
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tests.support.fleet_folder import ROOT
 from tests.support.image_builds import ENVIRONMENT, SPEC, START, image_findings, image_folder, parsed
-from triton_fleet.images.check import check_image
-from triton_fleet.images.context import BuildContext
-from triton_fleet.images.dockerfile import MAX_DOCKERFILE_BYTES
-from triton_fleet.images.ignore_file import IgnoreFile
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.instruction import KEYWORDS
-from triton_fleet.images.lines import MAX_SHOWN_CHARACTERS
+from triton_fleet.builds.images.check import check_image
+from triton_fleet.builds.images.context import BuildContext
+from triton_fleet.builds.images.dockerfile import MAX_DOCKERFILE_BYTES
+from triton_fleet.builds.images.ignore_file import IgnoreFile
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.instruction import KEYWORDS
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.source import MAX_FINDINGS, Mark
 

@@ -9,8 +9,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_fleet.images import facts as module
-from triton_fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge, unknown_facts
+from triton_fleet.builds.images import facts as module
+from triton_fleet.builds.images.facts import (
+    TooManyPathsError,
+    facts_of_config,
+    facts_of_paths,
+    merge,
+    unknown_facts,
+)
 from triton_fleet.spec.image import ImageFacts
 
 BANNER = "/opt/nvidia/nvidia_entrypoint.sh"

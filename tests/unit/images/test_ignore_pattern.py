@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_fleet.images.ignore_pattern import IgnorePattern, PatternError, parse_pattern
+from triton_fleet.builds.images.ignore_pattern import IgnorePattern, PatternError, parse_pattern
 
 
 def pattern(text: str) -> IgnorePattern:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_fleet.images.substitution import UnresolvedError, substitute
+from triton_fleet.builds.images.substitution import UnresolvedError, substitute
 
 VALUES = {"A": "one", "EMPTY": "", "LONG_1": "x"}
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.image_builds import START, image_folder
+from triton_fleet.builds.images.context import read_context
+from triton_fleet.builds.images.upload import context_digest, write_context
 from triton_fleet.findings import FindingsError
-from triton_fleet.images.context import read_context
-from triton_fleet.images.upload import context_digest, write_context
 
 FILES = {
     "b/run.sh": "#!/bin/sh\n",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.docker_calls import FROM_TRITON, TRITON, DockerCalls
+from triton_fleet.builds.images.facts import facts_of_config, facts_of_paths, merge
 from triton_fleet.catalog.images import release, releases
-from triton_fleet.images.facts import facts_of_config, facts_of_paths, merge
 
 
 @pytest.fixture

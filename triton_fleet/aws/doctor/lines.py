@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from triton_fleet.dashboard.log_queries import ERROR_HEAD, ERROR_WORDS
+from triton_fleet.endpoint.dashboard.log_queries import ERROR_HEAD, ERROR_WORDS
 from triton_fleet.rules.about.secrets import SECRET_NAME, SECRET_VALUE
 
 ERROR = re.compile(rf"{ERROR_HEAD}|(?i:{'|'.join(ERROR_WORDS)}|\bUNAVAILABLE: |^\s*ERROR: )")

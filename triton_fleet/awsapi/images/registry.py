@@ -14,8 +14,8 @@ from triton_fleet.awsapi.images.download import open_blob, read_blob
 from triton_fleet.awsapi.images.layers import NoZstdError, layer_paths
 from triton_fleet.awsapi.images.manifest import MEDIA_TYPES, Index, Manifest, parse_json, parse_manifest
 from triton_fleet.awsapi.images.reference import ImageReference
+from triton_fleet.builds.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity
-from triton_fleet.images.facts import TooManyPathsError, facts_of_config, facts_of_paths, merge
 from triton_fleet.repository.reading.gunzip import Bounds
 from triton_fleet.repository.stream import UnreadableError
 from triton_fleet.spec.image import DOCKER_MANIFEST, PLATFORM, ImageFacts

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from triton_fleet.builds.engines.endpoint_engines import planned_engines
 from triton_fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_fleet, current_project
 from triton_fleet.cli.engines.builds import build, ls
@@ -14,7 +15,6 @@ from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.locks import locked_context
-from triton_fleet.engines.endpoint_engines import planned_engines
 from triton_fleet.findings import Finding, FindingsError, all_of
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import Project

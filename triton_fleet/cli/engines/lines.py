@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from triton_fleet.builds.engines.endpoint_engines import EndpointEngine, command_line, named_model
+from triton_fleet.builds.engines.lock import locked_engine
 from triton_fleet.catalog.data_file import data_file
 from triton_fleet.cli.show.lines import Line, print_lines
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.engines.endpoint_engines import EndpointEngine, command_line, named_model
-from triton_fleet.engines.lock import locked_engine
 from triton_fleet.printers.console import unfolded_console
 from triton_fleet.printers.sanitizer import visible
 

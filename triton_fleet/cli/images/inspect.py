@@ -9,12 +9,12 @@ import typer
 
 from triton_fleet.awsapi.errors import aws_errors_as_findings
 from triton_fleet.awsapi.images.reference import ImageReference, image_reference
+from triton_fleet.builds.images.facts import unknown_facts
 from triton_fleet.cli.arguments import OutputFormat, Profile
 from triton_fleet.cli.aws_access import access_to
 from triton_fleet.cli.current_fleet import current_project
 from triton_fleet.cli.output import say
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.images.facts import unknown_facts
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
 from triton_fleet.store.progress import shown_size

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
+from triton_fleet.builds.images.facts import unknown_facts
 from triton_fleet.cli.arguments import Endpoint, Endpoints, Env, OutputFormat
 from triton_fleet.cli.current_fleet import current_fleet, current_project
 from triton_fleet.cli.images.inspect import LABELS, shown_fact
 from triton_fleet.cli.output import say
 from triton_fleet.cli.selection import chosen_project
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.images.facts import unknown_facts
 from triton_fleet.printers.human import show_findings
 from triton_fleet.printers.lines import print_json
 from triton_fleet.project.project import Project

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from triton_fleet.builds.engines.endpoint_engines import expected_tensorrt, spec_engines
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.tensorrt import Option, engine_option
 from triton_fleet.catalog.versions import numbers
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.engines.endpoint_engines import expected_tensorrt, spec_engines
 from triton_fleet.repository.copies import copied_name
 from triton_fleet.rules.rule import CONTAINER, Problem, rule
 from triton_fleet.spec.engine import Compatibility, Engine

@@ -7,10 +7,18 @@ from functools import cached_property
 
 from botocore.exceptions import ClientError
 
+from triton_fleet.builds.engines.endpoint_engines import spec_engines
+from triton_fleet.builds.engines.object_keys import (
+    FAILURE,
+    JOBS,
+    MANIFEST,
+    PLAN,
+    REQUEST,
+    built_key,
+    onnx_key,
+)
+from triton_fleet.builds.engines.request import EngineJob, EngineRequest
 from triton_fleet.catalog.amis import least_driver
-from triton_fleet.engines.endpoint_engines import spec_engines
-from triton_fleet.engines.object_keys import FAILURE, JOBS, MANIFEST, PLAN, REQUEST, built_key, onnx_key
-from triton_fleet.engines.request import EngineJob, EngineRequest
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, collect_findings
 from triton_fleet.project.project import Project
 from triton_fleet.spec.source import finding_at

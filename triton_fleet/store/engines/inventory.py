@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
+from triton_fleet.builds.engines.object_keys import MANIFEST, PLANS
 from triton_fleet.core.parallel import all_in_parallel
-from triton_fleet.engines.object_keys import MANIFEST, PLANS
 from triton_fleet.findings import Finding, FindingsError
 from triton_fleet.project.fleet_files import load_locks
 from triton_fleet.store.content_store import list_objects

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from triton_fleet.builds.images.check import check_image
+from triton_fleet.builds.images.context import BuildContext, read_context
+from triton_fleet.builds.images.dockerfile import read_dockerfile
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.key import image_key
+from triton_fleet.builds.images.upload import context_digest
 from triton_fleet.catalog.images import Image, registry_host
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.core.sources import source_path
 from triton_fleet.findings import Finding, FindingsError, Severity, all_of
-from triton_fleet.images.check import check_image
-from triton_fleet.images.context import BuildContext, read_context
-from triton_fleet.images.dockerfile import read_dockerfile
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.key import image_key
-from triton_fleet.images.upload import context_digest
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.image import PLATFORM, ImageFacts, LockedImage

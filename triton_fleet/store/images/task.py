@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from triton_fleet.catalog.builds import build_quota
-from triton_fleet.catalog.images import Image
-from triton_fleet.findings import Finding
-from triton_fleet.images.facts import path_patterns
-from triton_fleet.images.object_keys import (
+from triton_fleet.builds.images.facts import path_patterns
+from triton_fleet.builds.images.object_keys import (
     DRAFT,
     FAILURE,
     MANIFEST,
@@ -21,8 +18,11 @@ from triton_fleet.images.object_keys import (
     context_key,
     image_lease_key,
 )
-from triton_fleet.images.request import ImageRequest
-from triton_fleet.images.upload import write_context
+from triton_fleet.builds.images.request import ImageRequest
+from triton_fleet.builds.images.upload import write_context
+from triton_fleet.catalog.builds import build_quota
+from triton_fleet.catalog.images import Image
+from triton_fleet.findings import Finding
 from triton_fleet.spec.deployment import BuildKind, Deployment
 from triton_fleet.spec.image import PLATFORM
 from triton_fleet.spec.source import finding_at

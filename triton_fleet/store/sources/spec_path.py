@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from triton_fleet.builds.images.context import NEVER_SENT
 from triton_fleet.core.project_root import git_tops, project_roots
 from triton_fleet.findings import FindingsError
-from triton_fleet.images.context import NEVER_SENT
 from triton_fleet.spec.source import Mark, finding_at
 
 OUTSIDE = "FL471"

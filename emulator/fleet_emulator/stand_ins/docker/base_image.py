@@ -7,6 +7,7 @@ from typing import Any
 
 from fleet_emulator.stand_ins.docker.files import ImageFile, ImageFiles
 from fleet_emulator.stand_ins.docker.output import DockerError
+from triton_fleet.builds.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
 from triton_fleet.catalog.backends import backends
 from triton_fleet.catalog.images import (
     TRITON_REPOSITORY,
@@ -16,7 +17,6 @@ from triton_fleet.catalog.images import (
     releases,
     removed_backends,
 )
-from triton_fleet.images.facts import BIND_LABEL, MULTI_MODEL_LABEL
 from triton_fleet.spec.image_name import image_name
 
 NOTE = "a stand-in of the release's image: the catalog's facts of it, and empty files"

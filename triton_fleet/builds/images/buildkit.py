@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from triton_fleet.builds.images.bases import check_digest
+from triton_fleet.builds.images.dockerfile import PREDEFINED
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.builds.images.lines import shown
+from triton_fleet.builds.images.scope import StageScope
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.bases import check_digest
-from triton_fleet.images.dockerfile import PREDEFINED
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.instruction import Instruction, assignments
-from triton_fleet.images.lines import shown
-from triton_fleet.images.scope import StageScope
 from triton_fleet.spec.image import TRITON_IMAGE
 from triton_fleet.spec.image_name import ImageName, image_name
 from triton_fleet.spec.problems import did_you_mean

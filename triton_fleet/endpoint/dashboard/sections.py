@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_fleet.dashboard.graph import Expression, Graph, Line, Section, Unit
+from triton_fleet.endpoint.dashboard.graph import Expression, Graph, Line, Section, Unit
 
 PERCENTILES = ("p50", "p90", "p99")
 RUNNING = Line("cpu_utilization", "SampleCount", "running")

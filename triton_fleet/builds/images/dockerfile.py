@@ -14,10 +14,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from triton_fleet.builds.images.instruction import KEYWORDS, Escape, Instruction, assignments
+from triton_fleet.builds.images.lines import (
+    MAX_WORD_CHARACTERS,
+    Directive,
+    InstructionLines,
+    LineNotes,
+    shown,
+)
+from triton_fleet.builds.images.substitution import Substitution, UnresolvedError, substitute
 from triton_fleet.findings import Finding, FindingsError
-from triton_fleet.images.instruction import KEYWORDS, Escape, Instruction, assignments
-from triton_fleet.images.lines import MAX_WORD_CHARACTERS, Directive, InstructionLines, LineNotes, shown
-from triton_fleet.images.substitution import Substitution, UnresolvedError, substitute
 from triton_fleet.spec.image import PLATFORM, TRITON_IMAGE
 from triton_fleet.spec.problems import did_you_mean
 

@@ -15,12 +15,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from triton_fleet.builds.images.dockerfile import DOCKERFILE
+from triton_fleet.builds.images.ignore_file import (
+    MAX_IGNORE_BYTES,
+    ROOT,
+    IgnoreFile,
+    IgnoreMatch,
+    parse_ignore_file,
+)
+from triton_fleet.builds.images.ignore_pattern import IgnorePattern
+from triton_fleet.builds.images.lines import shown
 from triton_fleet.core.sizes import format_size
 from triton_fleet.findings import Finding
-from triton_fleet.images.dockerfile import DOCKERFILE
-from triton_fleet.images.ignore_file import MAX_IGNORE_BYTES, ROOT, IgnoreFile, IgnoreMatch, parse_ignore_file
-from triton_fleet.images.ignore_pattern import IgnorePattern
-from triton_fleet.images.lines import shown
 from triton_fleet.repository.entry_path import NO_TEXT
 from triton_fleet.spec.source import MAX_FINDINGS
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from triton_fleet.builds.images.context import BuildContext
+from triton_fleet.builds.images.dockerfile import Dockerfile
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.context import BuildContext
-from triton_fleet.images.dockerfile import Dockerfile
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.source import Mark

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 from triton_fleet.catalog.metrics import triton_series
 from triton_fleet.context.triton_metrics import TritonMetrics, container_log_group
-from triton_fleet.dashboard.annotations import Annotation, horizontal
-from triton_fleet.dashboard.graph import Graph, Line, TritonGraph
-from triton_fleet.dashboard.lines import drawn_lines, held_lines
-from triton_fleet.dashboard.log_queries import last_errors
-from triton_fleet.dashboard.sections import SECTIONS
-from triton_fleet.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
+from triton_fleet.endpoint.dashboard.annotations import Annotation, horizontal
+from triton_fleet.endpoint.dashboard.graph import Graph, Line, TritonGraph
+from triton_fleet.endpoint.dashboard.lines import drawn_lines, held_lines
+from triton_fleet.endpoint.dashboard.log_queries import last_errors
+from triton_fleet.endpoint.dashboard.sections import SECTIONS
+from triton_fleet.endpoint.dashboard.triton import TITLE, TRITON_GRAPHS, triton_lines, triton_text
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 
 Json: TypeAlias = dict[str, Any]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from triton_fleet.images.instruction import Escape
+from triton_fleet.builds.images.instruction import Escape
 
 MAX_VALUE_CHARACTERS = 4096
 """The most characters of a value: variables that repeat each other grow without end."""

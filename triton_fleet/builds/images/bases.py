@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from triton_fleet.builds.images.dockerfile import Stage
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, shown
 from triton_fleet.catalog.images import TRITON_REPOSITORY
 from triton_fleet.context.registries import (
     NVIDIA,
@@ -17,9 +20,6 @@ from triton_fleet.context.registries import (
     is_fleet_repository,
 )
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.dockerfile import Stage
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
 from triton_fleet.spec.image import PLATFORM, TRITON_IMAGE
 from triton_fleet.spec.image_name import ImageName, image_name
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from shlex import join
 
+from triton_fleet.builds.engines.arguments import Argument, trtexec_arguments
+from triton_fleet.builds.engines.build import EngineBuild
+from triton_fleet.builds.engines.object_keys import PLAN
+from triton_fleet.builds.engines.runner import Runner, runner_for
 from triton_fleet.catalog.images import Image, Release
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.engines.arguments import Argument, trtexec_arguments
-from triton_fleet.engines.build import EngineBuild
-from triton_fleet.engines.object_keys import PLAN
-from triton_fleet.engines.runner import Runner, runner_for
 from triton_fleet.spec.endpoint import EndpointSpec
 from triton_fleet.spec.engine import Engine
 from triton_fleet.spec.source import KeyPath

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from triton_fleet.builds.images.dockerfile import DOCKERFILE
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.builds.images.lines import MAX_SHOWN_CHARACTERS, shown
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.dockerfile import DOCKERFILE
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.instruction import Instruction, assignments
-from triton_fleet.images.lines import MAX_SHOWN_CHARACTERS, shown
 from triton_fleet.spec.source import finding_at
 
 SECRET_NAME = re.compile(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from triton_fleet.builds.images.bases import check_bases
+from triton_fleet.builds.images.buildkit import check_access, check_arguments, check_frontend
+from triton_fleet.builds.images.context import changed_file
+from triton_fleet.builds.images.dockerfile import DOCKERFILE
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.secrets import check_secret_files, check_secrets
+from triton_fleet.builds.images.sources import check_sources
+from triton_fleet.builds.images.start import check_start
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.bases import check_bases
-from triton_fleet.images.buildkit import check_access, check_arguments, check_frontend
-from triton_fleet.images.context import changed_file
-from triton_fleet.images.dockerfile import DOCKERFILE
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.secrets import check_secret_files, check_secrets
-from triton_fleet.images.sources import check_sources
-from triton_fleet.images.start import check_start
 from triton_fleet.spec.source import MAX_FINDINGS
 
 CHECKS = (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from triton_fleet.builds.images.ignore_pattern import IgnorePattern, PatternError, parse_pattern
+from triton_fleet.builds.images.lines import LineNotes, shown
 from triton_fleet.findings import Finding
-from triton_fleet.images.ignore_pattern import IgnorePattern, PatternError, parse_pattern
-from triton_fleet.images.lines import LineNotes, shown
 
 MAX_IGNORE_BYTES = 64 << 10
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from triton_fleet.builds.images.inputs import ImageInputs
+from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.builds.images.lines import shown
+from triton_fleet.builds.images.substitution import UnresolvedError, substitute
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.images.inputs import ImageInputs
-from triton_fleet.images.instruction import Instruction, assignments
-from triton_fleet.images.lines import shown
-from triton_fleet.images.substitution import UnresolvedError, substitute
 from triton_fleet.spec.endpoint import Mode
 
 ENTRYPOINT_SCRIPT = "nvidia_entrypoint.sh"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from triton_fleet.images.dockerfile import PREDEFINED, Dockerfile
-from triton_fleet.images.instruction import Instruction, assignments
-from triton_fleet.images.substitution import UnresolvedError, substitute
+from triton_fleet.builds.images.dockerfile import PREDEFINED, Dockerfile
+from triton_fleet.builds.images.instruction import Instruction, assignments
+from triton_fleet.builds.images.substitution import UnresolvedError, substitute
 from triton_fleet.spec.image import TRITON_IMAGE
 
 

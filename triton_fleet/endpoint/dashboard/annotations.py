@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from triton_fleet.dashboard.graph import Line, Unit
-from triton_fleet.dashboard.sections import RUNNING
+from triton_fleet.endpoint.dashboard.graph import Line, Unit
+from triton_fleet.endpoint.dashboard.sections import RUNNING
 from triton_fleet.endpoint.resolved_endpoint import ResolvedEndpoint
 from triton_fleet.endpoint.scaling import summed_parts
 

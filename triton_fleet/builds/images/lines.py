@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from triton_fleet.builds.images.instruction import KEYWORDS, Escape, Heredoc, Instruction, parse_instruction
 from triton_fleet.findings import Finding
-from triton_fleet.images.instruction import KEYWORDS, Escape, Heredoc, Instruction, parse_instruction
 from triton_fleet.spec.source import MAX_FINDINGS
 
 MAX_WORD_CHARACTERS = 40

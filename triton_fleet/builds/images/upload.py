@@ -9,10 +9,10 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from triton_fleet.builds.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
+from triton_fleet.builds.images.dockerfile import DOCKERFILE
 from triton_fleet.core.tar_writer import Sink, write_end, write_member
 from triton_fleet.findings import FindingsError
-from triton_fleet.images.context import CHUNK, BuildContext, ContextEntry, changed_file, folders_of
-from triton_fleet.images.dockerfile import DOCKERFILE
 
 FORMAT_VERSION = 1
 """Another number is another digest of every context."""

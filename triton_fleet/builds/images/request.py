@@ -1,0 +1,1 @@
+../../../engine_build/image_build/request.py

@@ -1,1 +1,0 @@
-../../engine_build/engine_request/request.py

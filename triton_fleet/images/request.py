@@ -1,1 +1,0 @@
-../../engine_build/image_build/request.py
