@@ -11,10 +11,10 @@ from tests.support.fleet_folder import FleetFolder
 from tests.support.onnx_graphs import FLOAT, add, graph_bytes
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.new.proposal.spec import proposed_spec
+from triton_fleet.new.proposal.writer import new_file, projects_with, write_spec
 from triton_fleet.project.fleet_files import environment_names
 from triton_fleet.project.project import Fleet, open_project
-from triton_fleet.proposal.spec import proposed_spec
-from triton_fleet.proposal.writer import new_file, projects_with, write_spec
 from triton_fleet.spec.endpoint import EndpointSpec, Mode
 
 NAME = "fresh"

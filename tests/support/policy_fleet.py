@@ -8,8 +8,8 @@ from textwrap import indent
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.findings import Finding
-from triton_fleet.policies.check import policy_findings
 from triton_fleet.project.project import open_project
+from triton_fleet.rules.policies.check import policy_findings
 
 TODAY = date(2026, 11, 23)
 HEAD = """\

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tests.support.fleet_folder import FleetFolder
-from triton_fleet.ci.github import workflows
+from triton_fleet.new.ci.github import workflows
 
 PROVIDER = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
 TRUSTED = "access:\n  github: {repository: example@1/fleet@23, promotes_to: [prod]}\n  gitlab: {project: example/fleet}\n"

@@ -12,12 +12,12 @@ from triton_fleet.context.context import EndpointContext
 from triton_fleet.endpoint.environment import environment_findings, name_conflicts
 from triton_fleet.endpoint.fleet_buckets import source_findings
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
-from triton_fleet.policies.check import refusals
-from triton_fleet.policies.subject import Subject
 from triton_fleet.project.membership import promoted_spec
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.rules.names import name_of
+from triton_fleet.rules.policies.check import refusals
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.prices import PriceBook
 from triton_fleet.store.promote.backlog import PromotionPreview, PromotionPreviews
 from triton_fleet.store.promote.spec import previewed_spec

@@ -21,11 +21,11 @@ from triton_fleet.endpoint.locks import MISSING, locked_context
 from triton_fleet.endpoint.resolve import resolve_project
 from triton_fleet.endpoint.resolved_endpoint import ResolvedFleet
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings, with_endpoints
-from triton_fleet.policies.check import policy_findings
 from triton_fleet.project.membership import WITHOUT_SPEC, locked_endpoints
 from triton_fleet.project.project import LoadedSpec, Project
 from triton_fleet.project.spec_files import same_names
 from triton_fleet.rules.apply import rule_findings
+from triton_fleet.rules.policies.check import policy_findings
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.store.lock_measurement import draft_lock
 from triton_fleet.store.sources.spec_sources import SpecRepositories

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from triton_fleet.ci import github as of_github
-from triton_fleet.ci import gitlab as of_gitlab
-from triton_fleet.ci.codeowners import codeowners as lines_of
-from triton_fleet.ci.fallback_owner import fallback_lines, missing_fallback
-from triton_fleet.ci.marked_block import has_block, missing_fleet, text_above, with_block
 from triton_fleet.cli.output import say
 from triton_fleet.core.files import require_no_link, write_atomically
 from triton_fleet.core.project_root import project_root, repository_top
 from triton_fleet.findings import CannotRunError, Finding, FindingsError
+from triton_fleet.new.ci import github as of_github
+from triton_fleet.new.ci import gitlab as of_gitlab
+from triton_fleet.new.ci.codeowners import codeowners as lines_of
+from triton_fleet.new.ci.fallback_owner import fallback_lines, missing_fallback
+from triton_fleet.new.ci.marked_block import has_block, missing_fleet, text_above, with_block
 from triton_fleet.printers.human import show_findings
 
 app = typer.Typer(help="Write the workflows, pipeline and CODEOWNERS for CI.", no_args_is_help=True)

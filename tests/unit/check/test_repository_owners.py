@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
 from triton_fleet.check.run import all_findings
-from triton_fleet.ci.codeowners import codeowners
 from triton_fleet.findings import FindingsError
+from triton_fleet.new.ci.codeowners import codeowners
 from triton_fleet.project.project import open_project
 
 

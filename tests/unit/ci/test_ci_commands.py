@@ -21,9 +21,9 @@ from tests.support.workflow_files import (
     step_named,
     steps,
 )
-from triton_fleet.ci.gitlab import pipeline
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import CannotRunError, FindingsError
+from triton_fleet.new.ci.gitlab import pipeline
 from triton_fleet.spec.trusts import session_seconds
 
 TEMP = "${{ runner.temp }}"

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.ci.codeowners import codeowners
-from triton_fleet.ci.marked_block import markers, missing_fleet, with_block
 from triton_fleet.cli.commands import app
 from triton_fleet.findings import FindingsError
+from triton_fleet.new.ci.codeowners import codeowners
+from triton_fleet.new.ci.marked_block import markers, missing_fleet, with_block
 
 
 def lines(folder: FleetFolder, top: Path | None = None) -> list[str]:

@@ -15,7 +15,7 @@ import yaml
 
 from tests.support.fleet_folder import ROOT
 from tests.support.git_repository import GitRepository
-from triton_fleet.ci import github
+from triton_fleet.new.ci import github
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.fleet_folder import SPEC, FleetFolder
-from triton_fleet.ci.codeowners import codeowners
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.new.ci.codeowners import codeowners
 
 EVIL = 'owner: {team: evil, contact: "@attacker"}\nenvironments: []\n'
 

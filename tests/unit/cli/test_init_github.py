@@ -14,8 +14,8 @@ import yaml
 from tests.support.new_fleet import init
 from triton_fleet.check.run import all_findings
 from triton_fleet.findings import CannotRunError, Severity
+from triton_fleet.new.scaffold.github_ids import repository_subject
 from triton_fleet.project.project import open_project
-from triton_fleet.scaffold.github_ids import repository_subject
 from triton_fleet.spec.github_repository import GitHubRepository, ids_command
 
 ACCOUNT = ("--account", "123456789012", "--example", "none")

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.policy_fleet import BY, TODAY, PolicyFleet
 from triton_fleet.findings import Severity
-from triton_fleet.policies.check import policy_findings
 from triton_fleet.project.project import open_project
+from triton_fleet.rules.policies.check import policy_findings
 
 MONTH = 1013.76
 """US dollars of an ml.g5.xlarge."""

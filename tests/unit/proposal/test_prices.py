@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.fleet_folder import ROOT
 from tests.support.new_specs import NAME, NewSpecs
-from triton_fleet.policies.check import policy_findings
 from triton_fleet.project.project import open_project
+from triton_fleet.rules.policies.check import policy_findings
 
 
 def words(new: NewSpecs) -> str:

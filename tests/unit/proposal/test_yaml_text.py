@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from triton_fleet.new.proposal.key import Key
+from triton_fleet.new.proposal.yaml_text import WIDTH, render_spec
 from triton_fleet.project.reader import read_source
-from triton_fleet.proposal.key import Key
-from triton_fleet.proposal.yaml_text import WIDTH, render_spec
 
 TEXTS = [
     "25.04",

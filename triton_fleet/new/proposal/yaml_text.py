@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TypeGuard
 
-from triton_fleet.proposal.key import Key
+from triton_fleet.new.proposal.key import Key
 from triton_fleet.spec.scalars import plain_value
 
 WIDTH = 110

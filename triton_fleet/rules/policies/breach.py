@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from triton_fleet.findings import Finding, Severity
-from triton_fleet.policies.file import PolicyFile
+from triton_fleet.rules.policies.file import PolicyFile
 from triton_fleet.spec.source import KeyPath, Mark, finding_at
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from triton_fleet.context.rollout import MIN_BAKE_SECONDS, rollback_alarms
 from triton_fleet.context.tags import endpoint_tags
 from triton_fleet.core.sizes import count_of
-from triton_fleet.policies.breach import Breach
-from triton_fleet.policies.scope import listed
-from triton_fleet.policies.subject import Subject
+from triton_fleet.rules.policies.breach import Breach
+from triton_fleet.rules.policies.scope import listed
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Requirements, Statement
 from triton_fleet.spec.problems import dotted_path
 from triton_fleet.spec.rollout import Strategy

@@ -10,10 +10,11 @@ from decimal import Decimal
 from functools import cached_property, partial
 
 from triton_fleet.findings import Finding, Severity, with_endpoints
-from triton_fleet.policies.breach import Breach, breach_finding
-from triton_fleet.policies.exceptions import Exceptions
-from triton_fleet.policies.file import PolicyFile, read_policies
-from triton_fleet.policies.limits import (
+from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.rules.policies.breach import Breach, breach_finding
+from triton_fleet.rules.policies.exceptions import Exceptions
+from triton_fleet.rules.policies.file import PolicyFile, read_policies
+from triton_fleet.rules.policies.limits import (
     amount,
     computed_costs,
     cost_text,
@@ -23,11 +24,10 @@ from triton_fleet.policies.limits import (
     monthly_cost,
     unpriced_cost,
 )
-from triton_fleet.policies.requirements import requirement_breaches
-from triton_fleet.policies.scope import is_about, is_of_environment
-from triton_fleet.policies.security_fixes import security_breaches
-from triton_fleet.policies.subject import Subject
-from triton_fleet.project.project import LoadedSpec, Project
+from triton_fleet.rules.policies.requirements import requirement_breaches
+from triton_fleet.rules.policies.scope import is_about, is_of_environment
+from triton_fleet.rules.policies.security_fixes import security_breaches
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import Statement
 
 MAX_SHARES = 3

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from triton_fleet.catalog.security_fixes import SecurityFix
 from triton_fleet.context.security_fixes import fix_names, security_gap
-from triton_fleet.policies.breach import Breach
-from triton_fleet.policies.limits import undecided
-from triton_fleet.policies.scope import listed
-from triton_fleet.policies.subject import Subject
 from triton_fleet.rules.about.raw_policy import IMAGES
+from triton_fleet.rules.policies.breach import Breach
+from triton_fleet.rules.policies.limits import undecided
+from triton_fleet.rules.policies.scope import listed
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import SecurityFixes, Statement
 
 KEY = "require.security_fixes"

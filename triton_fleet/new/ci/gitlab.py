@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from triton_fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
+from triton_fleet.new.ci.targets import Target, filled, indented, prefix_of, targets_of
 from triton_fleet.spec.trusts import JOB_MINUTES, AccessRole
 
 FILE = ".gitlab-ci.yml"
@@ -28,7 +28,7 @@ def pipeline(root: Path, top: Path, *, locked: bool, file: str = FILE) -> str:
     """
     targets, prefix = targets_of(root), prefix_of(root, top)
     has_weights = not locked and any(not target.source for target in targets)
-    template = (files("triton_fleet.ci") / "templates" / "gitlab.yml").read_text("utf-8")
+    template = (files("triton_fleet.new.ci") / "templates" / "gitlab.yml").read_text("utf-8")
     checks = [line for target in targets for line in _check(target, locked=locked)]
     deploys = [
         line

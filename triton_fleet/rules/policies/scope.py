@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-from triton_fleet.policies.subject import Subject
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.policy import When
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
+from triton_fleet.new.proposal.yaml_text import scalar
 from triton_fleet.project.project import LoadedSpec
-from triton_fleet.proposal.yaml_text import scalar
 from triton_fleet.spec.source import KeyPath
 
 

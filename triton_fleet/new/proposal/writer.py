@@ -12,10 +12,10 @@ from pathlib import Path
 from triton_fleet.check.run import draft_findings
 from triton_fleet.core.files import require_no_link
 from triton_fleet.findings import CannotRunError, Finding, FindingsError, Severity, all_of
-from triton_fleet.policies.check import refusals
-from triton_fleet.policies.subject import Subject
 from triton_fleet.project.project import Fleet, Project
 from triton_fleet.project.spec_files import root_of, spec_files
+from triton_fleet.rules.policies.check import refusals
+from triton_fleet.rules.policies.subject import Subject
 from triton_fleet.spec.folders import ENVIRONMENTS, SPECS
 from triton_fleet.spec.problems import validate
 from triton_fleet.spec.source import Source

@@ -9,8 +9,8 @@ from pathlib import Path
 from triton_fleet.check.spec_repositories import repository_findings
 from triton_fleet.context.context import EndpointContext
 from triton_fleet.findings import Finding, FindingsError
+from triton_fleet.new.proposal.repositories import FolderRepositories
 from triton_fleet.project.project import LoadedSpec, Project
-from triton_fleet.proposal.repositories import FolderRepositories
 from triton_fleet.rules.apply import rule_findings
 from triton_fleet.spec.lock import Lock
 from triton_fleet.spec.source import Mark, Source

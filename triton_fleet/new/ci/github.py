@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from triton_fleet.ci.targets import Target, filled, indented, prefix_of, targets_of
 from triton_fleet.endpoint.environment import environment_warnings
 from triton_fleet.findings import Finding
+from triton_fleet.new.ci.targets import Target, filled, indented, prefix_of, targets_of
 from triton_fleet.project.reader import read_source
 from triton_fleet.spec.trusts import JOB_MINUTES, AccessRole
 
@@ -215,4 +215,4 @@ def _locked(target: Target, locked: bool) -> str:
 
 
 def _template(name: str) -> str:
-    return (files("triton_fleet.ci") / "templates" / f"github-{name}.yml").read_text("utf-8")
+    return (files("triton_fleet.new.ci") / "templates" / f"github-{name}.yml").read_text("utf-8")

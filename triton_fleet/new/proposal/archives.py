@@ -10,9 +10,9 @@ from pathlib import Path
 
 from triton_fleet.catalog.instances import Instance, Processor, instance, instance_types
 from triton_fleet.context.context import EndpointContext
-from triton_fleet.proposal.engines import ProposedEngine, proposed_engines
-from triton_fleet.proposal.key import Key
-from triton_fleet.proposal.repositories import FolderRepositories
+from triton_fleet.new.proposal.engines import ProposedEngine, proposed_engines
+from triton_fleet.new.proposal.key import Key
+from triton_fleet.new.proposal.repositories import FolderRepositories
 from triton_fleet.spec.lock import LockedModel
 
 NO_NAME = re.compile(r"[^A-Za-z0-9]+")

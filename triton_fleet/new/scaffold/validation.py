@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triton_fleet.endpoint.environment import own_findings
 from triton_fleet.findings import FindingsError, all_of
-from triton_fleet.scaffold.files import NewFleet
+from triton_fleet.new.scaffold.files import NewFleet
 from triton_fleet.spec.environment import Environment
 from triton_fleet.spec.problems import validate
 from triton_fleet.spec.source import Mark, Source

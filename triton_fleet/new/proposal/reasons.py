@@ -10,10 +10,10 @@ from triton_fleet.catalog.images import releases
 from triton_fleet.catalog.instances import Instance, Processor
 from triton_fleet.catalog.proposals import proposals, proposed_families
 from triton_fleet.findings import Finding
+from triton_fleet.new.proposal.choice import Choice
+from triton_fleet.new.proposal.key import Key
+from triton_fleet.new.proposal.machine import MIB, Room, size_text
 from triton_fleet.project.project import Project
-from triton_fleet.proposal.choice import Choice
-from triton_fleet.proposal.key import Key
-from triton_fleet.proposal.machine import MIB, Room, size_text
 from triton_fleet.rules.names import display_name
 from triton_fleet.spec.endpoint import Mode
 from triton_fleet.spec.environment import LOCAL

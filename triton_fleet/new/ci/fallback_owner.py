@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from triton_fleet.ci.codeowners import PLATFORM, pattern_of, platform_reviewer
 from triton_fleet.findings import Finding, Severity
+from triton_fleet.new.ci.codeowners import PLATFORM, pattern_of, platform_reviewer
 from triton_fleet.spec.folders import POLICIES
 
 _ALL = ("*", "**", "/**")

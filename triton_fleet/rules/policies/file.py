@@ -9,10 +9,10 @@ from pathlib import Path
 from triton_fleet.catalog.images import image_regions, releases
 from triton_fleet.catalog.instances import instance_types
 from triton_fleet.findings import Finding, FindingsError, Severity, collect_findings
-from triton_fleet.policies.scope import matches
 from triton_fleet.project.project import Project
 from triton_fleet.project.reader import read_source
 from triton_fleet.project.spec_files import policy_files
+from triton_fleet.rules.policies.scope import matches
 from triton_fleet.spec.policy import Policy, Statement
 from triton_fleet.spec.problems import did_you_mean, validate
 from triton_fleet.spec.source import KeyPath, Source, finding_at

@@ -8,9 +8,9 @@ from pathlib import Path
 from string import Template
 
 from triton_fleet.core.sources import source_path
+from triton_fleet.new.scaffold.github_ids import RepositorySubject
 from triton_fleet.product.pin import Pin
 from triton_fleet.product.setup_files import EXAMPLE, locked_requirements, setup_files, template
-from triton_fleet.scaffold.github_ids import RepositorySubject
 from triton_fleet.spec.access import GITHUB
 from triton_fleet.spec.environment import LOCAL
 from triton_fleet.spec.github_repository import ids_command, prefix_command

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triton_fleet.core.closure import closure
-from triton_fleet.proposal.key import Key
+from triton_fleet.new.proposal.key import Key
 from triton_fleet.repository.contents import Contents
 from triton_fleet.repository.loading.bls import called_models
 from triton_fleet.repository.loading.models import Model, models_of

@@ -1,0 +1,1 @@
+"""New fleets, proposed specs and the files of CI."""
