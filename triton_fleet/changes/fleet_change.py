@@ -7,10 +7,10 @@ from functools import cached_property
 
 from triton_fleet.catalog.prices import COMPUTED_SIGN, computed_formula
 from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.executed_file import ExecutedFile
 from triton_fleet.changes.product_change import ProductChange
 from triton_fleet.context.cost import MONTH
 from triton_fleet.core.sizes import count_of
-from triton_fleet.selection.executed_files import ExecutedFile
 from triton_fleet.spec.prices import PriceBook
 
 

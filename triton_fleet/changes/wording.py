@@ -11,9 +11,7 @@ from triton_fleet.changes.money_change import CostChange, signed
 from triton_fleet.changes.templates import Change
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.context.traffic import shown_seconds
-from triton_fleet.core.sizes import count_of
 from triton_fleet.findings import Finding
-from triton_fleet.selection.executed_files import ExecutedFile
 
 GUARD = "Custom::ScalingGuard"
 """What puts scaling aside for an update that changes the instance type."""
@@ -21,10 +19,6 @@ MAX_WORDS = 4
 """Changes in a cell of the table; the rest are in the details."""
 
 
-EXECUTED = "This change edits what a deploy runs"
-EXECUTED_HINT = "No template shows what these files do: read them."
-MAX_EXECUTED, MIN_EXECUTED = 40, 5
-"""Files that are listed, in a short report the second; the others are counted."""
 QUOTAS = "Quotas that these endpoints alone may use; `fleet preflight` compares them with the account:"
 EFFECTS = {
     UpdateEffect.UNKNOWN: "**cannot be compared**",
@@ -33,16 +27,6 @@ EFFECTS = {
     UpdateEffect.CREATED: "endpoint created",
     UpdateEffect.NOTHING: "nothing",
 }
-
-
-def executed_lines(files: Sequence[ExecutedFile], limit: int) -> Iterator[str]:
-    """A line for each file that a deploy may execute, up to a limit, and the number of the others."""
-    for each in files[:limit]:
-        path = each.path.replace("`", "'")
-        yield f"`{path}`: {each.what} ({each.change})"
-    if len(files) > limit:
-        folders = dict.fromkeys(each.path.partition("/")[0] for each in files[limit:])
-        yield f"and {count_of(len(files) - limit, 'more file')} in or below: {', '.join(folders)}"
 
 
 def effect_words(each: EndpointChange) -> str:

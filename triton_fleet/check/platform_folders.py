@@ -12,11 +12,12 @@ from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.project.spec_files import spec_files
 from triton_fleet.repository.model_config import CONFIG
-from triton_fleet.selection.executed_files import INSTALLED
 from triton_fleet.spec.folders import FOLDER, POLICIES, PROFILES, SPECS
 
 _LINKED = ("environments", POLICIES, PROFILES)
 """The folders in which a file may be a link to a file of the platform."""
+INSTALLED = ("node_modules", "vendor")
+"""Folders of a fleet from which packages of npm and of pip are run or installed."""
 _PROGRAM_SUFFIXES = (".py", ".sh", ".mk", ".js", ".whl")
 _PROGRAM_NAMES = ("Makefile", "GNUmakefile", "makefile", "package.json", "requirements.txt")
 _OF_REPOSITORY = (".github", ".gitlab", "CODEOWNERS", "docs/CODEOWNERS")

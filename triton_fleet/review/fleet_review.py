@@ -24,10 +24,10 @@ from triton_fleet.project.fleet_files import SYNTHESIS_INPUTS
 from triton_fleet.project.project import Fleet
 from triton_fleet.review.base_tree import base_tree
 from triton_fleet.review.environment_side import EnvironmentSide, base_side, head_side
+from triton_fleet.review.executed_files import executed_files
 from triton_fleet.review.file_sizes import Known, file_sizes
 from triton_fleet.review.pending_review import pending_review
 from triton_fleet.review.product_review import pinned, product_change
-from triton_fleet.selection.executed_files import executed_files
 from triton_fleet.spec.environment import LOCAL, Environment
 from triton_fleet.spec.prices import PriceBook
 

@@ -6,6 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.executed_file import (
+    EXECUTED,
+    EXECUTED_HINT,
+    MAX_EXECUTED,
+    MIN_EXECUTED,
+    executed_lines,
+)
 from triton_fleet.changes.fleet_change import FleetChange
 from triton_fleet.changes.promotion_lines import (
     MAX_PENDING,
@@ -17,14 +24,9 @@ from triton_fleet.changes.promotion_lines import (
 from triton_fleet.changes.repeated_lines import RepeatedLines
 from triton_fleet.changes.update_effect import UpdateEffect
 from triton_fleet.changes.wording import (
-    EXECUTED,
-    EXECUTED_HINT,
-    MAX_EXECUTED,
     MAX_WORDS,
-    MIN_EXECUTED,
     QUOTAS,
     effect_words,
-    executed_lines,
     group_details,
     group_money,
     resource_blocks,

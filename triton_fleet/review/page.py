@@ -8,15 +8,12 @@ from html import escape
 
 from triton_fleet.changes.endpoint_group import EndpointGroup
 from triton_fleet.changes.environment_change import EnvironmentChange
+from triton_fleet.changes.executed_file import EXECUTED, EXECUTED_HINT, MAX_EXECUTED, executed_lines
 from triton_fleet.changes.fleet_change import FleetChange
 from triton_fleet.changes.promotion_lines import REFUSALS_TITLE, pending_lines, refusal_lines
 from triton_fleet.changes.repeated_lines import RepeatedLines
 from triton_fleet.changes.wording import (
-    EXECUTED,
-    EXECUTED_HINT,
-    MAX_EXECUTED,
     effect_text,
-    executed_lines,
     group_details,
     group_money,
     resource_blocks,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from triton_fleet.changes.executed_file import ExecutedFile
+from triton_fleet.check.platform_folders import INSTALLED
 from triton_fleet.core.project_root import is_project_root
 from triton_fleet.core.sources import PRODUCT, is_product_clone
 from triton_fleet.findings import FindingsError
@@ -37,29 +39,13 @@ _AT_ROOT = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile", "fleet.mk"), _MAKE),
 }
 """Files at the top of a fleet that `fleet init` writes, or that the tools of a deploy look for."""
-INSTALLED = {"node_modules": _NPM, "vendor": _PIP}
-"""Folders of a fleet from which packages are run or installed."""
+_INSTALLED = dict(zip(INSTALLED, (_NPM, _PIP), strict=True))
 _REQUIREMENTS = re.compile(r"requirements.*\.(txt|in)")
 _SUFFIXES = {".py": "a Python program or module", ".sh": "a shell script", ".mk": _MAKE}
 _OF_PLATFORM = {
     ".github": "jobs of GitHub, or who reviews what",
     ".gitlab": "jobs of GitLab, or who reviews what",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExecutedFile:
-    """A file that differs and that a deploy may execute.
-
-    Attributes:
-        path: From the top of the Git repository.
-        what: The program or tool that reads it, as far as its name shows.
-        change: "added", "deleted", "edited", or "edited, executable".
-    """
-
-    path: str
-    what: str
-    change: str
 
 
 def executed_files(root: Path, tree: WorkTree, commit: str, base: Path) -> tuple[ExecutedFile, ...]:
@@ -146,8 +132,8 @@ class _ChangeScope:
                 return next(uses, "") or _AT_ROOT.get(name.name, "settings of a tool")
         if inside is None:
             return "outside the fleet's folder" if len(path.parts) == 1 else ""
-        if inside.parts[0] in INSTALLED:
-            return INSTALLED[inside.parts[0]]
+        if inside.parts[0] in _INSTALLED:
+            return _INSTALLED[inside.parts[0]]
         is_of_example = inside.parts[0] == "examples" and inside.name.startswith("make_")
         if is_of_example and inside.suffix == ".py":
             return "what `make weights` runs"
