@@ -39,7 +39,7 @@ def test_the_architecture_has_every_layer() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = [each for contract in contracts for each in contract.get("layers", ())]
     named = re.findall(r"`([a-z_.]+)`", (ROOT / "docs" / "architecture.md").read_text())
-    packages = {name.removesuffix(".deploy") for layer in layers for name in layer.split(" | ")}
+    packages = {name.removeprefix("triton_fleet.") for layer in layers for name in layer.split(" | ")}
     assert packages - {*named} == set()
 
 

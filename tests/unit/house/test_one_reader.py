@@ -1,4 +1,4 @@
-"""Untrusted formats have one reader each, so that what it refuses is refused wherever the product reads."""
+"""Untrusted formats have one reader each, and templates one comparison: each rule on them holds everywhere."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ CONFIG_READERS = {
     "triton_fleet/repository/reading/folder.py": "every file of a folder whose content counts",
 }
 """The modules that know the name config.pbtxt and open files, and what for."""
+TEMPLATE_READERS = {
+    "stacks/fleet_stacks/dynamic_references.py": "names where in one template a secret is referenced",
+    "triton_fleet/aws/drift/declaration.py": "compares the template of a stack with what runs",
+    "triton_fleet/changes/areas.py": "compares",
+    "triton_fleet/changes/permission_changes.py": "compares",
+    "triton_fleet/changes/templates.py": "compares",
+}
+"""The modules that read the resources of a template, and what for."""
 CONFIG = "config.pbtxt"
 OPENS = {"open", "read_bytes", "read_text"}
 
@@ -121,6 +129,15 @@ def test_config_pbtxt_is_opened_where_a_repository_is_read(root: Path) -> None:
         and any(isinstance(node, ast.Call) and _called(node) in OPENS for node in ast.walk(module))
     }
     assert opening == set(CONFIG_READERS), "take the text from the repository's contents"
+
+
+def test_templates_are_compared_in_one_package(root: Path) -> None:
+    reading = {
+        file
+        for file, module in modules(root).items()
+        if any(isinstance(node, ast.Constant) and node.value == "Resources" for node in ast.walk(module))
+    }
+    assert reading == set(TEMPLATE_READERS), "compare templates by triton_fleet.changes.templates"
 
 
 def _dotted(file: str) -> str:
