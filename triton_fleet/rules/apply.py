@@ -22,10 +22,10 @@ def rule_findings(endpoint: EndpointContext, *, deploying: bool = False) -> list
         deploying: Whether it is to be deployed now; some rules only warn before.
     """
     subjects = {scope: list(scope.subjects(endpoint)) for scope in {rule.scope for rule in rules().values()}}
-    found = [
-        each
+    findings = [
+        finding
         for rule in rules().values()
-        for each in rule.findings(endpoint.source, subjects[rule.scope], deploying=deploying)
+        for finding in rule.findings(endpoint.source, subjects[rule.scope], deploying=deploying)
     ]
     named = allowed_codes(endpoint.spec.allow)
     allowed = {
@@ -33,8 +33,8 @@ def rule_findings(endpoint: EndpointContext, *, deploying: bool = False) -> list
         for code, rule in rules().items()
         if (code in named and not rule.needed) or rule.in_files in named
     }
-    kept = [each for each in found if each.code not in allowed]
-    return [*kept, *_about_allow(endpoint, {each.code for each in found}, allowed)]
+    kept = [each for each in findings if each.code not in allowed]
+    return [*kept, *_about_allow(endpoint, {each.code for each in findings}, allowed)]
 
 
 def _about_allow(endpoint: EndpointContext, broken: Iterable[str], allowed: set[str]) -> Iterator[Finding]:

@@ -86,7 +86,7 @@ def _contents(by_theme: Mapping[Theme, list[Rule]]) -> str:
     lines = list[str]()
     for theme, members in by_theme.items():
         lines.append(f"- {theme.about} (`{theme.name}`)")
-        lines += [f"    - [{each.name}](#{each.code.lower()}) ({each.code})" for each in members]
+        lines += [f"    - [{member.name}](#{member.code.lower()}) ({member.code})" for member in members]
     lines += ["- [Other codes](#other-codes)", ""]
     return "\n".join(lines)
 

@@ -116,7 +116,7 @@ def examples() -> Mapping[str, Example]:
         ValueError: two examples have one code.
     """
     folder = files("triton_fleet.rules") / "examples"
-    texts = {each.name: each.read_text(encoding="utf-8") for each in folder.iterdir()}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
     return examples_of(texts)
 
 

@@ -66,4 +66,4 @@ def allowable_names() -> list[str]:
     from triton_fleet.rules.registry import rules
 
     others = (other_names()[code] for code in allowable_codes())
-    return sorted([*(each.name for each in rules().values() if not each.needed), *others])
+    return sorted([*(rule.name for rule in rules().values() if not rule.needed), *others])

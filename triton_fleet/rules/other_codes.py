@@ -59,13 +59,13 @@ def other_codes() -> Mapping[str, str]:
     Raises:
         ValueError: two groups have one code.
     """
-    found = dict[str, str]()
+    codes = dict[str, str]()
     for group in groups():
         for code, sentence in group.codes.items():
-            if code in found:
+            if code in codes:
                 raise ValueError(f"{FILE} has {code} twice")
-            found[code] = sentence
-    return MappingProxyType(found)
+            codes[code] = sentence
+    return MappingProxyType(codes)
 
 
 @cache
@@ -83,7 +83,7 @@ def allowable_codes() -> frozenset[str]:
 
 def severity_of(code: str) -> Severity:
     """The severity of a code that is not a rule, unless the finding has its own."""
-    warnings = {each for group in groups() for each in group.warnings}
+    warnings = {warning for group in groups() for warning in group.warnings}
     return Severity.WARNING if code in warnings else Severity.ERROR
 
 

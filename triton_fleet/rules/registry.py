@@ -32,15 +32,17 @@ def rules_of(modules: Iterable[ModuleType]) -> Mapping[str, Rule]:
     """
     found = dict[str, Rule]()
     for module in modules:
-        for each in vars(module).values():
-            if not isinstance(each, Rule):
+        for variable in vars(module).values():
+            if not isinstance(variable, Rule):
                 continue
-            other = found.setdefault(each.code, each)
-            if other is not each:
-                places = " and ".join(sorted({_place(other), _place(each)}))
-                raise ValueError(f"{each.code} is the code of two rules: {places}")
-            if each.code in other_codes():
-                raise ValueError(f"{each.code} is the code of the rule {_place(each)} and stands in {FILE}")
+            other = found.setdefault(variable.code, variable)
+            if other is not variable:
+                places = " and ".join(sorted({_place(other), _place(variable)}))
+                raise ValueError(f"{variable.code} is the code of two rules: {places}")
+            if variable.code in other_codes():
+                raise ValueError(
+                    f"{variable.code} is the code of the rule {_place(variable)} and stands in {FILE}"
+                )
     return MappingProxyType(dict(sorted(found.items())))
 
 

@@ -84,7 +84,7 @@ class Rule:
     ) -> list[Finding]:
         """The findings of the rule, each at its place in the spec or in the environment's file."""
         problems = self.problems(subjects)
-        return [self.finding(each, source.mark(each.path), deploying) for each in problems]
+        return [self.finding(problem, source.mark(problem.path), deploying) for problem in problems]
 
     def finding(self, problem: Problem, mark: Mark, deploying: bool) -> Finding:
         """The finding about a problem, at its place."""
@@ -172,16 +172,16 @@ def _label_machine(problem: Problem, machine: Machine) -> Problem:
 
 
 def _first_of_variants(machines: Sequence[Machine]) -> Sequence[Machine]:
-    variants = [each.variant for each in machines]
+    variants = [machine.variant for machine in machines]
     return [each for n, each in enumerate(machines) if each.variant not in variants[:n]]
 
 
 def _of_own_variant(machines: Sequence[Machine]) -> Sequence[Machine]:
-    return [each for each in machines if each.variant == OWN_VARIANT]
+    return [machine for machine in machines if machine.variant == OWN_VARIANT]
 
 
 def _with_model(machines: Sequence[Machine]) -> Sequence[Machine]:
-    return [each for each in machines if each.runs_model]
+    return [machine for machine in machines if machine.runs_model]
 
 
 def _endpoint(endpoint: EndpointContext) -> Iterable[EndpointContext]:
@@ -191,7 +191,7 @@ def _endpoint(endpoint: EndpointContext) -> Iterable[EndpointContext]:
 def _image(endpoint: EndpointContext) -> Iterable[ImageContext]:
     image, locked, spec = endpoint.image, endpoint.lock.image if endpoint.lock else None, endpoint.spec
     if image is not None and image.is_own and locked is not None and locked.facts is not None:
-        backends = frozenset(each.facts.backend for each in endpoint.loaded_models)
+        backends = frozenset(loaded_model.facts.backend for loaded_model in endpoint.loaded_models)
         yield ImageContext(facts=locked.facts, triton=spec.triton, mode=spec.mode, backends=backends)
 
 

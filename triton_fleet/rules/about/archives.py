@@ -71,13 +71,13 @@ def bypassed_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     if endpoint.spec.mode is not Mode.SINGLE or endpoint.default_model is None:
         return
-    for each in endpoint.models:
-        if endpoint.default_model in each.facts.steps:
+    for model in endpoint.models:
+        if endpoint.default_model in model.facts.steps:
             message = (
                 f"`default_model` is {endpoint.default_model!r}, a composing model of the ensemble"
-                f" {each.name!r}: the ensemble would not be loaded"
+                f" {model.name!r}: the ensemble would not be loaded"
             )
-            hint = f"write `default_model: {each.name}`, or remove the ensemble from the repository"
+            hint = f"write `default_model: {model.name}`, or remove the ensemble from the repository"
             yield Problem(("default_model",), message, hint)
 
 
@@ -92,15 +92,15 @@ def split_ensemble(endpoint: EndpointContext) -> Iterator[Problem]:
     Triton looks for them in the repository that the ensemble came from.
     """
     there = defaultdict[str, list[str]](list)
-    for each in endpoint.models:
-        there[each.archive].append(each.name)
-    for each in filter(endpoint.knows_by_lock_alone, endpoint.models):
-        for part in dict.fromkeys(each.facts.steps):
-            if part not in there[each.archive]:
+    for model in endpoint.models:
+        there[model.archive].append(model.name)
+    for model in filter(endpoint.knows_by_lock_alone, endpoint.models):
+        for part in dict.fromkeys(model.facts.steps):
+            if part not in there[model.archive]:
                 message = (
-                    f"the ensemble {each.name!r} calls {part!r}, which is not in archive {each.archive!r}"
+                    f"the ensemble {model.name!r} calls {part!r}, which is not in archive {model.archive!r}"
                 )
-                yield Problem(each.path, message, did_you_mean(part, there[each.archive]))
+                yield Problem(model.path, message, did_you_mean(part, there[model.archive]))
 
 
 @rule("FL246", Severity.WARNING, source="https://docs.aws.amazon.com/sagemaker/latest/dg/triton.html")
@@ -129,14 +129,14 @@ def model_name_mismatch(endpoint: EndpointContext) -> Iterator[Problem]:
     archive may have another name, because it is served under the name of its target.
     """
     multi = endpoint.spec.mode is Mode.MULTI_MODEL
-    for each in endpoint.models if multi else endpoint.loaded_models:
+    for model in endpoint.models if multi else endpoint.loaded_models:
         if (
-            each.facts.name
-            and endpoint.knows_by_lock_alone(each)
-            and (not multi or (each.archive, each.name) in endpoint.parts)
+            model.facts.name
+            and endpoint.knows_by_lock_alone(model)
+            and (not multi or (model.archive, model.name) in endpoint.parts)
         ):
-            message, hint = name_mismatch(each.facts.name, each.name)
-            yield Problem(each.path, message, hint)
+            message, hint = name_mismatch(model.facts.name, model.name)
+            yield Problem(model.path, message, hint)
 
 
 @rule("FL248", source="https://github.com/triton-inference-server/server/pull/5540")
@@ -158,10 +158,10 @@ def unsupported_ensemble(context: ModelsContext) -> Iterator[Problem]:
     release = context.container.triton
     if release is None or release >= ENSEMBLES_SINCE or context.container.mode is not Mode.MULTI_MODEL:
         return
-    for each in context.models:
-        if each.facts.backend == "ensemble":
-            message = f"{each.name!r} is an ensemble, which Triton {release} supports only in mode `single`"
-            yield Problem(each.path, message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer')
+    for model in context.models:
+        if model.facts.backend == "ensemble":
+            message = f"{model.name!r} is an ensemble, which Triton {release} supports only in mode `single`"
+            yield Problem(model.path, message, f'write `triton: "{ENSEMBLES_SINCE}"` or newer')
 
 
 @rule("FL212", source=ARCHIVE_SETS, needed=True)
@@ -245,14 +245,14 @@ def repository_without_digest(endpoint: EndpointContext) -> Iterator[Problem]:
 def _namesakes(endpoint: EndpointContext) -> Iterator[tuple[str, PlacedModel]]:
     """Models of several targets whose name another archive has: the first such archive, and the model."""
     first: dict[str, str] = {}
-    for each in endpoint.models if endpoint.spec.mode is Mode.MULTI_MODEL else ():
-        other = first.setdefault(each.name, each.archive)
-        if other != each.archive:
-            yield other, each
+    for model in endpoint.models if endpoint.spec.mode is Mode.MULTI_MODEL else ():
+        other = first.setdefault(model.name, model.archive)
+        if other != model.archive:
+            yield other, model
 
 
 def _single_models(endpoint: EndpointContext) -> list[str]:
     """The models of the one repository of mode `single`, if it is locked."""
     if endpoint.spec.mode is not Mode.SINGLE:
         return []
-    return sorted(each.name for each in endpoint.models)
+    return sorted(model.name for model in endpoint.models)

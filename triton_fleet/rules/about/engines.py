@@ -112,8 +112,8 @@ def engine_without_model(endpoint: EndpointContext) -> Iterator[Problem]:
     Its largest batch is at least the model's max_batch_size.
     """
     seen, models = set[tuple[int, str]](), defaultdict[int, dict[str, LockedModel]](dict)
-    for each in endpoint.models:
-        models[each.index][each.name] = each.facts
+    for model in endpoint.models:
+        models[model.index][model.name] = model.facts
     for path, index, engine in spec_engines(endpoint.spec):
         if (index, engine.model) in seen:
             yield Problem((*path, "model"), f"model {engine.model!r} has two engines", "keep one of the two")

@@ -97,7 +97,7 @@ def unknown_flag(endpoint: EndpointContext) -> Iterator[Problem]:
 @rule("FL286", source=SERVE)
 def unknown_further_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Every model that a `--load-model` flag names is in the repository."""
-    there = [each.name for each in endpoint.models]
+    there = [model.name for model in endpoint.models]
     for path, flag in _flags(endpoint) if there and endpoint.spec.mode is Mode.SINGLE else ():
         name, _, model = flag.partition("=")
         if name == LOAD_MODEL and model not in (*there, "*"):

@@ -32,8 +32,8 @@ def release_without_image(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     wanted = endpoint.spec.triton
     if wanted not in releases():
-        around = [*[each for each in releases() if each < wanted][-2:]]
-        around += [each for each in releases() if each > wanted][:2]
+        around = [*[release for release in releases() if release < wanted][-2:]]
+        around += [release for release in releases() if release > wanted][:2]
         hint = f"the nearest releases: {', '.join(around)}"
         yield Problem(TRITON, f"SageMaker has no image of Triton {wanted}", hint)
 

@@ -67,11 +67,11 @@ def missing_backend(context: ModelContext) -> Iterator[Problem]:
 @rule("FL255", source="https://protobuf.dev/reference/protobuf/textformat-spec/", in_files="FL415")
 def unreadable_model_config(endpoint: EndpointContext) -> Iterator[Problem]:
     """A model's config.pbtxt is valid protobuf text format; otherwise Triton does not load the model."""
-    for each in endpoint.loaded_models:
-        if each.facts.unreadable and endpoint.knows_by_lock_alone(each):
-            message = f"{each.name}/config.pbtxt cannot be read as a model's configuration"
+    for loaded_model in endpoint.loaded_models:
+        if loaded_model.facts.unreadable and endpoint.knows_by_lock_alone(loaded_model):
+            message = f"{loaded_model.name}/config.pbtxt cannot be read as a model's configuration"
             hint = "look for a missing brace, bracket or quotation mark, or a value of the wrong type"
-            yield Problem(each.path, message, hint)
+            yield Problem(loaded_model.path, message, hint)
 
 
 @rule("FL275", source="docs/artifacts.md")
@@ -80,13 +80,13 @@ def empty_folder_in_s3(endpoint: EndpointContext) -> Iterator[Problem]:
 
     S3 has no folders, and an ensemble without its version directory is not loaded.
     """
-    for each in endpoint.models:
-        uncompressed = endpoint.spec.models[each.index].compression is Compression.NONE
-        if uncompressed and each.facts.backend == "ensemble" and not each.facts.size:
+    for model in endpoint.models:
+        uncompressed = endpoint.spec.models[model.index].compression is Compression.NONE
+        if uncompressed and model.facts.backend == "ensemble" and not model.facts.size:
             message = (
-                f"the version directory of ensemble {each.name!r} is empty, and S3 keeps no empty folders"
+                f"the version directory of ensemble {model.name!r} is empty, and S3 keeps no empty folders"
             )
-            yield Problem(each.path, message, f"put a file into {each.name}/1/, such as a README.md")
+            yield Problem(model.path, message, f"put a file into {model.name}/1/, such as a README.md")
 
 
 @MODEL_ON_INSTANCE.rule("FL253", source=CONFIG, fields=("instance_group",))
@@ -148,13 +148,13 @@ def unstreamed_decoupled_model(endpoint: EndpointContext) -> Iterator[Problem]:
     Other calls of a decoupled model get status 400.
     """
     several = endpoint.spec.mode is not Mode.SINGLE
-    for each in endpoint.answering_models():
-        if each.facts.decoupled and (several or not _generates(endpoint)):
-            message = f"model {each.name!r} is decoupled: calls of it are answered with status 400"
+    for answering_model in endpoint.answering_models():
+        if answering_model.facts.decoupled and (several or not _generates(endpoint)):
+            message = f"model {answering_model.name!r} is decoupled: calls of it are answered with status 400"
             hint = "write `container: {inference_type: generate_stream}`" + (
                 " and `mode: single`" if several else ""
             )
-            yield Problem(each.path, message, f"{hint}, with Triton {_generates_since()} or newer")
+            yield Problem(answering_model.path, message, f"{hint}, with Triton {_generates_since()} or newer")
 
 
 @rule(
@@ -167,11 +167,11 @@ def missing_response_cache(endpoint: EndpointContext) -> Iterator[Problem]:
     Without --cache-config, the model's setting has no effect.
     """
     flags = endpoint.settings.get(ADDITIONAL_ARGS, "")
-    for each in endpoint.loaded_models:
-        if each.facts.response_cache and "--cache-config" not in flags:
-            message = f"model {each.name!r} caches its responses, but the server has no cache"
+    for loaded_model in endpoint.loaded_models:
+        if loaded_model.facts.response_cache and "--cache-config" not in flags:
+            message = f"model {loaded_model.name!r} caches its responses, but the server has no cache"
             hint = 'write `container: {additional_args: ["--cache-config=local,size=104857600"]}`'
-            yield Problem(each.path, message, hint)
+            yield Problem(loaded_model.path, message, hint)
 
 
 def _generates(endpoint: EndpointContext) -> bool:

@@ -81,7 +81,7 @@ def disallowed_network(endpoint: EndpointContext) -> Iterator[Problem]:
             allowed.update(map(str, own) if isinstance(own, list) else ())
     for resource in ("Model", "EndpointConfig"):
         for raw in properties_at(spec, resource, "VpcConfig"):
-            joined += [(raw.path, each) for each in _leaves(raw.value)]
+            joined += [(raw.path, leaf) for leaf in _leaves(raw.value)]
     for path, name in joined:
         if name not in allowed:
             yield Problem(path, f"the environment does not allow an endpoint to join {name}", hint)

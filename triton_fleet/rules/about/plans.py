@@ -83,8 +83,8 @@ def plan_of_other_gpu(endpoint: EndpointContext) -> Iterator[Problem]:
     machine = endpoint.machine
     if machine is None or machine.kind is not Processor.GPU:
         return
-    known = {each.index for each in endpoint.models}
-    with_plans = {each.index for each in endpoint.models if each.facts.plans}
+    known = {model.index for model in endpoint.models}
+    with_plans = {model.index for model in endpoint.models if model.facts.plans}
     for index, archive in enumerate(endpoint.spec.models):
         path: KeyPath = ("models", index, "built_on")
         if archive.built_on is None:

@@ -149,7 +149,7 @@ def disallowed_core_dump(endpoint: EndpointContext) -> Iterator[Problem]:
     """
     if endpoint.environment.is_local:
         return
-    allowed = [each.rstrip("/") for each in endpoint.environment.allowed_core_dumps]
+    allowed = [dump.rstrip("/") for dump in endpoint.environment.allowed_core_dumps]
     for raw in _of_variants(endpoint, "CoreDumpConfig.DestinationS3Uri"):
         value = "" if computes(raw) else raw.value
         if isinstance(value, str) and any(f"{value}/".startswith(f"{each}/") for each in allowed):

@@ -35,7 +35,7 @@ CONFIG = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateEn
 WRITTEN_OUT = (
     SHADOWS,
     f"{SHADOWS}.*",
-    *(f"{each}.*.{POOLS}{item}" for each in VARIANTS for item in ("", ".*")),
+    *(f"{variant}.*.{POOLS}{item}" for variant in VARIANTS for item in ("", ".*")),
 )
 """What adds instance types, by its general name."""
 PARTS = {"gpus": "GPUs", "vcpus": "vCPUs"}
@@ -76,7 +76,7 @@ def instance_pools_outside_region(endpoint: EndpointContext) -> Iterator[Problem
                 f"AWS lists instance pools in {len(regions)} regions,"
                 f" and {endpoint.region} is not one of them"
             )
-            near = [each for each in regions if each[:2] == endpoint.region[:2]] or regions
+            near = [region for region in regions if region[:2] == endpoint.region[:2]] or regions
             hint = f"leave {POOLS} out, or use a region that has them: {', '.join(near)}"
             yield Problem(own[0].path, message, hint)
 
@@ -131,9 +131,15 @@ def too_many_variants(endpoint: EndpointContext) -> Iterator[Problem]:
 def _measures(endpoint: EndpointContext) -> Mapping[KeyPath, str]:
     """The measures of SageMaker that scaling and alarms go by, by their keys in the spec."""
     scaling = endpoint.spec.scaling
-    targets: dict[KeyPath, str] = {("scaling", each): each for each in (scaling.targets if scaling else ())}
-    records = [each.record for each in thresholds(endpoint.spec) if not missing_metric(each.record, endpoint)]
-    return targets | {("alarms", each.key): each.measure for each in records if each.unit == "part"}
+    targets: dict[KeyPath, str] = {
+        ("scaling", target): target for target in (scaling.targets if scaling else ())
+    }
+    records = [
+        threshold.record
+        for threshold in thresholds(endpoint.spec)
+        if not missing_metric(threshold.record, endpoint)
+    ]
+    return targets | {("alarms", record.key): record.measure for record in records if record.unit == "part"}
 
 
 def _shadows(endpoint: EndpointContext) -> list[RawProperties]:

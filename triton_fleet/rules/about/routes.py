@@ -21,7 +21,7 @@ SINCE = "23.06"
 @rule("FL730", source=SOURCE, needed=True)
 def unknown_route_model(endpoint: EndpointContext) -> Iterator[Problem]:
     """Every route leads to a model in the repository."""
-    there = sorted(each.name for each in endpoint.models)
+    there = sorted(model.name for model in endpoint.models)
     for route, model in endpoint.spec.routes.items() if there else ():
         if model not in there:
             message = f"the route {route!r} leads to {model!r}, which is not in the repository"
@@ -98,8 +98,8 @@ def route_without_versions(endpoint: EndpointContext) -> Iterator[Problem]:
 
     The container waits at its start until each of them is ready.
     """
-    known = {each.name: each for each in endpoint.models}
-    for route in dict.fromkeys(each.model for each in endpoint.routes.values()):
+    known = {model.name: model for model in endpoint.models}
+    for route in dict.fromkeys(route.model for route in endpoint.routes.values()):
         if route not in known or known[route].facts.versions:
             continue
         message, hint = f"Triton loads no version of the model {route!r}", "correct its `version_policy`"

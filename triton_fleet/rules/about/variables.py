@@ -235,7 +235,7 @@ def _expected_value(about: Variable, value: str) -> str:
         case "bool":
             return "" if value.lower() in TRUE + FALSE else "`true` or `false`"
         case "choice":
-            return "" if value in about.choices else " or ".join(f"`{each}`" for each in about.choices)
+            return "" if value in about.choices else " or ".join(f"`{choice}`" for choice in about.choices)
         case "log-level":
             return "" if value.isdecimal() or value.lower() in TRUE + FALSE else "`true`, `false` or a number"
         case "int" | "float":

@@ -83,7 +83,7 @@ class PolicyCheck:
         """Findings of one policy, and of its exceptions."""
         exceptions = Exceptions(file, self.project.environment.environment, self.today)
         yield from with_endpoints(self.breaches(file, exceptions))
-        project, names = self.project, {each.name for each in self.subjects}
+        project, names = self.project, {subject.name for subject in self.subjects}
         fleet = {*names, *project.spec_files, *project.absent, *project.unpromoted}
         yield from exceptions.findings(self.subjects, fleet, whole=set(project.spec_files) <= names)
 
@@ -92,7 +92,7 @@ class PolicyCheck:
         environment = self.project.environment.environment
         for index, statement in enumerate(file.policy.statements):
             if is_of_environment(statement.when, environment):
-                about = [each for each in self.subjects if is_about(statement.when, each)]
+                about = [subject for subject in self.subjects if is_about(statement.when, subject)]
                 yield from self._of_endpoints(file, index, statement, about, exceptions)
                 if statement.monthly_cost and statement.monthly_cost.owner is not None and about:
                     yield from self._of_teams(file, index, statement, exceptions)
@@ -134,13 +134,13 @@ class PolicyCheck:
         for subject in (*self.subjects, *self.others):
             if subject.team and is_about(statement.when, subject):
                 teams[subject.team].append(subject)
-        checked = {each.name for each in self.subjects}
+        checked = {subject.name for subject in self.subjects}
         for team, members in teams.items():
-            if not any(each.name in checked for each in members):
+            if not any(member.name in checked for member in members):
                 continue
             counted = members
             if monthly_cost(members) > limit:
-                counted = [each for each in members if not excuses(each.name)]
+                counted = [member for member in members if not excuses(member.name)]
             known = [each for each in counted if each.name in checked]
             rule = f"allows {money(limit, self._currency)} a month"
             if known and monthly_cost(counted) > limit:
@@ -185,7 +185,7 @@ class PolicyCheck:
     @cached_property
     def others(self) -> tuple[Subject, ...]:
         """The endpoints of the environment that are not checked, without those that cannot be read."""
-        checked, found = {each.name for each in self.subjects}, list[Subject]()
+        checked, found = {subject.name for subject in self.subjects}, list[Subject]()
         for name in self.project.spec_files:
             if name not in checked:
                 if (loaded := self.project.specs.readable(name)) is not None:

@@ -37,7 +37,11 @@ class Exceptions:
     def _statements(self) -> Mapping[str, Statement]:
         """By name, those about this environment."""
         statements = self.file.policy.statements
-        return {each.name: each for each in statements if is_of_environment(each.when, self.environment)}
+        return {
+            statement.name: statement
+            for statement in statements
+            if is_of_environment(statement.when, self.environment)
+        }
 
     @cached_property
     def _by_statement(self) -> Mapping[str, Sequence[tuple[int, PolicyException]]]:
@@ -101,7 +105,7 @@ class Exceptions:
         if not any(matches(exception.endpoints, each) for each in fleet):
             return f"names {listed(exception.endpoints, 'or')}, which matches no endpoint of this fleet"
         when = self._statements[exception.statement].when
-        named = [each for each in subjects if matches(exception.endpoints, each.name)]
+        named = [subject for subject in subjects if matches(exception.endpoints, subject.name)]
         if any(is_about(when, each) for each in named):
             return f"for {listed(exception.endpoints)} excuses nothing in {self.environment!r}"
         return f"is for {listed(exception.endpoints)}, to which the statement does not apply" if named else ""

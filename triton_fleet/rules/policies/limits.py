@@ -64,7 +64,7 @@ def _instances(statement: Statement, subject: Subject) -> Iterator[Breach]:
 
 
 def _proposal(allowed: tuple[str, ...]) -> str:
-    known = [each for each in instance_types() if matches(allowed, each)]
+    known = [instance_type for instance_type in instance_types() if matches(allowed, instance_type)]
     more = f" and {len(known) - MAX_TYPES} more" if len(known) > MAX_TYPES else ""
     shown = f"{', '.join(known[:MAX_TYPES])}{more}" if known else listed(allowed, "or")
     return f"write one of {shown}"
@@ -174,15 +174,15 @@ def unpriced_cost(subject: Subject, machine: Machine, key: str, effect: str, rul
 
 def cost_text(subjects: Collection[Subject]) -> str:
     """The costs of endpoints a month at the most: `8,110.08 USD a month, and 1 unknown`."""
-    is_computed = any(each.spending.is_computed for each in subjects)
+    is_computed = any(subject.spending.is_computed for subject in subjects)
     return f"{amount(subjects, ' a month')}{f' ({LEGEND})' * is_computed}"
 
 
 def amount(subjects: Collection[Subject], period: str = "") -> str:
     """The same without the legend of `~`, and with another period: `8,110.08 USD, and 1 unknown`."""
-    spendings, total = [each.spending for each in subjects], monthly_cost(subjects)
-    unknown = sum(bool(each.unpriced) for each in spendings)
-    sign = price_sign(certain=not any(each.is_computed for each in spendings))
+    spendings, total = [subject.spending for subject in subjects], monthly_cost(subjects)
+    unknown = sum(bool(spending.unpriced) for spending in spendings)
+    sign = price_sign(certain=not any(spending.is_computed for spending in spendings))
     currency = next(iter(subjects)).project.fleet.prices.currency
     known = f"{sign}{money(total, currency)}{period}" if total or not unknown else None
     return with_unknown(known, unknown)
@@ -190,7 +190,7 @@ def amount(subjects: Collection[Subject], period: str = "") -> str:
 
 def monthly_cost(subjects: Iterable[Subject]) -> Decimal:
     """The money that endpoints cost a month at the most, as far as it is known."""
-    total = sum_of(each.spending.cost for each in subjects)
+    total = sum_of(subject.spending.cost for subject in subjects)
     return total.monthly if total else Decimal(0)
 
 

@@ -43,7 +43,7 @@ def requirement_breaches(statement: Statement, subject: Subject) -> Iterator[Bre
 
 
 def _tags(statement: Statement, subject: Subject) -> Iterator[Breach]:
-    rule = f"requires {listed([f'`{each}`' for each in statement.tags])}"
+    rule = f"requires {listed([f'`{tag}`' for tag in statement.tags])}"
     tags = endpoint_tags(subject.project.environment, subject.loaded.spec)
     for tag in statement.tags:
         if not tags.get(tag, "").strip():
@@ -108,7 +108,7 @@ def _rollback_alarms(subject: Subject) -> Iterator[Breach]:
         remedy = f"write `rollout: {PROPOSED[Strategy.CANARY]}`"
     elif not alarms:
         found = "no alarm rolls back an update"
-    elif not any(each.can_fire(spec) for each in alarms):
+    elif not any(alarm.can_fire(spec) for alarm in alarms):
         path, found = ("alarms",), "no alarm that rolls back an update can fire"
         remedy = "write lower thresholds under `alarms`"
     elif spec.rollout.bake < MIN_BAKE_SECONDS:

@@ -21,13 +21,13 @@ def is_about(when: When, subject: Subject) -> bool:
         return False
     if when.owner is not None and not (subject.team and matches(when.owner, subject.team)):
         return False
-    return when.profile is None or any(matches(when.profile, each) for each in subject.loaded.profiles)
+    return when.profile is None or any(matches(when.profile, profile) for profile in subject.loaded.profiles)
 
 
 @cache
 def matches(patterns: tuple[str, ...], name: str) -> bool:
     """Whether one of the patterns matches the whole name; `*` stands for any text."""
-    return any(fnmatchcase(name, each) for each in patterns)
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def listed(words: Sequence[object], conjunction: str = "and") -> str:

@@ -51,5 +51,5 @@ def _is_required(fix: SecurityFix, required: SecurityFixes) -> bool:
 def _rule_text(required: SecurityFixes) -> str:
     severity = required.severity
     parts = [] if severity is None else [f"security fixes of severity {severity} or worse"]
-    parts += [f"the fix {each}" for each in required.fixes]
+    parts += [f"the fix {fix}" for fix in required.fixes]
     return listed(parts)

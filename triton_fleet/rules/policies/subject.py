@@ -141,14 +141,14 @@ class Subject:
 
     def raw_properties(self, resource: str, *paths: str) -> Iterable[RawProperty]:
         """The raw properties that decide the values at some paths of the template, each once."""
-        found = (next(properties_at(self.loaded.spec, resource, path), None) for path in paths)
-        return {each.path: each for each in found if each}.values()
+        properties = (next(properties_at(self.loaded.spec, resource, path), None) for path in paths)
+        return {each.path: each for each in properties if each}.values()
 
     @cached_property
     def most(self) -> InstanceCount:
         """The key that leads to the most instances of the spec's own variant."""
         return max(
-            (each for each in self.counts if each.variant == OWN_VARIANT), key=lambda each: each.number
+            (count for count in self.counts if count.variant == OWN_VARIANT), key=lambda each: each.number
         )
 
     @cached_property
@@ -159,7 +159,7 @@ class Subject:
             variants.setdefault(machine.variant, []).append(machine)
         hourly, parts, types, own = dict[KeyPath, Decimal](), list[str](), list[str](), Decimal(0)
         for variant, machines in variants.items():
-            number = max((each.number for each in self.counts if each.variant == variant), default=1)
+            number = max((count.number for count in self.counts if count.variant == variant), default=1)
             dearest = max(machines, key=lambda each: self._hourly(each.type))
             price = self._hourly(dearest.type)
             is_own_type = dearest.path == ("instance", "type")
@@ -172,7 +172,7 @@ class Subject:
             parts=tuple(parts),
             price=own,
             path=max(hourly, key=lambda path: hourly[path]),
-            unpriced=tuple(each for each in self.machines if self._price(each.type) is None),
+            unpriced=tuple(machine for machine in self.machines if self._price(machine.type) is None),
             is_computed=any(price and not price.certain for price in map(self._price, types)),
         )
 
@@ -186,7 +186,7 @@ class Subject:
 
 def _is_readable(raw: RawProperty) -> bool:
     """Whether a limit can be compared with the value."""
-    if any(raw.parts[-len(parts) :] == parts for parts in (tuple(each.split(".")) for each in COUNTS)):
+    if any(raw.parts[-len(parts) :] == parts for parts in (tuple(count.split(".")) for count in COUNTS)):
         return raw.value is None or _whole_number(raw.value) is not None
     return raw.parts[-1] != TYPE or raw.value is None or isinstance(raw.value, str)
 
