@@ -102,7 +102,9 @@ def families_with_driver(cuda: int) -> list[str]:
 @cache
 def releases_on(machine: Instance, region: str) -> tuple[str, ...]:
     """Releases whose image runs on an instance type in a region, by all that is known; the oldest first."""
-    return tuple(each for each in releases() if region in regions_of(each) and _runs(each, machine))
+    return tuple(
+        release for release in releases() if region in regions_of(release) and _runs(release, machine)
+    )
 
 
 def _runs(name: str, machine: Instance) -> bool:

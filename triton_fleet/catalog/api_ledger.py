@@ -72,7 +72,7 @@ def ledger(resource: str) -> Mapping[str, Member]:
         KeyError: no such resource is in the ledger.
         ValueError: an entry contradicts itself.
     """
-    return MappingProxyType({each.path: each for each in _members(resource)})
+    return MappingProxyType({member.path: member for member in _members(resource)})
 
 
 def values_of_the_api() -> Mapping[str, Mapping[str, str]]:

@@ -93,7 +93,7 @@ def instance(instance_type: str) -> Instance:
 @cache
 def most_gpus() -> int:
     """The GPUs of the largest instance."""
-    return max(instance(each).gpus for each in instance_types())
+    return max(instance(instance_type).gpus for instance_type in instance_types())
 
 
 @cache

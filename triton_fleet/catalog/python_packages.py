@@ -50,5 +50,5 @@ def _installed(release: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _latest(versions: Mapping[str, str], release: str) -> str:
-    first = max((each for each in versions if each <= release), default="")
+    first = max((version for version in versions if version <= release), default="")
     return versions.get(first, "")

@@ -72,7 +72,11 @@ def security_fixes() -> tuple[SecurityFix, ...]:
 @cache
 def missing_fixes(release: str, mode: str, flags: frozenset[str]) -> tuple[SecurityFix, ...]:
     """The fixes that a release lacks for containers of a mode with these flags, the worst first."""
-    missing = [each for each in security_fixes() if each.concerns(mode, flags) and not each.is_in(release)]
+    missing = [
+        security_fix
+        for security_fix in security_fixes()
+        if security_fix.concerns(mode, flags) and not security_fix.is_in(release)
+    ]
     return tuple(sorted(missing, key=lambda each: -each.severity.rank))
 
 

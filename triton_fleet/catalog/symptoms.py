@@ -72,7 +72,7 @@ def symptom(name: str) -> Symptom:
     Raises:
         StopIteration: the data has no such symptom.
     """
-    return next(each for each in symptoms() if each.name == name)
+    return next(symptom for symptom in symptoms() if symptom.name == name)
 
 
 def known_remedy(text: str, where: Where) -> str:
@@ -84,7 +84,7 @@ def known_remedy(text: str, where: Where) -> str:
 def known_symptom(text: str, where: Where) -> tuple[Symptom, re.Match[str]] | None:
     """The symptom in a text that names most of the cause, with its match; None if the text has no symptom."""
     plain = " ".join(text.split())
-    found = [(each, each.pattern.search(plain)) for each in symptoms() if where in each.where]
+    found = [(symptom, symptom.pattern.search(plain)) for symptom in symptoms() if where in symptom.where]
     matches = [(each, match) for each, match in found if match is not None]
     return min(matches, key=lambda pair: pair[0].rank, default=None)
 

@@ -52,4 +52,4 @@ def option_spelling(name: str, tensorrt: str, value: str = "") -> str:
         KeyError: the catalog does not have it.
     """
     forms = (Option(**each) for each in data_file("tensorrt.yaml")["spellings"][name])
-    return next(each.flag for each in forms if each.known_to(tensorrt)).format(value)
+    return next(form.flag for form in forms if form.known_to(tensorrt)).format(value)

@@ -42,7 +42,7 @@ def git_tops(folder: Path) -> Iterator[Path]:
     The entry is a folder, or the file of a linked worktree or a submodule; Git may not accept it.
     """
     real = Path(os.path.realpath(folder))
-    return (each for each in (real, *real.parents) if os.path.lexists(f"{each}/{GIT}"))
+    return (folder for folder in (real, *real.parents) if os.path.lexists(f"{folder}/{GIT}"))
 
 
 def repository_top(root: Path) -> Path:

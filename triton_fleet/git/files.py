@@ -71,10 +71,10 @@ def tracked_files(tree: WorkTree) -> dict[Path, bool]:
     Raises:
         CannotRunError: Git cannot read the work tree.
     """
-    found = dict[Path, bool]()
+    files = dict[Path, bool]()
     for flag, _, blob, file in _index(tree):
-        found[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob)
-    return found
+        files[file] = (flag.islower() or flag == b"S") and not _has_content(file, blob)
+    return files
 
 
 def _index(tree: WorkTree) -> Iterator[tuple[bytes, int, str, Path]]:

@@ -180,7 +180,7 @@ def _run(
     folder: Path, command: tuple[str, ...], variables: Mapping[str, str], given: bytes
 ) -> subprocess.CompletedProcess[bytes]:
     inherited = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
-    settings = [word for each in _SETTINGS for word in ("-c", each)]
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     try:
         return subprocess.run(
             ["git", "-C", str(folder), "--no-pager", *settings, *command],

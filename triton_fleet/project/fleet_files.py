@@ -65,7 +65,7 @@ class FleetFiles:
         """The buckets that the files of all environments name, whatever else is wrong with them."""
         sources = (self.source.readable(self.environment_file(name)) for name in self.environments)
         buckets = (source.data.get("artifact_bucket") for source in sources if source is not None)
-        return frozenset(each for each in buckets if isinstance(each, str))
+        return frozenset(bucket for bucket in buckets if isinstance(bucket, str))
 
     def environment_file(self, name: str) -> Path:
         """The path of an environment's file, whether or not it exists."""

@@ -62,10 +62,10 @@ class Layer:
 def profiles_of(layers: Sequence[Layer]) -> dict[str, tuple[LayerKind, Mark]]:
     """The profiles among layers, each once where it counts last, with what names it there."""
     found = dict[str, tuple[LayerKind, Mark]]()
-    for each in layers:
-        if each.kind is LayerKind.PROFILE and each.named_by:
-            found.pop(each.name, None)
-            found[each.name] = each.named_by
+    for layer in layers:
+        if layer.kind is LayerKind.PROFILE and layer.named_by:
+            found.pop(layer.name, None)
+            found[layer.name] = layer.named_by
     return found
 
 

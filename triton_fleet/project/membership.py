@@ -84,7 +84,7 @@ def promoted_spec(root: Path, environment: str, endpoint: str) -> Path:
 
 def locked_endpoints(root: Path, environment: str, end: str = LOCK_END) -> list[str]:
     """The endpoints that have a lock in an environment, sorted; or another file beside it."""
-    return sorted(each.name.removesuffix(end) for each in (root / LOCKS / environment).glob(f"*{end}"))
+    return sorted(file.name.removesuffix(end) for file in (root / LOCKS / environment).glob(f"*{end}"))
 
 
 def lock_files(root: Path, environment: str, endpoint: str) -> list[Path]:
@@ -102,13 +102,11 @@ def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding
 
 
 def _locks_without_specs(root: Path, environment: str, others: Collection[str]) -> Iterator[Finding]:
-    for each in locked_endpoints(root, environment):
-        if each not in others:
-            message = (
-                f"{environment} has `promoted_from`, and this lock has no spec beside it: {each}{SPEC_END}"
-            )
+    for endpoint in locked_endpoints(root, environment):
+        if endpoint not in others:
+            message = f"{environment} has `promoted_from`, and this lock has no spec beside it: {endpoint}{SPEC_END}"
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
-            file = root / LOCKS / environment / f"{each}{LOCK_END}"
+            file = root / LOCKS / environment / f"{endpoint}{LOCK_END}"
             yield Finding(code=WITHOUT_SPEC, message=message, hint=hint, file=file, line=1)
 
 
@@ -124,7 +122,7 @@ def _wrong_origin(fleet: FleetFiles, settings: Environment, source: Source) -> I
                 if tested == LOCAL
                 else f"there is no environment {tested!r}"
             )
-            others = [each for each in names if each not in (LOCAL, *chain)]
+            others = [name for name in names if name not in (LOCAL, *chain)]
             yield finding_at(mark, "FL515", message, did_you_mean(tested, others, list_all=True))
             return
         if tested in chain:
@@ -141,7 +139,9 @@ def _live_profiles(source: Source) -> Iterator[Finding]:
     """Profiles of an environment that is promoted to: a change to one would reach it without a promotion."""
     overrides = source.data.get("overrides")
     places: list[KeyPath] = [("defaults",)]
-    places += (("overrides", str(each)) for each in (overrides if isinstance(overrides, dict) else {}))
+    places += (
+        ("overrides", str(override)) for override in (overrides if isinstance(overrides, dict) else {})
+    )
     data: Any = source.data
     for place in places:
         for path in source.marks:
@@ -166,7 +166,7 @@ def _not_selected(
 
 def _unknown_names(settings: Environment, source: Source, names: Sequence[str]) -> Iterator[Finding]:
     for index, pattern in enumerate(settings.endpoints or ()):
-        if not any(fnmatchcase(each, pattern) for each in names):
+        if not any(fnmatchcase(name, pattern) for name in names):
             mark, hint = source.mark(("endpoints", index)), did_you_mean(pattern, names)
             yield finding_at(mark, "FL120", f"no endpoint is named {pattern!r}", hint)
 

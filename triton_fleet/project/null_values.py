@@ -33,8 +33,8 @@ def _below(annotation: Any, part: str | int) -> Iterator[Any]:
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
     if get_origin(annotation) in (Union, UnionType):
-        for each in get_args(annotation):
-            yield from _alternatives(each)
+        for argument in get_args(annotation):
+            yield from _alternatives(argument)
     elif get_origin(annotation) is Annotated:
         yield from _alternatives(get_args(annotation)[0])
     else:

@@ -92,7 +92,7 @@ class Project:
     def readable_specs(self) -> list[LoadedSpec]:
         """The specs without mistakes; those of other endpoints are reported where they are resolved."""
         specs = map(self.specs.readable, self.endpoints)
-        return [each for each in specs if each is not None]
+        return [spec for spec in specs if spec is not None]
 
     def lock(self, endpoint: str) -> Lock:
         """An endpoint's lock.

@@ -21,17 +21,17 @@ class SpecFiles:
 
 def spec_files(root: Path) -> SpecFiles:
     """The specs of a fleet, whatever is in them; a folder or file whose name begins with a dot is none."""
-    found, findings = dict[str, Path](), list[Finding]()
+    files, findings = dict[str, Path](), list[Finding]()
     for file in _yaml_files(root / SPECS, linked=(linked := list[Path]())):
         if file.suffix != ".yaml":
             findings.append(_overlooked(file))
-        elif file.name != FOLDER and (other := found.setdefault(file.stem, file)) != file:
+        elif file.name != FOLDER and (other := files.setdefault(file.stem, file)) != file:
             place = other.relative_to(root)
             message = f"the endpoint {file.stem!r} is in {place} already: a name is unique in a fleet"
             hint = "rename one of them, and the `endpoint` in it"
             findings.append(Finding(code="FL123", message=message, hint=hint, file=file, line=1))
     findings += (_linked(each, "spec") for each in linked)
-    return SpecFiles(dict(sorted(found.items())), tuple(findings))
+    return SpecFiles(dict(sorted(files.items())), tuple(findings))
 
 
 def same_names(root: Path, specs: Sequence[tuple[str, Path]]) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def yaml_stems(folder: Path) -> tuple[list[str], list[Finding]]:
     files = list(_yaml_files(folder, deep=False))
     stems = sorted(file.stem for file in files if file.suffix == ".yaml")
     overlooked = [_overlooked(file) for file in files if file.suffix != ".yaml"]
-    return stems, [*overlooked, *(linked_file(each) for each in files if each.is_symlink())]
+    return stems, [*overlooked, *(linked_file(file) for file in files if file.is_symlink())]
 
 
 def policy_files(root: Path) -> tuple[list[Path], list[Finding]]:
@@ -96,7 +96,7 @@ def require_own_folders(root: Path, environment: str) -> None:
         FindingsError: with each of them.
     """
     folders = (*OWN_FOLDERS, f"locks/{environment}")
-    if linked := [_linked(root / each, "file") for each in folders if (root / each).is_symlink()]:
+    if linked := [_linked(root / folder, "file") for folder in folders if (root / folder).is_symlink()]:
         raise FindingsError(linked)
 
 

@@ -184,7 +184,9 @@ class Environment(Document):
     @property
     def allowed_accounts(self) -> tuple[str, ...]:
         """The accounts whose images its builds may read, in its region: never its own."""
-        accounts = {each for each in self.allowed_registries if each.isdigit()}
+        accounts = {
+            allowed_registry for allowed_registry in self.allowed_registries if allowed_registry.isdigit()
+        }
         return tuple(sorted(accounts - {self.account}))
 
     @property

@@ -133,4 +133,4 @@ class Lock(Document):
     @property
     def is_measured(self) -> bool:
         """Whether the archives were read, as `fleet lock` does, and not only looked at."""
-        return all(each.digest != NO_DIGEST for each in self.archives.values())
+        return all(archive.digest != NO_DIGEST for archive in self.archives.values())

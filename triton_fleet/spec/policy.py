@@ -114,7 +114,7 @@ class TritonReleases(Document):
     warning from 30 days before its last day."""
 
 
-FIX_IDS = tuple(each.id for each in security_fixes())
+FIX_IDS = tuple(security_fix.id for security_fix in security_fixes())
 FixId = Annotated[str, WithJsonSchema({"type": "string", "enum": list(FIX_IDS)})]
 
 
@@ -266,7 +266,7 @@ class Policy(Document):
     @field_validator("statements")
     @classmethod
     def _have_names_of_their_own(cls, statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        counts = Counter(each.name for each in statements)
+        counts = Counter(statement.name for statement in statements)
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ValueError(f"two statements are named {twice[0]!r}: exceptions could not name one")
         return statements

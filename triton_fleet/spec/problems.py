@@ -56,8 +56,8 @@ def validate(model: type[Model], source: Source) -> Model:
 
 def _own_mistakes(details: list[ErrorDetails]) -> list[ErrorDetails]:
     """Without lists that are too short only because pydantic counts no item that is wrong itself."""
-    inside = {each["loc"][:depth] for each in details for depth in range(len(each["loc"]))}
-    return [each for each in details if each["type"] != "too_short" or each["loc"] not in inside]
+    inside = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+    return [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside]
 
 
 def did_you_mean(word: str, known: Collection[str], *, list_all: bool = False) -> str:

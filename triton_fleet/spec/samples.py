@@ -38,7 +38,7 @@ TypeName = Annotated[Datatype, Field(strict=False)]
 def _literal(value: object) -> object:
     """Texts that reach the check as they are; the values are part of a property in the template."""
     elements = value if isinstance(value, tuple) else flat(value)
-    if any(isinstance(each, str) and DYNAMIC in each for each in elements):
+    if any(isinstance(element, str) and DYNAMIC in element for element in elements):
         raise ValueError(f"CloudFormation would put a value in place of `{DYNAMIC}`, a secret perhaps")
     return value
 

@@ -155,14 +155,14 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _definitions_of_lists(schema: dict[str, Any]) -> set[str]:
     """The definitions that stand in lists, or in those of lists."""
-    found, pending = set[str](), [each["items"] for each in _mappings(schema) if "items" in each]
+    lists, pending = set[str](), [mapping["items"] for mapping in _mappings(schema) if "items" in mapping]
     while pending:
-        for each in _mappings(pending.pop()):
-            name = str(each.get("$ref", "")).removeprefix(_DEFINITION)
-            if name and name not in found:
-                found.add(name)
+        for mapping in _mappings(pending.pop()):
+            name = str(mapping.get("$ref", "")).removeprefix(_DEFINITION)
+            if name and name not in lists:
+                lists.add(name)
                 pending.append(schema["$defs"][name])
-    return found
+    return lists
 
 
 def _mappings(schema: Any) -> Iterator[dict[str, Any]]:

@@ -75,17 +75,19 @@ def _trusts(environment: Environment) -> Iterator[Trust]:
     github, gitlab = environment.access.github, environment.access.gitlab
     if github:
         # GitHub: the subject of a job with an environment names that, else the branch, or `pull_request`.
-        repositories = [f"repo:{each}" for each in github.repositories]
+        repositories = [f"repo:{repository}" for repository in github.repositories]
         own = github_environment(environment)
         yield Trust(
             host="GitHub",
             issuer=GITHUB,
             audience=audience(environment.region),
             provider=github.provider,
-            deploy=tuple(f"{each}:environment:{own}" for each in repositories),
-            drift=tuple(f"{each}:ref:refs/heads/{github.branch}" for each in repositories),
+            deploy=tuple(f"{repository}:environment:{own}" for repository in repositories),
+            drift=tuple(f"{repository}:ref:refs/heads/{github.branch}" for repository in repositories),
             promotion=tuple(
-                f"{each}:environment:{name}" for each in repositories for name in github.promotes_to
+                f"{repository}:environment:{name}"
+                for repository in repositories
+                for name in github.promotes_to
             ),
         )
     if gitlab:
