@@ -126,7 +126,7 @@ def instance_limit(spec: EndpointSpec | None) -> InstanceLimit | None:
 
 def instance_types(spec: EndpointSpec) -> tuple[str, ...]:
     """The types that the instances of an endpoint may be of: its own, then those of further pools."""
-    return tuple(dict.fromkeys(each.type for each in own_machines(spec)))
+    return tuple(dict.fromkeys(machine.type for machine in own_machines(spec)))
 
 
 def least_instances(spec: EndpointSpec) -> int:
@@ -147,13 +147,13 @@ def demand(endpoints: Sequence[Capacity], others: int, instance_type: str | None
 
     One second fleet exists at a time: `fleet deploy` starts more only as far as the quota has room.
     """
-    used = others + sum(each.runs(instance_type) for each in endpoints)
-    rest = others + sum(each.most for each in endpoints if each.counts(instance_type))
+    used = others + sum(endpoint.runs(instance_type) for endpoint in endpoints)
+    rest = others + sum(endpoint.most for endpoint in endpoints if endpoint.counts(instance_type))
     highest, second = used, 0
-    for each in endpoints:
-        if each.counts(instance_type):
-            highest = max(highest, used + each.added)
-            second = max(second, each.beside(each.most))
-        used += each.growth(instance_type)
+    for endpoint in endpoints:
+        if endpoint.counts(instance_type):
+            highest = max(highest, used + endpoint.added)
+            second = max(second, endpoint.beside(endpoint.most))
+        used += endpoint.growth(instance_type)
         highest = max(highest, used)
     return Demand(others=others, rest=rest, deploy=highest, update=rest + second)

@@ -181,8 +181,8 @@ class EndpointContext:
     @property
     def _families(self) -> list[str]:
         """The GPU families of the spec's own variant."""
-        found = (_facts(each.type) for each in self.machines if each.variant == OWN_VARIANT)
-        return [each.family for each in found if each is not None and each.kind is Processor.GPU]
+        families = (_facts(machine.type) for machine in self.machines if machine.variant == OWN_VARIANT)
+        return [each.family for each in families if each is not None and each.kind is Processor.GPU]
 
     @cached_property
     def locked(self) -> Mapping[str, LockedArchive]:
@@ -229,7 +229,7 @@ class EndpointContext:
         """The names by which a shared container is called; none in other modes."""
         if self.spec.mode is not Mode.SHARED_CONTAINER:
             return {}
-        return shared_routes(self.spec, {each.name: each.facts for each in self.models})
+        return shared_routes(self.spec, {model.name: model.facts for model in self.models})
 
     @cached_property
     def models(self) -> tuple[PlacedModel, ...]:
@@ -249,7 +249,7 @@ class EndpointContext:
     @cached_property
     def parts(self) -> frozenset[tuple[str, str]]:
         """Archive and name of all that ensembles call."""
-        return frozenset((each.archive, step) for each in self.models for step in each.facts.steps)
+        return frozenset((model.archive, step) for model in self.models for step in model.facts.steps)
 
     @cached_property
     def loaded_models(self) -> tuple[PlacedModel, ...]:
@@ -261,9 +261,9 @@ class EndpointContext:
     def called_models(self) -> tuple[PlacedModel, ...]:
         """The models that callers reach: the default one, the targets without their parts, or the routes'."""
         if self.spec.mode is Mode.MULTI_MODEL:
-            return tuple(each for each in self.models if (each.archive, each.name) not in self.parts)
-        names = {each.model for each in self.routes.values()} or {self.default_model or ""}
-        return tuple(each for each in self.models if each.name in names)
+            return tuple(model for model in self.models if (model.archive, model.name) not in self.parts)
+        names = {route.model for route in self.routes.values()} or {self.default_model or ""}
+        return tuple(model for model in self.models if model.name in names)
 
     @cached_property
     def models_context(self) -> ModelsContext:
@@ -281,16 +281,16 @@ class EndpointContext:
 
     def answering_models(self) -> tuple[PlacedModel, ...]:
         """Those that callers reach, with their parts; all of a multi-model endpoint."""
-        return self._with_parts([each.model for each in self.routes.values()])
+        return self._with_parts([route.model for route in self.routes.values()])
 
     def _with_parts(self, further: list[str]) -> tuple[PlacedModel, ...]:
         if self.default_model is not None:
             further = [self.default_model, *further]
         elif not self.routes:
             return self.models
-        steps = {each.name: each.facts.steps for each in self.models}
+        steps = {model.name: model.facts.steps for model in self.models}
         loaded = {*closure(further, lambda name: steps.get(name, ()))}
-        return tuple(each for each in self.models if each.name in loaded)
+        return tuple(model for model in self.models if model.name in loaded)
 
 
 def _facts(instance_type: str) -> Instance | None:

@@ -140,17 +140,17 @@ class EndpointCosts:
     @property
     def unpriced(self) -> tuple[EndpointCost, ...]:
         """Those that are not in the totals, as their price is unknown."""
-        return tuple(each for each in self.endpoints if each.price is None)
+        return tuple(endpoint for endpoint in self.endpoints if endpoint.price is None)
 
     @property
     def at_least(self) -> Cost | None:
         """Of all fewest instances; None where none has a price."""
-        return sum_of(each.at_least for each in self.endpoints)
+        return sum_of(endpoint.at_least for endpoint in self.endpoints)
 
     @property
     def at_most(self) -> Cost | None:
         """Of all most instances; None where none has a price."""
-        return sum_of(each.at_most for each in self.endpoints)
+        return sum_of(endpoint.at_most for endpoint in self.endpoints)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ class FleetCost(EndpointCosts):
 
 def fleet_cost(environment: Environment, specs: Iterable[EndpointSpec], prices: PriceBook) -> FleetCost:
     """The costs of specs as they hold in an environment; neither locks nor rules are asked."""
-    endpoints = tuple(_endpoint_cost(environment, each, prices) for each in specs)
+    endpoints = tuple(_endpoint_cost(environment, spec, prices) for spec in specs)
     dashboards = len(endpoints) if environment.dashboards else 0
     return FleetCost(environment=environment, prices=prices, endpoints=endpoints, dashboards=dashboards)
 

@@ -87,17 +87,17 @@ def machines(spec: EndpointSpec, variants: Mapping[str, RawProperties]) -> tuple
         runs_model=True,
     )
     found = {_identity(own): own}
-    shadow = next((each for each in variants if each.startswith(SHADOWS)), None)
+    shadow = next((variant for variant in variants if variant.startswith(SHADOWS)), None)
     for variant, raws in variants.items():
         if variant in (OWN_VARIANT, shadow):
-            for each in _machines(variant, raws, own):
-                found.setdefault(_identity(each), each)
+            for machine in _machines(variant, raws, own):
+                found.setdefault(_identity(machine), machine)
     return tuple(found.values())
 
 
 def own_machines(spec: EndpointSpec) -> tuple[Machine, ...]:
     """The machines of the spec's own variant: its instance type, then its further instance pools."""
-    return tuple(each for each in machines(spec, raw_variants(spec)) if each.variant == OWN_VARIANT)
+    return tuple(machine for machine in machines(spec, raw_variants(spec)) if machine.variant == OWN_VARIANT)
 
 
 def raw_variants(spec: EndpointSpec) -> Mapping[str, RawProperties]:
@@ -105,14 +105,14 @@ def raw_variants(spec: EndpointSpec) -> Mapping[str, RawProperties]:
 
     A variant that CloudFormation computes has none.
     """
-    found = defaultdict[str, dict[tuple[str, ...], RawProperty]](dict)
+    variants = defaultdict[str, dict[tuple[str, ...], RawProperty]](dict)
     for raw in raw_properties(spec, "EndpointConfig"):
         variant = ".".join(raw.parts[:2])
         is_shadow = raw.parts[0] == SHADOWS and len(raw.parts) > 1 and is_index(raw.parts[1])
         is_computed = len(raw.parts) == len((SHADOWS, "0")) and is_intrinsic(raw.value)
         if (is_shadow or variant == OWN_VARIANT) and not is_computed:
-            found[variant][raw.parts[2:]] = raw
-    return found
+            variants[variant][raw.parts[2:]] = raw
+    return variants
 
 
 def further_variant(raw: RawProperty) -> str:

@@ -82,4 +82,4 @@ class ModelsContext:
 
     def single_models(self) -> Iterator[ModelContext]:
         """The models, one after the other."""
-        return (ModelContext(model=each, container=self.container) for each in self.models)
+        return (ModelContext(model=model, container=self.container) for model in self.models)

@@ -92,7 +92,7 @@ def is_allowed_in_build(name: ImageName, environment: Environment) -> bool:
     if account in environment.allowed_accounts:
         return True
     return place == NVIDIA or any(
-        f"{place}/".startswith(f"{each}/") for each in environment.allowed_registries
+        f"{place}/".startswith(f"{allowed_registry}/") for allowed_registry in environment.allowed_registries
     )
 
 
@@ -102,19 +102,19 @@ def pulled_repositories(endpoint: EndpointContext) -> tuple[Repository, ...]:
     Nothing from a registry that is not ECR's, or that the environment does not allow; of the images that
     fleets have built, only what the spec builds.
     """
-    image, found, own = endpoint.image, list[Repository](), endpoint.spec.own_image
+    image, repositories, own = endpoint.image, list[Repository](), endpoint.spec.own_image
     is_built = own is None or own.uri is None or not is_fleet_repository(own.uri.partition("/")[2])
     if (
         image is not None
         and is_built
         and is_own_or_allowed(image.registry, image.repository, endpoint.environment)
     ):
-        found.append(Repository(image.account, image.repository))
+        repositories.append(Repository(image.account, image.repository))
     for raw in raw_properties(endpoint.spec, "Model"):
         reference = literal_name(raw.value) if raw.name == IMAGE else None
         if reference is not None and is_allowed(
             reference.registry, reference.repository, endpoint.environment
         ):
             account = ecr_account(reference.registry, endpoint.region)
-            found += [Repository(account, reference.repository)] if account else []
-    return tuple(dict.fromkeys(found))
+            repositories += [Repository(account, reference.repository)] if account else []
+    return tuple(dict.fromkeys(repositories))

@@ -41,9 +41,9 @@ class RollbackAlarm:
     def can_fire(self, spec: EndpointSpec) -> bool:
         """Whether the metric can exceed the threshold."""
         return all(
-            self.threshold < most * _IN_METRIC[each.unit]
-            for each in RECORDS
-            if each.measure == self.measure and (most := each.unreachable_threshold(spec)) is not None
+            self.threshold < most * _IN_METRIC[record.unit]
+            for record in RECORDS
+            if record.measure == self.measure and (most := record.unreachable_threshold(spec)) is not None
         )
 
 

@@ -17,14 +17,14 @@ MAX_FIXES = 4
 
 def fix_names(fixes: Sequence[SecurityFix]) -> str:
     """The ids of the first fixes with their severity and release: `load-race (high, 26.01) and 2 more`."""
-    names = [f"{each.id} ({each.severity}, {each.release_text})" for each in fixes[:MAX_FIXES]]
+    names = [f"{fix.id} ({fix.severity}, {fix.release_text})" for fix in fixes[:MAX_FIXES]]
     more = f" and {len(fixes) - MAX_FIXES} more" if len(fixes) > MAX_FIXES else ""
     return ", ".join(names) + more
 
 
 def fix_ids(fixes: Sequence[SecurityFix]) -> str:
     """The ids of all of some fixes."""
-    return ", ".join(each.id for each in fixes)
+    return ", ".join(fix.id for fix in fixes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,9 @@ class SecurityGap:
 
     def remedy(self, fixes: Sequence[SecurityFix]) -> str:
         """The remedy for some of the missing fixes: a release, an own image, else a measure without them."""
-        ids = {each.id for each in fixes}
+        ids = {fix.id for fix in fixes}
         lacked = {
-            name: [each for each in missing_fixes(name, self.mode, self.flags) if each.id in ids]
+            name: [fix for fix in missing_fixes(name, self.mode, self.flags) if fix.id in ids]
             for name in self.candidates
         }
         best = min(lacked, key=lambda name: len(lacked[name]), default=None)
@@ -80,7 +80,7 @@ def security_gap(endpoint: EndpointContext) -> SecurityGap | None:
     if own is not None and own.uri is not None and not (locked and locked.facts and locked.facts.triton):
         return None
     mode, arguments = endpoint.spec.mode.value, endpoint.spec.container.additional_args
-    flags = frozenset(each.partition("=")[0] for each in arguments)
+    flags = frozenset(argument.partition("=")[0] for argument in arguments)
     return SecurityGap(
         release=image.release,
         missing=missing_fixes(image.release, mode, flags),

@@ -67,13 +67,13 @@ def shared_variables(
             name: {"model": each.model, "versions": list(each.versions)} for name, each in routes.items()
         },
     }
-    found = _parts(ROUTES, document, "routes")
-    found |= _parts(OPTIONS, list(_options(settings, gpus)), "container")
+    variables = _parts(ROUTES, document, "routes")
+    variables |= _parts(OPTIONS, list(_options(settings, gpus)), "container")
     if spec.container.log_verbose:
-        found[ACCESS_LOG] = VariableSetting("all", "container.log_verbose")
+        variables[ACCESS_LOG] = VariableSetting("all", "container.log_verbose")
     if metrics := triton_metrics(spec):
-        found[NAMESPACE] = VariableSetting(metrics.namespace, "metrics.triton")
-    return found
+        variables[NAMESPACE] = VariableSetting(metrics.namespace, "metrics.triton")
+    return variables
 
 
 def joined_value(variables: Mapping[str, str], name: str) -> str:
@@ -90,15 +90,15 @@ def passed_on(spec: EndpointSpec) -> dict[str, str]:
 
 
 def _options(settings: Mapping[str, str], gpus: int) -> Iterator[str]:
-    for each in variables().values():
-        option = each.option if each.shared_option is None else each.shared_option
-        value = settings.get(each.name) or each.default
-        if option is None or value is None or Mode.SHARED_CONTAINER not in each.modes:
+    for variable in variables().values():
+        option = variable.option if variable.shared_option is None else variable.shared_option
+        value = settings.get(variable.name) or variable.default
+        if option is None or value is None or Mode.SHARED_CONTAINER not in variable.modes:
             continue
-        if each.for_each_gpu:
+        if variable.for_each_gpu:
             yield from (f"{option}{number}:{value}" for number in range(gpus))
         else:
-            yield from value.split() if each.name == ADDITIONAL_ARGS else [f"{option}{value}"]
+            yield from value.split() if variable.name == ADDITIONAL_ARGS else [f"{option}{value}"]
 
 
 def _parts(name: str, document: object, key: str) -> dict[str, VariableSetting]:

@@ -50,8 +50,8 @@ def update_traffic(spec: EndpointSpec) -> Traffic:
         return Traffic(words="all at once, no rollback on alarms")
     bakes = steps(spec, rollout)
     alarms = [
-        "errors" if each.measure == "errors_5xx" else f"latency {each.statistic}"
-        for each in rollback_alarms(spec, rollout)
+        "errors" if rollback_alarm.measure == "errors_5xx" else f"latency {rollback_alarm.statistic}"
+        for rollback_alarm in rollback_alarms(spec, rollout)
     ]
     share = rollout.canary if rollout.strategy is Strategy.CANARY else rollout.step
     part = "" if share is None or rollout.strategy is Strategy.ALL_AT_ONCE else f" {share:.15g} %"

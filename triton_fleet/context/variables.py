@@ -65,14 +65,14 @@ def _safe_ports(
 ) -> dict[str, VariableSetting]:
     """A port for each service that is allowed and has none: SageMaker blocks those of Triton itself."""
     values = {**{name: setting.value for name, setting in settings.items()}, **environment}
-    found = {}
+    ports = {}
     for listener in listeners(service_arguments(values)):
         service = listener.service
         if service.port_from and service.port_from not in values and not listener.is_given:
             allowing = service.allowed_by if service.allowed_by in values else ADDITIONAL_ARGS
             key = "environment" if allowing in environment else settings[allowing].key
-            found[service.port_from] = VariableSetting(str(service.port), key)
-    return found
+            ports[service.port_from] = VariableSetting(str(service.port), key)
+    return ports
 
 
 def publishes_metrics(variables: Mapping[str, str]) -> bool:

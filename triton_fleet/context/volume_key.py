@@ -11,7 +11,7 @@ def machines_with_volume(endpoint: EndpointContext) -> tuple[Instance, ...]:
 
     Those that the catalog does not have are left out.
     """
-    found = (endpoint.on(each).machine for each in endpoint.machines)
+    found = (endpoint.on(machine).machine for machine in endpoint.machines)
     return tuple(dict.fromkeys(each for each in found if each is not None and not each.nvme_gb))
 
 

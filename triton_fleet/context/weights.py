@@ -16,8 +16,8 @@ def resident_models(context: ModelsContext) -> list[list[PlacedModel]]:
     if context.container.mode is not Mode.MULTI_MODEL:
         return [list(context.models)]
     by_archive = defaultdict[str, list[PlacedModel]](list)
-    for each in context.models:
-        by_archive[each.archive].append(each)
+    for model in context.models:
+        by_archive[model.archive].append(model)
     return list(by_archive.values())
 
 

@@ -165,12 +165,12 @@ def _line_beyond_range(content: bytes, descriptor: Any) -> int:
 
 def _beyond_range(message: Message, descriptor: Any) -> Iterator[Scalar]:
     """The numbers of enums that have more than 32 bits."""
-    for each in elements(message.fields):
-        field = descriptor.fields_by_name.get(each.name)
-        if isinstance(each.value, Message) and field:
-            yield from _beyond_range(each.value, field.message_type)
-        elif isinstance(each.value, Scalar) and field and field.enum_type and _is_long(each.value.text):
-            yield each.value
+    for element in elements(message.fields):
+        field = descriptor.fields_by_name.get(element.name)
+        if isinstance(element.value, Message) and field:
+            yield from _beyond_range(element.value, field.message_type)
+        elif isinstance(element.value, Scalar) and field and field.enum_type and _is_long(element.value.text):
+            yield element.value
 
 
 def _is_long(word: str) -> bool:

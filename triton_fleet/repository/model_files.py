@@ -65,11 +65,11 @@ def expected_files(config: ParsedConfig, facts: Backend, release: str | None) ->
     """The files that the backend reads, in its order; empty where its parameters or platform are wrong."""
     given = {key: value.string_value for key, value in config.message.parameters.items()}
     default = [
-        each
-        for each in facts.files
-        if (release is None or each.since <= release)
-        and (not config.message.platform or each.platform in ("", config.message.platform))
-        and all((given.get(key) or facts.parameters[key].default) == of for key, of in each.parameter.items())
+        file
+        for file in facts.files
+        if (release is None or file.since <= release)
+        and (not config.message.platform or file.platform in ("", config.message.platform))
+        and all((given.get(key) or facts.parameters[key].default) == of for key, of in file.parameter.items())
     ]
     if not default or not (named := config.message.default_model_filename):
         return default
@@ -165,10 +165,10 @@ def _path(folder: str, name: str) -> str:
 
 def meant_file(facts: Backend, there: Mapping[str, Entry], wanted: ModelFile) -> str:
     """A hint: what to write or rename if exactly one entry looks like what was meant."""
-    for each in facts.files:
-        if each.parameter and each.name in there and each.name != wanted.name:
-            (key, value), *_ = each.parameter.items()
-            return f'{each.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
+    for file in facts.files:
+        if file.parameter and file.name in there and file.name != wanted.name:
+            (key, value), *_ = file.parameter.items()
+            return f'{file.name} is that of `{key}` "{value}": write that, or put {wanted.name} there'
     kinds = {
         "file": (EntryKind.FILE,),
         "folder": (EntryKind.FOLDER,),

@@ -146,7 +146,7 @@ def graph_misfits(config: ParsedConfig, graph: OnnxHeader, tensorrt: str) -> Ite
         tensorrt: The version that builds the plan.
     """
     for kind, tensors in (("input", graph.inputs), ("output", graph.outputs)):
-        there = {each.name: each for each in tensors}
+        there = {tensor.name: tensor for tensor in tensors}
         for declared in getattr(config.message, kind):
             if declared.name not in there:
                 message = (

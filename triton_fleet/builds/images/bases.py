@@ -123,6 +123,10 @@ def _is_triton(name: ImageName) -> bool:
 
 def _copies_server(inputs: ImageInputs) -> bool:
     """Whether the image gets a server from another stage or image."""
-    instructions = (each for stage in inputs.dockerfile.lineage for each in stage.instructions)
-    copies = (each for each in instructions if each.keyword == "COPY" and each.flag("from") is not None)
-    return any(source.startswith(SERVER_FOLDER) for each in copies for source in each.arguments[:-1])
+    instructions = (instruction for stage in inputs.dockerfile.lineage for instruction in stage.instructions)
+    copies = (
+        instruction
+        for instruction in instructions
+        if instruction.keyword == "COPY" and instruction.flag("from") is not None
+    )
+    return any(source.startswith(SERVER_FOLDER) for copy in copies for source in copy.arguments[:-1])

@@ -50,7 +50,9 @@ def check_frontend(inputs: ImageInputs) -> Iterator[Finding]:
     name = image_name(image)
     if name is not None and name.place in FRONTENDS:
         yield from check_digest(inputs, image, directive.line)
-        if any(each.heredocs for each in inputs.dockerfile.instructions) and not _reads_heredocs(name):
+        if any(
+            instruction.heredocs for instruction in inputs.dockerfile.instructions
+        ) and not _reads_heredocs(name):
             message = f"{shown(image)} may read the text of here-documents as instructions"
             hint = "remove the directive: Docker's own frontend reads here-documents"
             yield inputs.finding("FL982", message, directive.line, hint)
@@ -69,8 +71,10 @@ def _reads_heredocs(frontend: ImageName) -> bool:
 
 def check_arguments(inputs: ImageInputs) -> Iterator[Finding]:
     """Each argument of the spec has an ARG, and none controls BuildKit."""
-    instructions = [each for each in inputs.dockerfile.instructions if each.keyword == "ARG"]
-    declared = {name for each in instructions for name, _ in assignments(each)}
+    instructions = [
+        instruction for instruction in inputs.dockerfile.instructions if instruction.keyword == "ARG"
+    ]
+    declared = {name for instruction in instructions for name, _ in assignments(instruction)}
     for name in inputs.arguments:
         mark = inputs.argument_mark(name)
         if name.startswith(CONTROL_PREFIX):

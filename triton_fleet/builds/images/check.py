@@ -40,7 +40,7 @@ def check_image(inputs: ImageInputs) -> list[Finding]:
 
 def _change(inputs: ImageInputs) -> Iterator[Finding]:
     """The Dockerfile that is checked is the one that the context holds, and so the one that is built."""
-    sent = next((each for each in inputs.context.entries if each.path == DOCKERFILE), None)
+    sent = next((entry for entry in inputs.context.entries if entry.path == DOCKERFILE), None)
     if sent is not None and sent.digest != inputs.dockerfile.digest:
         yield changed_file(inputs.dockerfile.file, "changed while the build context was read")
 

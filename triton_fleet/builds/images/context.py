@@ -84,7 +84,7 @@ class BuildContext:
     @cached_property
     def copyable(self) -> dict[str, ContextEntry]:
         """What COPY and ADD find, by path."""
-        return {each.path: each for each in self.entries if each.ignored_by is None}
+        return {entry.path: entry for entry in self.entries if entry.ignored_by is None}
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ class BuildContext:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(each.size for each in self.entries)
+        return sum(entry.size for entry in self.entries)
 
 
 def folders_of(paths: dict[str, ContextEntry]) -> frozenset[str]:

@@ -107,7 +107,7 @@ class Dockerfile:
 
     @cached_property
     def _stages(self) -> Mapping[str, Stage]:
-        return {each.name: each for each in self.stages if each.name}
+        return {stage.name: stage for stage in self.stages if stage.name}
 
 
 def read_dockerfile(folder: Path, *, triton_image: str, arguments: Mapping[str, str]) -> Dockerfile:
@@ -202,17 +202,17 @@ class _Parser:
     def _stages(self, instructions: tuple[Instruction, ...]) -> Iterator[Stage]:
         stage: Stage | None = None
         inside = list[Instruction]()
-        for each in instructions:
-            self._check(each, before_first=stage is None)
-            if each.keyword == "FROM":
+        for instruction in instructions:
+            self._check(instruction, before_first=stage is None)
+            if instruction.keyword == "FROM":
                 if stage:
                     yield replace(stage, instructions=tuple(inside))
                 inside.clear()
-                stage = self._stage(each, stage.index + 1 if stage else 0)
+                stage = self._stage(instruction, stage.index + 1 if stage else 0)
             elif stage:
-                inside.append(each)
-            elif each.keyword == "ARG":
-                self._declare(each)
+                inside.append(instruction)
+            elif instruction.keyword == "ARG":
+                self._declare(instruction)
         if stage:
             yield replace(stage, instructions=tuple(inside))
 

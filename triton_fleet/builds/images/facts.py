@@ -36,7 +36,7 @@ _PACKAGE_VERSION = r"[0-9][A-Za-z0-9.!+_]{0,127}"
 
 def path_patterns() -> tuple[str, ...]:
     """How the paths begin that give a fact; others need not be kept."""
-    return tuple(each.pattern for each in _WITH_FACTS)
+    return tuple(with_fact.pattern for with_fact in _WITH_FACTS)
 
 
 def merge(config: ImageFacts, files: ImageFacts) -> ImageFacts:
@@ -85,7 +85,7 @@ def facts_of_config(config: Mapping[str, Any]) -> ImageFacts:
 
 def _variables(environment: object) -> dict[str, str]:
     entries = environment if isinstance(environment, list) else []
-    pairs = (each.partition("=") for each in entries if isinstance(each, str))
+    pairs = (entry.partition("=") for entry in entries if isinstance(entry, str))
     return {name: value for name, _, value in pairs}
 
 
@@ -173,7 +173,7 @@ def _kept(parts: list[str]) -> str | None:
     if parts[-1].startswith(_WHITEOUT):
         return None
     path = "/".join(parts)
-    return next((match[0] for match in (each.match(path) for each in _WITH_FACTS) if match), None)
+    return next((match[0] for match in (with_fact.match(path) for with_fact in _WITH_FACTS) if match), None)
 
 
 def _hide(tree: Tree, parts: list[str], *, is_folder: bool) -> None:

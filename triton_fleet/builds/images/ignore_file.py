@@ -45,7 +45,7 @@ class IgnoreFile:
     @cached_property
     def cost(self) -> int:
         """How much work it is to match one character of a path, at most."""
-        return sum(len(each.text) for each in self.patterns)
+        return sum(len(pattern.text) for pattern in self.patterns)
 
     def match(self, path: str, around: IgnoreMatch) -> IgnoreMatch:
         """What they make of a path; `around` is what they make of its folder."""
@@ -69,7 +69,7 @@ class IgnoreFile:
 
     def may_return(self, folder: str) -> bool:
         """Whether something in a folder that is kept out may stay in by an exception."""
-        return any(each.is_exception and each.may_match_below(folder) for each in self.patterns)
+        return any(pattern.is_exception and pattern.may_match_below(folder) for pattern in self.patterns)
 
 
 def parse_ignore_file(content: bytes, file: Path) -> IgnoreFile:

@@ -84,7 +84,7 @@ class Instruction:
         for name, value in self.flags:
             if name == "mount":
                 fields = (match[1] or match[2] or "" for match in _CSV_FIELD.finditer(value))
-                pairs = (each.partition("=")[::2] for each in fields)
+                pairs = (field.partition("=")[::2] for field in fields)
                 yield {{"src": "source"}.get(key.lower(), key.lower()): text for key, text in pairs}
 
 
@@ -127,8 +127,8 @@ def assignments(instruction: Instruction) -> Iterator[tuple[str, str | None]]:
     if instruction.keyword != "ARG" and first and "=" not in first[0]:
         yield first[0], instruction.raw.removeprefix(first[0]).strip()
         return
-    for each in instruction.arguments:
-        name, equals, value = each.partition("=")
+    for argument in instruction.arguments:
+        name, equals, value = argument.partition("=")
         yield name, value if equals else None
 
 
@@ -141,7 +141,7 @@ def _trigger(keyword: str, raw: str, line: int, escape: Escape) -> Instruction |
 
 def _flags(raw: str) -> tuple[tuple[tuple[str, str], ...], str]:
     """The flags at the beginning, and what follows them; byte by byte, as BuildKit reads them."""
-    data, at, found = raw.encode(errors="replace"), 0, list[tuple[str, str]]()
+    data, at, flags = raw.encode(errors="replace"), 0, list[tuple[str, str]]()
     while True:
         at = _space_end(data, at)
         if not data.startswith(b"--", at):
@@ -150,8 +150,8 @@ def _flags(raw: str) -> tuple[tuple[tuple[str, str], ...], str]:
         if word == "--":
             break
         name, _, value = word.removeprefix("--").partition("=")
-        found.append((name, value))
-    return tuple(found), data[at:].decode(errors="replace").strip()
+        flags.append((name, value))
+    return tuple(flags), data[at:].decode(errors="replace").strip()
 
 
 def _space_end(data: bytes, at: int) -> int:

@@ -76,7 +76,7 @@ class InstructionLines:
             instruction = parse_instruction(text, start, self.escape)
             if instruction.heredocs:
                 self._check_heredocs(instruction)
-                read = tuple(self._heredoc(each, start) for each in instruction.heredocs)
+                read = tuple(self._heredoc(heredoc, start) for heredoc in instruction.heredocs)
                 instruction = replace(instruction, heredocs=read)
             yield instruction
 
@@ -86,9 +86,9 @@ class InstructionLines:
         if first and first[0].startswith("["):
             message = "the text begins like a JSON array, so Docker may read no here-document"
             self._notes.add("FL921", message, instruction.line, "do not begin the instruction with a bracket")
-        for each in instruction.heredocs:
-            if not _DELIMITER.fullmatch(each.delimiter) or each.delimiter.upper() in KEYWORDS:
-                message = f"the here-document has the delimiter {shown(each.delimiter)}"
+        for heredoc in instruction.heredocs:
+            if not _DELIMITER.fullmatch(heredoc.delimiter) or heredoc.delimiter.upper() in KEYWORDS:
+                message = f"the here-document has the delimiter {shown(heredoc.delimiter)}"
                 self._notes.add("FL921", message, instruction.line, "use a word of letters, such as EOF")
 
     def _check_characters(self) -> None:

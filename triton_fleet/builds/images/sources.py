@@ -58,7 +58,7 @@ def _leads_out(path: str) -> bool:
 class _Sources:
     def __init__(self, inputs: ImageInputs) -> None:
         self._inputs, self._context = inputs, inputs.context
-        self._is_complete = not any(each.code == "FL939" for each in inputs.context.findings)
+        self._is_complete = not any(finding.code == "FL939" for finding in inputs.context.findings)
         self._wildcards = 0
 
     def check_copy(self, stage: Stage, instruction: Instruction, scope: StageScope) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ class _Sources:
         if origin is not None:
             yield from self._check_origin(stage, instruction, origin)
             return
-        raw = [each for each in instruction.arguments[:-1] if not _HEREDOC.match(each)]
+        raw = [argument for argument in instruction.arguments[:-1] if not _HEREDOC.match(argument)]
         local = list[str]()
         for source in filter(None, map(scope.resolve, raw)):
             if instruction.keyword == "COPY" or not _URL.match(source):
@@ -123,7 +123,7 @@ class _Sources:
             yield from check_image_name(self._inputs, origin, line)
         elif named is None:
             message = f"there is no stage {shown(origin)}, so Docker would download an image of that name"
-            names = [each.name for each in dockerfile.stages[:MAX_NAMES] if each.name]
+            names = [stage.name for stage in dockerfile.stages[:MAX_NAMES] if stage.name]
             near = did_you_mean(origin[:MAX_WORD_CHARACTERS], names)
             hint = f"{near}; an image is written with its tag and digest"
             yield self._inputs.finding("FL931", message, line, hint)

@@ -25,12 +25,12 @@ def context_digest(context: BuildContext) -> str:
     A .dockerignore file counts only where COPY finds it: what it keeps out, the listing shows.
     """
     listing = [
-        [each.path, "link", each.target] if each.target else [each.path, _mode(each), each.digest]
-        for each in context.entries
-        if each.ignored_by is None or each.path == DOCKERFILE
+        [entry.path, "link", entry.target] if entry.target else [entry.path, _mode(entry), entry.digest]
+        for entry in context.entries
+        if entry.ignored_by is None or entry.path == DOCKERFILE
     ]
     # A Dockerfile that COPY does not find is another context than one that it does.
-    hidden = [each.path for each in context.entries if each.ignored_by and each.path == DOCKERFILE]
+    hidden = [entry.path for entry in context.entries if entry.ignored_by and entry.path == DOCKERFILE]
     canonical = json.dumps({"entries": listing, "format": FORMAT_VERSION, "hidden": hidden}, sort_keys=True)
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
@@ -42,7 +42,7 @@ def write_context(context: BuildContext, sink: Sink) -> None:
         FindingsError: a file changed since the context was read, or can no longer be read.
     """
     size = 0
-    for folder in sorted(folders_of({each.path: each for each in context.entries})):
+    for folder in sorted(folders_of({entry.path: entry for entry in context.entries})):
         size += write_member(sink, folder, tarfile.DIRTYPE, EXECUTABLE_MODE)
     for entry in context.entries:
         if entry.target:

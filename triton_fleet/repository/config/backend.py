@@ -87,7 +87,7 @@ def identity(config: ParsedConfig, release: str | None = None) -> Iterator[Findi
             yield config.finding("FL417", reason, "backend", hint="leave out `backend`")
         return
     resolved = backend_of(config)
-    names = {*(each.backend for each in backends().values()), *backends_elsewhere()}
+    names = {*(backend.backend for backend in backends().values()), *backends_elsewhere()}
     near = get_close_matches(backend.lower(), names, 1, CLOSE) if backend not in names else []
     if backend and near:
         reason = f"unable to find backend library for backend '{backend}'"

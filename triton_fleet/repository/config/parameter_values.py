@@ -39,7 +39,7 @@ def wrong_value(parameter: Parameter, value: str, model: str, release: str | Non
         model: The model's name, for the backend's words.
         release: Such as "25.04"; None for the newest.
     """
-    known = [each for each in parameter.values if release is None or _since(parameter, each) <= release]
+    known = [value for value in parameter.values if release is None or _since(parameter, value) <= release]
     if (parameter.empty and not value) or _is_one_of(value, known, parameter.any_case):
         return None
     if parameter.silent and _is_one_of(value, parameter.silent, parameter.any_case):
@@ -96,8 +96,8 @@ def _hint(parameter: Parameter, value: str, release: str | None) -> str:
     if release is not None and later > release:
         return f"Triton has it from {later} on, and the image is {release}"
     choices = [*parameter.values]
-    if near := get_close_matches(value.lower(), [each.lower() for each in choices], 1):
-        meant = next(each for each in choices if each.lower() == near[0])
+    if near := get_close_matches(value.lower(), [choice.lower() for choice in choices], 1):
+        meant = next(choice for choice in choices if choice.lower() == near[0])
         return f'did you mean "{meant}"?'
     if parameter.number:
         choices.append(f"{'a' if parameter.number == 'float' else 'a whole'} number{_bounds(parameter)}")

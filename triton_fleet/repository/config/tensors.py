@@ -126,7 +126,7 @@ def _duplicate_tensors(config: ParsedConfig) -> Iterator[Finding]:
 
 
 def _wrong(dims: Sequence[int]) -> bool:
-    return any(each < 1 and each != ANY for each in dims)
+    return any(dimension < 1 and dimension != ANY for dimension in dims)
 
 
 def _count(dims: Sequence[int]) -> int:
@@ -139,11 +139,11 @@ def _count(dims: Sequence[int]) -> int:
 def _parts(dims: Sequence[int]) -> list[int]:
     """Elements before, between and after the variable dimensions."""
     parts = [1]
-    for each in dims:
-        if each == ANY:
+    for dimension in dims:
+        if dimension == ANY:
             parts.append(1)
         else:
-            parts[-1] *= each
+            parts[-1] *= dimension
     return parts
 
 

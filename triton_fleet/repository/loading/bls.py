@@ -39,9 +39,9 @@ def unloaded_calls(
 
 def called_models(contents: Contents, model: Model) -> set[str]:
     """The models that a model's code calls by name and does not load by itself."""
-    found = [_calls(code) for code in _codes(contents, model).values()]
-    loads = {name for _, own in found for name in own}
-    return {name for calls, _ in found for _, name in calls} - loads
+    models = [_calls(code) for code in _codes(contents, model).values()]
+    loads = {name for _, own in models for name in own}
+    return {name for calls, _ in models for _, name in calls} - loads
 
 
 def _codes(contents: Contents, model: Model) -> dict[str, bytes]:

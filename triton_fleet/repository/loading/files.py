@@ -30,21 +30,21 @@ class FileReference(NamedTuple):
 
 def named_files(contents: Contents, model: str, config: ParsedConfig) -> Iterator[Finding]:
     """Label files, warm-up samples and initial states that are missing, too short or outside of the model."""
-    for each in _file_references(config):
-        path = normpath(f"{each.folder}/{each.name}") if each.folder else normpath(each.name)
+    for file in _file_references(config):
+        path = normpath(f"{file.folder}/{file.name}") if file.folder else normpath(file.name)
         whole = f"{model}/{path}" if model else path
         if path.startswith(("../", "/")) or path == "..":
-            message = f"the file {each.name!r} of model {config.name!r} is outside of the model's directory"
-            yield config.finding(CODE, message, *each.place, hint="put it into the model's directory")
+            message = f"the file {file.name!r} of model {config.name!r} is outside of the model's directory"
+            yield config.finding(CODE, message, *file.place, hint="put it into the model's directory")
         elif not contents.is_file(whole):
             message = f"failed to open text file for read {whole}: No such file or directory"
-            yield config.finding(CODE, message, *each.place, hint=f"create {whole}")
-        elif (there := contents.entries[whole].size) < each.size:
+            yield config.finding(CODE, message, *file.place, hint=f"create {whole}")
+        elif (there := contents.entries[whole].size) < file.size:
             message = (
-                f"{each.folder} setting expects {each.size} bytes, but the data provided from"
-                f" {each.name}only has {there} bytes"
+                f"{file.folder} setting expects {file.size} bytes, but the data provided from"
+                f" {file.name}only has {there} bytes"
             )
-            yield config.finding(CODE, message, *each.place, hint="write as many elements as `dims` require")
+            yield config.finding(CODE, message, *file.place, hint="write as many elements as `dims` require")
 
 
 def _file_references(config: ParsedConfig) -> Iterator[FileReference]:
@@ -68,5 +68,5 @@ def _bytes(config: ParsedConfig, tensor: Any) -> int:
     """Of the elements; 0 of strings, and of what has no certain size."""
     sizes = list(tensor.dims)
     return (
-        prod(sizes) * SIZES.get(config.enum(tensor, "data_type"), 0) if all(each > 0 for each in sizes) else 0
+        prod(sizes) * SIZES.get(config.enum(tensor, "data_type"), 0) if all(size > 0 for size in sizes) else 0
     )

@@ -54,7 +54,7 @@ def _imports(code: bytes) -> Iterator[tuple[int, str]]:
         return
     for node in tree.body:
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, each.name.partition(".")[0]) for each in node.names)
+            yield from ((node.lineno, name.name.partition(".")[0]) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.lineno, node.module.partition(".")[0]
 

@@ -54,17 +54,27 @@ class LoadPlan:
     @property
     def chances(self) -> list[Finding]:
         """Why it is not certain which model answers."""
-        return [each for each in self.findings if each.code in BY_CHANCE and each.severity is Severity.ERROR]
+        return [
+            finding
+            for finding in self.findings
+            if finding.code in BY_CHANCE and finding.severity is Severity.ERROR
+        ]
 
     @property
     def refusals(self) -> list[Finding]:
         """The errors for which the repository is not packed."""
-        return [each for each in self.findings if each.code in REFUSED and each.severity is Severity.ERROR]
+        return [
+            finding
+            for finding in self.findings
+            if finding.code in REFUSED and finding.severity is Severity.ERROR
+        ]
 
 
 def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
     """Check a repository as the container of the setting would load it."""
-    if any(each.code == UNREADABLE and each.severity is Severity.ERROR for each in contents.findings):
+    if any(
+        finding.code == UNREADABLE and finding.severity is Severity.ERROR for finding in contents.findings
+    ):
         return LoadPlan(main=None, findings=contents.findings)
     contents = _with_built_versions(contents, setting.built)
     models, refused = models_of(contents)
@@ -83,7 +93,7 @@ def plan_load(contents: Contents, setting: ServingContainer) -> LoadPlan:
             else map(_as_warning, of_config)
         )
     findings += _misnamed(contents, setting, main.model)
-    if not any(each.code == NO_MODELS for each in main.findings):
+    if not any(finding.code == NO_MODELS for finding in main.findings):
         findings += _without_version(contents, setting, models, (*loaded, main.model))
     for name, model in models.items():
         of_model = list(model_findings(contents, setting, model, is_main=name == main.model))

@@ -55,7 +55,7 @@ def _of_kind(
         return
     for own, name in sorted(getattr(step, f"{kind}_map").items()):
         place = (*STEP, index, f"{kind}_map", own)
-        there = [each for each in tensors if each.name == own]
+        there = [tensor for tensor in tensors if tensor.name == own]
         for each in there:
             if model.completed is False or (each.data_type and each.dims):
                 yield from _fits(config, place, name, _see_tensor(model, each, each.dims), known)
@@ -65,7 +65,7 @@ def _of_kind(
                 f" in model {step.model_name}"
             )
             yield config.finding(
-                CODE, message, *place, hint=_names_text(kind, [each.name for each in tensors])
+                CODE, message, *place, hint=_names_text(kind, [tensor.name for tensor in tensors])
             )
 
 

@@ -23,7 +23,7 @@ def completes_itself(code: bytes) -> bool | None:
 def _brings_more(node: ast.AST) -> bool:
     """Whether a name may come from elsewhere: by a star, or by being set."""
     if isinstance(node, ast.ImportFrom):
-        return any(each.name == "*" for each in node.names)
+        return any(name.name == "*" for name in node.names)
     return isinstance(node, ast.Name) and node.id in ("setattr", "exec", "globals", "vars")
 
 
@@ -31,7 +31,7 @@ def _is_named(node: ast.stmt, name: str) -> bool:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return node.name == name
     targets = node.targets if isinstance(node, ast.Assign) else []
-    return any(isinstance(each, ast.Name) and each.id == name for each in targets)
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
 def lacks_class(code: bytes) -> bool:

@@ -39,7 +39,7 @@ def onnx_findings(config: ParsedConfig, header: OnnxHeader, file: Path) -> Itera
         severity = Severity.ERROR if header.certain else Severity.WARNING
         yield Finding(code="FL445", message=message, file=file, severity=severity)
         return
-    if others := [each for each in (*header.inputs, *header.outputs) if each.onnx_type != TENSOR]:
+    if others := [output for output in (*header.inputs, *header.outputs) if output.onnx_type != TENSOR]:
         for each in others:
             reason = f"Unsupported ONNX Type '{each.onnx_type}' for I/O '{each.name}', expected '{TENSOR}'."
             yield Finding(code=CODE, message=reason, file=file, hint="let the graph have only tensors")
@@ -88,7 +88,7 @@ def external_findings(
 def can_batch(header: OnnxHeader) -> bool:
     """Whether all first dimensions are open; of an output without a shape ONNX Runtime infers one."""
     inputs = [each.shape or () for each in header.inputs]
-    outputs = [each.shape for each in header.outputs if each.shape is not None]
+    outputs = [output.shape for output in header.outputs if output.shape is not None]
     return all(shape[:1] == (-1,) for shape in (*inputs, *outputs))
 
 
@@ -116,7 +116,7 @@ def _tensors(
 ) -> Iterator[Finding]:
     if not has_field(config, kind):
         return
-    there = {each.name: each for each in tensors}
+    there = {tensor.name: tensor for tensor in tensors}
     mapped = {name for each in config.message.batch_output for name in each.target_name}
     for index, given in enumerate(getattr(config.message, kind)):
         tensor = there.get(given.name)

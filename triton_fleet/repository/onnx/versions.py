@@ -62,5 +62,7 @@ def _named(known: OnnxRuntime, release: str) -> str:
 
 def _remedy(header: OnnxHeader, known: OnnxRuntime) -> str:
     export = f"export the model with IR version {known.ir_version} and opset {known.opsets[ONNX]}"
-    newer = [each for each in releases() if onnx_runtime(each) and not version_problem(header, each)]
+    newer = [
+        release for release in releases() if onnx_runtime(release) and not version_problem(header, release)
+    ]
     return f"{export}, or use Triton {newer[0]} or newer" if newer else export

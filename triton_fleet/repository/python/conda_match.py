@@ -72,7 +72,7 @@ def _environment_findings(
         yield config.finding("FL448", message, *PLACE, hint=hint)
     elif entry is None or entry.kind is EntryKind.FOLDER:
         start = f"{path}/" if path else ""
-        inside = (each.removeprefix(start) for each in contents.entries if each.startswith(start))
+        inside = (entry.removeprefix(start) for entry in contents.entries if entry.startswith(start))
         yield from _fits(config, contents, model, path, unpacked_environment(inside), release)
     elif path in contents.environments:
         yield from _fits(config, contents, model, path, contents.environments[path], release)

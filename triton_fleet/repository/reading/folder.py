@@ -38,8 +38,8 @@ def folder_entries(folder: str) -> list[FolderEntry]:
     Raises:
         OSError: it cannot be listed.
     """
-    with os.scandir(folder) as found:
-        return sorted(map(_entry, found))
+    with os.scandir(folder) as entries:
+        return sorted(map(_entry, entries))
 
 
 def _entry(each: os.DirEntry[str]) -> FolderEntry:
@@ -149,7 +149,7 @@ def _left_out(folder: Path) -> Finding:
 
 def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
     """The files that only stand for one in Git LFS; graphs are reported where they are read."""
-    found = set[str]()
+    pointers = set[str]()
     for path, size in gathered.files():
         if kinds[path] in ("config", "code", "onnx") or not MIN_BYTES <= size <= MAX_BYTES:
             continue
@@ -157,10 +157,10 @@ def _note_pointers(gathered: Collector, kinds: Mapping[str, str]) -> set[str]:
         with suppress(OSError):  # reported where it is read or packed
             stored = lfs_size(file.read_bytes())
             if stored is not None:
-                found.add(path)
+                pointers.add(path)
                 noted = lfs_finding(file, stored)
                 gathered.notes.add(noted.code, noted.message, path, noted.hint)
-    return found
+    return pointers
 
 
 def _read(gathered: Collector) -> None:

@@ -28,7 +28,7 @@ class Scalar:
     @property
     def text(self) -> str:
         """A string's value, or the word; bytes that are not UTF-8 become surrogates."""
-        whole = b"".join(unescape(each[1:-1]) if self.is_string else each for each in self.literals)
+        whole = b"".join(unescape(literal[1:-1]) if self.is_string else literal for literal in self.literals)
         return whole.decode("utf-8", "surrogateescape")
 
 
@@ -60,8 +60,8 @@ Value: TypeAlias = Scalar | Message | Items
 
 def elements(fields: Sequence[Field]) -> Iterator[Field]:
     """Each occurrence of a field, in either spelling: `x: [1, 2]` and `x: 1 x: 2` are the same."""
-    for each in fields:
-        if isinstance(each.value, Items):
-            yield from each.value.items
+    for item in fields:
+        if isinstance(item.value, Items):
+            yield from item.value.items
         else:
-            yield each
+            yield item

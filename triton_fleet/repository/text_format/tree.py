@@ -112,22 +112,22 @@ class Occurrences:
     @cached_property
     def _entries(self) -> dict[str, Field]:
         """By key; what protobuf takes of several with one key is the last."""
-        return {key: each for each in self._elements if (key := _key(each)) is not None}
+        return {key: element for element in self._elements if (key := _key(element)) is not None}
 
 
 def by_name(message: Message) -> dict[str, Occurrences]:
     """The fields of a message."""
     fields: dict[str, list[Field]] = {}
-    for each in message.fields:
-        fields.setdefault(each.name, []).append(each)
+    for field in message.fields:
+        fields.setdefault(field.name, []).append(field)
     return {name: Occurrences(of_name) for name, of_name in fields.items()}
 
 
 def _key(entry: Field) -> str | None:
     fields = entry.value.fields if isinstance(entry.value, Message) else ()
-    for each in fields:
-        if each.name == "key" and isinstance(each.value, Scalar):
-            return each.value.text if each.value.is_string else _number(each.value.text)
+    for field in fields:
+        if field.name == "key" and isinstance(field.value, Scalar):
+            return field.value.text if field.value.is_string else _number(field.value.text)
     return None
 
 
@@ -163,8 +163,8 @@ def strings(content: bytes) -> tuple[Text, ...]:
 
 
 def _strings(tree: Tree, message: Message, path: tuple[str, ...]) -> Iterator[Text]:
-    for each in elements(message.fields):
-        inner, value = (*path, each.name), each.value
+    for element in elements(message.fields):
+        inner, value = (*path, element.name), element.value
         if isinstance(value, Message):
             yield from _strings(tree, value, inner)
         elif isinstance(value, Scalar) and value.is_string:
