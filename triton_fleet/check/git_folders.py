@@ -65,11 +65,11 @@ def _findings_below(folder: Path, fleet: Path) -> list[Finding]:
             continue
         if _is_bare(place):
             findings.append(_bare(place))
-        if any(each.name == GIT for each in entries) and not _is_of_clone(place / GIT, fleet):
+        if any(entry.name == GIT for entry in entries) and not _is_of_clone(place / GIT, fleet):
             message = "the folder has a .git of its own: Git runs the programs and hooks that it names"
             hint = "remove it, or make the folder a submodule: `git submodule add`"
             findings.append(Finding(code=NESTED, message=message, hint=hint, file=place / GIT))
-        folders = (each.name for each in entries if each.kind is EntryKind.FOLDER)
+        folders = (entry.name for entry in entries if entry.kind is EntryKind.FOLDER)
         queue += [place / name for name in folders if name != GIT]
     return findings
 
@@ -105,5 +105,5 @@ def _is_of_clone(entry: Path, fleet: Path) -> bool:
         target = os.fsdecode(file.read(MAX_ENTRY_BYTES)).removeprefix("gitdir:").strip()
     folder = Path(os.path.realpath(entry.parent / target))
     clones = (tree.folder, common_folder(tree.folder))  # a linked worktree has submodules of its own
-    is_submodule = any(folder.is_relative_to(os.path.realpath(each / "modules")) for each in clones)
+    is_submodule = any(folder.is_relative_to(os.path.realpath(clone / "modules")) for clone in clones)
     return entry == tree.top / GIT or is_submodule

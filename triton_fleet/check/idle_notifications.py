@@ -14,11 +14,11 @@ from triton_fleet.spec.source import finding_at
 
 def idle_notifications(project: Project, specs: Sequence[LoadedSpec]) -> Iterator[Finding]:
     """A warning for each, where the specs are all endpoints that the environment has or may get."""
-    names = {each.spec.endpoint for each in specs}
+    names = {spec.spec.endpoint for spec in specs}
     if not names or names != {*project.spec_files} or project.unpromoted:
         return
     environment = project.environment
-    owners = sorted({each.spec.owner.team for each in specs if each.spec.owner})
+    owners = sorted({spec.spec.owner.team for spec in specs if spec.spec.owner})
     for team in environment.notifications.owners if environment.environment != LOCAL else ():
         if team not in owners:
             message = (

@@ -38,9 +38,9 @@ def stale_findings(
     if loaded is None or lock is None or lock.endpoint != endpoint:
         return []
     return [
-        each
-        for each in differences(project, repositories or SpecRepositories(loaded), lock)
-        if each.severity is Severity.ERROR
+        difference
+        for difference in differences(project, repositories or SpecRepositories(loaded), lock)
+        if difference.severity is Severity.ERROR
     ]
 
 
@@ -73,13 +73,13 @@ def _differences(project: Project, repositories: SpecRepositories, lock: Lock) -
     if missing:
         hint = f"get the missing files, then {hint}"
     try:
-        found = measured_lock(repositories, project.environment, held=lock, offline=True)
+        differences = measured_lock(repositories, project.environment, held=lock, offline=True)
     except FindingsError as error:
         return [*others, *error.findings]
-    if without_engines(found) == without_engines(lock):
-        return [*others, *onnx_changes(loaded, lock, found, hint)]
-    others += onnx_changes(loaded, lock, found, hint)
-    now = {name: each.files for name, each in found.repositories.items()}
+    if without_engines(differences) == without_engines(lock):
+        return [*others, *onnx_changes(loaded, lock, differences, hint)]
+    others += onnx_changes(loaded, lock, differences, hint)
+    now = {name: each.files for name, each in differences.repositories.items()}
     findings = _change_findings(project, repositories, lock, now, missing, hint)
     if not findings and not others:
         message = "the lock is not what `fleet lock` would write: its content was changed"

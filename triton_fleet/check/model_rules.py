@@ -35,7 +35,9 @@ def model_rule_findings(
                 if isinstance(subject, ModelContext):
                     models_at = [subject.model]
                 else:
-                    models_at = [each for each in context.models if rule.fields and each.path == problem.path]
+                    models_at = [
+                        model for model in context.models if rule.fields and model.path == problem.path
+                    ]
                 mark = mark_of(models_at[0].name, rule.fields) if models_at else Mark(place, 1, 1)
                 yield rule.finding(problem, mark, deploying=True)
 

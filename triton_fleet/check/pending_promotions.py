@@ -43,7 +43,7 @@ def pending_promotions(
         FindingsError: the environment is not promoted to, or one of those before it is wrong.
     """
     previews = PromotionPreviews(target, prices)
-    chosen = [each for each in previews.names if names is None or each in names]
+    chosen = [name for name in previews.names if names is None or name in names]
 
     def compared(name: str) -> tuple[PendingPromotion, PromotionPreview | None] | None:
         found = previews.pending(name)
@@ -53,7 +53,7 @@ def pending_promotions(
         return replace(found, by_rules=tuple(_by_rules(target, preview)) if preview else ()), preview
 
     results, _ = all_in_processes(chosen, compared, beside=lambda: None)
-    waiting = [each for each in results if each is not None]
+    waiting = [result for result in results if result is not None]
     new_previews = {found.endpoint: preview for found, preview in waiting if preview is not None}
     by_policies = _by_policies(target, new_previews, today) if today else {}
     return [replace(found, by_policies=tuple(by_policies.get(found.endpoint, ()))) for found, _ in waiting]
@@ -65,16 +65,16 @@ def promotion_warnings(pending: Iterable[PendingPromotion], known: Collection[Fi
         (
             found.endpoint,
             replace(
-                each,
+                refusal,
                 code=REFUSED_PROMOTION,
                 severity=Severity.WARNING,
-                message=f"{name_of(each.code)} ({each.code}) would refuse a promotion to {found.environment}:"
-                f" {each.message}",
+                message=f"{name_of(refusal.code)} ({refusal.code}) would refuse a promotion to"
+                f" {found.environment}: {refusal.message}",
             ),
         )
         for found in pending
-        for each in found.refusals
-        if each not in known
+        for refusal in found.refusals
+        if refusal not in known
     )
 
 
@@ -99,9 +99,9 @@ def require_promotable(tested: Project, target: Project, today: date) -> None:
             previews[name] = PromotionPreview(_promoted_spec(tested, target, name), tested.lock(name))
     by_policies = _by_policies(target, previews, today)
     found += with_endpoints(
-        (name, each)
+        (name, by_rule)
         for name, preview in previews.items()
-        for each in (*_by_rules(target, preview), *by_policies.get(name, ()))
+        for by_rule in (*_by_rules(target, preview), *by_policies.get(name, ()))
     )
     if found:
         raise FindingsError(list(dict.fromkeys(found)))
@@ -115,13 +115,13 @@ def _by_rules(target: Project, preview: PromotionPreview) -> Sequence[Finding]:
     """The errors for which a synthesis of an endpoint would be refused."""
     loaded, environment = preview.loaded, target.environment
     decided = EndpointContext(loaded=loaded, environment=environment, lock=preview.lock)
-    found = [*rule_findings(decided, deploying=True), *source_findings(target, loaded)]
-    found += [each for _, each in name_conflicts(target, [loaded.spec.endpoint])]
-    return [each for each in found if each.severity is Severity.ERROR]
+    rules = [*rule_findings(decided, deploying=True), *source_findings(target, loaded)]
+    rules += [each for _, each in name_conflicts(target, [loaded.spec.endpoint])]
+    return [each for each in rules if each.severity is Severity.ERROR]
 
 
 def _by_policies(
     target: Project, previews: Mapping[str, PromotionPreview], today: date
 ) -> Mapping[str, Sequence[Finding]]:
-    subjects = [Subject(each.loaded, target, each.lock) for each in previews.values()]
+    subjects = [Subject(preview.loaded, target, preview.lock) for preview in previews.values()]
     return refusals(target, subjects, today, of_environment=True)

@@ -119,7 +119,7 @@ def _programs(folder: Path) -> Iterator[Path]:
     """Programs in a folder, or below it beside the models: a repository has only folders of models."""
     for place, folders, names in os.walk(folder):
         folders.sort()
-        is_model = CONFIG in names or any(each.isdigit() for each in (*folders, *names))
+        is_model = CONFIG in names or any(folder.isdigit() for folder in (*folders, *names))
         if is_model and place != str(folder):
             folders.clear()
         else:

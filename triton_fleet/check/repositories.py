@@ -32,8 +32,8 @@ def is_repository(path: Path) -> bool:
     """Whether a path leads to a configuration, an archive or a folder of models, and not to specs."""
     if path.is_dir():
         entries = [each for each in path.iterdir() if not each.name.startswith(".")]
-        holds_models = (path / CONFIG).exists() or any((each / CONFIG).exists() for each in entries)
-        holds_specs = any(each.suffix == ".yaml" and each.is_file() for each in entries)
+        holds_models = (path / CONFIG).exists() or any((entry / CONFIG).exists() for entry in entries)
+        holds_specs = any(entry.suffix == ".yaml" and entry.is_file() for entry in entries)
         return holds_models or (bool(entries) and not holds_specs)
     return path.name.endswith((PBTXT, *ARCHIVES))
 
@@ -121,7 +121,7 @@ def _mark(file: Path, content: bytes, fields: Sequence[str]) -> Mark:
     """Where the first of the fields stands that a configuration has; its beginning if it has none."""
     with suppress(PbtxtError):
         tree = parse(content)
-        there = {each.name for each in tree.root.fields}
+        there = {field.name for field in tree.root.fields}
         for field in fields:
             if field in there:
                 return Mark(file, tree.line(field), tree.column(field))

@@ -61,7 +61,7 @@ def ownership_findings(root: Path, specs: Iterable[OwnedSpec]) -> list[Finding]:
         root: The fleet.
         specs: The specs that are compared with each other.
     """
-    named = [each for spec in specs for each in named_files(spec)]
+    named = [named_file for spec in specs for named_file in named_files(spec)]
     platform = PlatformFolders(root.resolve(), repository_top(root))
     findings = [each for file in named for each in _of_platform(file, platform)]
     return [*findings, *_of_others(named, platform.top)]

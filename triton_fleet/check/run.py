@@ -63,9 +63,9 @@ def judged_fleet(project: Project, *, compared: bool = False) -> ResolvedFleet:
         FindingsError: what is wrong with specs, locks and repositories.
     """
     wrong = with_endpoints(
-        (loaded.spec.endpoint, each)
+        (loaded.spec.endpoint, folder_error)
         for loaded in project.readable_specs()
-        for each in _folder_errors(project, loaded, compared)
+        for folder_error in _folder_errors(project, loaded, compared)
     )
     try:
         fleet = resolve_project(project, reads_folders=not project.is_promoted)
@@ -128,7 +128,7 @@ def all_findings(
 def orphan_locks(project: Project) -> list[Finding]:
     """Locks of endpoints without a spec, or that the environment does not have, where all are checked."""
     members, environment = {*project.spec_files}, project.environment.environment
-    unadopted = {each.file for each in project.findings if each.code == WITHOUT_SPEC}
+    unadopted = {finding.file for finding in project.findings if finding.code == WITHOUT_SPEC}
     if environment == LOCAL or {*project.endpoints} != members:
         return []
     return [
@@ -159,12 +159,12 @@ def with_line(finding: Finding) -> Finding:
 
 def _folder_errors(project: Project, loaded: LoadedSpec, compared: bool) -> list[Finding]:
     """The errors in an endpoint's folders; a broken spec or lock is reported where it is resolved."""
-    found, repositories = list[Finding](), SpecRepositories(loaded)
+    errors, repositories = list[Finding](), SpecRepositories(loaded)
     if compared:
-        found += stale_findings(project, loaded.spec.endpoint, repositories)
+        errors += stale_findings(project, loaded.spec.endpoint, repositories)
     if not project.is_promoted:
-        found += repository_findings(repositories)
-    return [each for each in found if each.severity is Severity.ERROR]
+        errors += repository_findings(repositories)
+    return [each for each in errors if each.severity is Severity.ERROR]
 
 
 def _of_endpoint(project: Project, loaded: LoadedSpec, *, locked: bool, compared: bool) -> list[Finding]:
@@ -193,6 +193,6 @@ def draft_findings(project: Project, loaded: LoadedSpec) -> list[Finding]:
     repositories = SpecRepositories(loaded)
     lock, refused = draft_lock(repositories)
     decided = EndpointContext(loaded=loaded, environment=project.environment, lock=lock, reads_folders=True)
-    found = [*source_findings(project, loaded), *rule_findings(decided), *refused]
-    found += [*image_findings(project, loaded, None), *repository_findings(repositories)]
-    return list(dict.fromkeys(found))
+    findings = [*source_findings(project, loaded), *rule_findings(decided), *refused]
+    findings += [*image_findings(project, loaded, None), *repository_findings(repositories)]
+    return list(dict.fromkeys(findings))

@@ -50,7 +50,7 @@ def counted_models(decided: EndpointContext) -> tuple[str, ...]:
     """
     spec = decided.spec
     if spec.mode is not Mode.MULTI_MODEL:
-        return tuple(sorted({each.name for each in decided.loaded_models}))
+        return tuple(sorted({loaded_model.name for loaded_model in decided.loaded_models}))
     if spec.archive_set is ArchiveSet.LIVE:
         return ()
     return tuple(sorted(target_model(each.name, each.version) for each in spec.packed))

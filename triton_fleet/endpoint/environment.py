@@ -36,7 +36,7 @@ def own_findings(environment: Environment, source: Source) -> list[Finding]:
 def environment_warnings(environment: Environment, source: Source) -> Iterator[Finding]:
     """The doubts about an environment by itself: a repository whose jobs its roles may not trust."""
     github = environment.access.github
-    if github is None or any(each.has_ids for each in github.repositories):
+    if github is None or any(repository.has_ids for repository in github.repositories):
         return
     repository = github.repositories[0]
     message = (
@@ -70,7 +70,9 @@ def _tags(environment: Environment, source: Source) -> Iterator[Finding]:
 def _same_names(project: Project) -> list[Finding]:
     chosen = {project.spec_files[name] for name in project.endpoints}
     return [
-        each for each in same_names(project.root, list(project.spec_files.items())) if each.file in chosen
+        same_name
+        for same_name in same_names(project.root, list(project.spec_files.items()))
+        if same_name.file in chosen
     ]
 
 
@@ -132,6 +134,8 @@ def _same_provider(project: Project) -> Iterator[Finding]:
 def _others(project: Project) -> Iterator[Environment]:
     """The other environments that can be read."""
     names = (
-        each for each in project.fleet.environments if each not in (project.environment.environment, LOCAL)
+        environment
+        for environment in project.fleet.environments
+        if environment not in (project.environment.environment, LOCAL)
     )
     yield from filter(None, map(project.fleet.environment.readable, names))

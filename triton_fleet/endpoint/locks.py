@@ -63,12 +63,12 @@ def with_hint_for_several(
     everything = " '*'" if environment.promoted_from is not None else ""
     return [
         replace(
-            each,
-            hint_for_several=HintForSeveral(each.hint.replace(name, f"{NAMES}`"), (endpoint,), everything),
+            finding,
+            hint_for_several=HintForSeveral(finding.hint.replace(name, f"{NAMES}`"), (endpoint,), everything),
         )
-        if command in each.hint
-        else each
-        for each in findings
+        if command in finding.hint
+        else finding
+        for finding in findings
     ]
 
 
@@ -92,7 +92,7 @@ def read_lock_file(
         lock = load(file)
     except FindingsError as error:
         rewrite = f"{hint}, which writes it again"
-        return None, [replace(each, hint=each.hint or rewrite) for each in error.findings]
+        return None, [replace(finding, hint=finding.hint or rewrite) for finding in error.findings]
     if lock.endpoint != spec.endpoint:
         message = f"this is the lock of {lock.endpoint!r}"
         return None, [Finding(code="FL302", message=message, file=file, hint=hint)]

@@ -77,7 +77,7 @@ def resolve_endpoint(
         FindingsError: every mistake of the endpoint.
     """
     findings = [*found, *rule_findings(decided, deploying=True)]
-    if any(each.severity is Severity.ERROR for each in findings) or not (
+    if any(finding.severity is Severity.ERROR for finding in findings) or not (
         decided.image and decided.engine_image and decided.machine
     ):
         raise FindingsError(findings)

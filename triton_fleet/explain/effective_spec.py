@@ -61,7 +61,7 @@ def _origin(loaded: LoadedSpec, path: KeyPath) -> Origin:
         # A mapping of an alarm's severities replaces the default whole.
         replaced = path[0] == "alarms" and len(path) > 2 and path[:2] in loaded.source.marks
         return Origin(LayerKind.NOBODY if replaced else LayerKind.CONTRACT)
-    kinds = (each.kind for each in reversed(loaded.layers) if each.source.marks.get(path) == mark)
+    kinds = (layer.kind for layer in reversed(loaded.layers) if layer.source.marks.get(path) == mark)
     return Origin(next(kinds, LayerKind.SPEC), mark.file, mark.line)
 
 

@@ -144,7 +144,7 @@ def _instance(endpoint: EndpointContext) -> Iterator[Decision]:
 
 def _others(endpoint: EndpointContext) -> str:
     """Other instances that raw properties lead to."""
-    return "".join(f"; {each.label}: {each.type}" for each in endpoint.machines[1:])
+    return "".join(f"; {machine.label}: {machine.type}" for machine in endpoint.machines[1:])
 
 
 def _gpu(machine: Instance) -> str:

@@ -42,16 +42,16 @@ class Cause:
         hint = self.first.hint_for_several
         if hint is None or not self.others:
             return self.first.hint
-        hints = [each.hint_for_several for each in self.findings if each.hint_for_several]
-        return str(replace(hint, names=tuple(dict.fromkeys(name for each in hints for name in each.names))))
+        hints = [finding.hint_for_several for finding in self.findings if finding.hint_for_several]
+        return str(replace(hint, names=tuple(dict.fromkeys(name for hint in hints for name in hint.names))))
 
     def extents(self, place: Callable[[Finding], str]) -> Iterator[Extent]:
         """The other places, as `place` names them, and the endpoints that all are about."""
         if self.others:
-            files = {each.file for each in self.findings}
+            files = {finding.file for finding in self.findings}
             what = "files" if len(files) == len(self.findings) else "places"
             yield Extent(f"the same in {len(self.others)} more {what}", tuple(map(place, self.others)))
-        names = tuple(dict.fromkeys(name for each in self.findings for name in each.endpoints))
+        names = tuple(dict.fromkeys(name for finding in self.findings for name in finding.endpoints))
         if len(names) > 1:
             yield Extent(f"{len(names)} endpoints", names)
 

@@ -52,7 +52,7 @@ class OutputConsole(Console):
     def print_fitting(self, tables: Sequence[Table]) -> None:
         """Print the first table that needs no folding; if all do, the last, which has the fewest columns."""
         unfolded = self.options.update_width(WIDTH_OF_A_PIPE)
-        fitting = (each for each in tables if self.measure(each, options=unfolded).maximum <= self.width)
+        fitting = (table for table in tables if self.measure(table, options=unfolded).maximum <= self.width)
         self.print(next(fitting, tables[-1]))
 
 

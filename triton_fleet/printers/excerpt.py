@@ -38,7 +38,7 @@ class Excerpts:
     """Excerpts for findings in the order of their files: the last file that was read is kept."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
-        self._withheld = {(each.file, each.line) for each in findings if each.confidential}
+        self._withheld = {(finding.file, finding.line) for finding in findings if finding.confidential}
         self._file: Path | None = None
         self._lines: Sequence[str] = ()
 

@@ -48,10 +48,10 @@ def print_findings(findings: Sequence[Finding], format: Format, root: Path) -> N
         case Format.SARIF:
             from triton_fleet.printers.sarif import as_sarif
 
-            shown = [outside(each) for each in findings]
+            shown = [outside(finding) for finding in findings]
             _write(printable_json(_unicode(as_sarif(shown, _top(root), root))))
         case Format.GITHUB:
-            lines = _unicode(as_github([outside(each) for each in findings], _top(root))).split("\n")
+            lines = _unicode(as_github([outside(finding) for finding in findings], _top(root))).split("\n")
             _write("\n".join(map(visible, lines)))
 
 

@@ -42,7 +42,7 @@ def as_github(findings: Sequence[Finding], top: Path) -> str:
     """
     lines, logged = list[str](), list[Cause]()
     for severity in Severity:
-        found = [each for each in causes(findings) if each.first.severity is severity]
+        found = [cause for cause in causes(findings) if cause.first.severity is severity]
         fit = found if len(found) <= ANNOTATIONS else found[: ANNOTATIONS - 1]
         for cause in fit:
             text, is_whole = _message(cause, top)
@@ -53,13 +53,13 @@ def as_github(findings: Sequence[Finding], top: Path) -> str:
             lines.append(f"::{severity} title=more findings::{_data(_left_out(left, severity))}")
     if logged:
         lines.append("::group::findings that GitHub does not show in full as annotations")
-        lines += [_log_line(each, cause.hint, top) for cause in logged for each in cause.findings]
+        lines += [_log_line(finding, cause.hint, top) for cause in logged for finding in cause.findings]
         lines.append("::endgroup::")
     return "\n".join(lines)
 
 
 def _left_out(causes: Sequence[Cause], severity: Severity) -> str:
-    count = sum(len(each.findings) for each in causes)
+    count = sum(len(cause.findings) for cause in causes)
     return f"{count} more {severity}s are in the log of this step: GitHub shows {ANNOTATIONS} per step"
 
 

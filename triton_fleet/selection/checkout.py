@@ -51,7 +51,7 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
         return Checkout()
     commit, differing = uncommitted_files(tree)
     tracked = tracked_files(tree)
-    own = [Path(os.path.realpath(project.root / each)) for each in OWN_FOLDERS]
+    own = [Path(os.path.realpath(project.root / folder)) for folder in OWN_FOLDERS]
     if not any(each.is_relative_to(folder) for each in (*tracked, *differing) for folder in own):
         return Checkout()  # an ignored fleet is of no commit, whatever clone is around it
     overlooked = (each for each, is_overlooked in tracked.items() if is_overlooked)
@@ -67,8 +67,8 @@ def checkout(project: Project, *, locked: bool) -> Checkout:
     shared = {Path(os.path.realpath(each)) for each in (file, project.root / CDK_SETTINGS)}
     chosen = frozenset(project.endpoints)
     readers = {
-        each: chosen if each in shared else chosen.intersection(paths.of_file(each).endpoints)
-        for each in files
+        file: chosen if file in shared else chosen.intersection(paths.of_file(file).endpoints)
+        for file in files
     }
     uncommitted = {file: names for file, names in readers.items() if names or file in shared}
     return Checkout(commit=commit, uncommitted=uncommitted)
@@ -81,5 +81,5 @@ def _deciding_files(project: Project) -> set[Path]:
     for name in project.endpoints:
         loaded = project.specs.readable(name)
         files += [project.lock_file(name), project.spec_files[name]]
-        files += [each.source.file for each in loaded.layers] if loaded else []
-    return {Path(os.path.realpath(each)) for each in files if each.is_file()}
+        files += [layer.source.file for layer in loaded.layers] if loaded else []
+    return {Path(os.path.realpath(file)) for file in files if file.is_file()}

@@ -59,7 +59,7 @@ class Condition:
         """Whether a spec, as it holds in the environment, fulfils it."""
         values = self.values(loaded, environment)
         if self.operator in COMPARISONS:
-            return any(self._compares(COMPARISONS[self.operator], each) for each in values)
+            return any(self._compares(COMPARISONS[self.operator], value) for value in values)
         return self._equals(values) is (self.operator == "=")
 
     def values(self, loaded: LoadedSpec, environment: Environment) -> Sequence[str]:
@@ -70,9 +70,9 @@ class Condition:
         if not self.value:
             return not any(values)
         if self.key == "triton" and not GLOB & {*self.value}:
-            return any(self._compares(operator.eq, each) for each in values)
+            return any(self._compares(operator.eq, value) for value in values)
         short = self.key == "instance" and not self.value.startswith("ml.")
-        return any(fnmatchcase(each.removeprefix("ml.") if short else each, self.value) for each in values)
+        return any(fnmatchcase(value.removeprefix("ml.") if short else value, self.value) for value in values)
 
     def _compares(self, compare: Callable[[Version, Version], bool], value: str) -> bool:
         """Whether a version compares so with the condition's, as far as that goes: 25.04 is 25."""

@@ -15,7 +15,7 @@ _SPACED = re.compile(r"(?<!\s)\s*(,|!=|<=|>=|=|<|>)\s*")
 def is_selector(argument: str) -> bool:
     """Whether an argument is a glob, or has a condition or a change in it, so that it is not a plain name."""
     terms = argument.split(AND)
-    return bool(GLOB & {*argument}) or any(each.startswith(CHANGED) or read_condition(each) for each in terms)
+    return bool(GLOB & {*argument}) or any(term.startswith(CHANGED) or read_condition(term) for term in terms)
 
 
 def is_condition(term: str) -> bool:

@@ -42,8 +42,8 @@ class FleetInputs:
         for form in _forms(file):
             # What does not exist may have been a folder, or a link to one.
             found |= self._by_parent.get(form, set())
-            for each in (form, *form.parents):
-                found |= by_path.get(each, set())
+            for folder in (form, *form.parents):
+                found |= by_path.get(folder, set())
         return [name for name in self._project.endpoints if name in found]
 
     @cached_property
@@ -72,7 +72,7 @@ class FleetInputs:
 
 def _inputs(loaded: LoadedSpec, *, with_repositories: bool) -> Iterator[Path]:
     """The files of a spec's layers, its repositories, the ONNX models of its engines, its image's folder."""
-    yield from {each.source.file for each in loaded.layers}
+    yield from {layer.source.file for layer in loaded.layers}
     if not with_repositories:
         return
     for path, name in named_inputs(loaded.source):

@@ -43,10 +43,10 @@ class Selection:
         """What any of them selects, each once."""
         parts = list(found)
         return cls(
-            list(dict.fromkeys(name for each in parts for name in each.endpoints)),
-            list(dict.fromkeys(file for each in parts for file in each.drafts)),
-            list(dict.fromkeys(name for each in parts for name in each.gone)),
-            list(dict.fromkeys(reason for each in parts for reason in each.reasons)),
+            list(dict.fromkeys(name for part in parts for name in part.endpoints)),
+            list(dict.fromkeys(file for part in parts for file in part.drafts)),
+            list(dict.fromkeys(name for part in parts for name in part.gone)),
+            list(dict.fromkeys(reason for part in parts for reason in part.reasons)),
         )
 
     def draft_names(self) -> list[str]:
@@ -101,7 +101,7 @@ class FleetPaths:
         for own in map(self._root.joinpath, OWN_FOLDERS):
             if own.is_relative_to(place) or place.is_relative_to(own):
                 files.update((own if own.is_relative_to(place) else place).rglob(f"*{YAML}"))
-        files = {each for each in files if not _is_hidden(*each.relative_to(place).parts)}
+        files = {file for file in files if not _is_hidden(*file.relative_to(place).parts)}
         found = self._of_parts(place, sorted(files), place.rglob("*") if self._is_in_own(place) else None)
         if not (found.endpoints or found.drafts or found.gone or found.reasons):
             raise self._unusable(folder, "the folder contains no spec, and no endpoint uses it")

@@ -60,7 +60,7 @@ class Selector:
         """
         if not arguments:
             return Selection(list(self._project.endpoints))
-        return Selection.union(self._selected(each) for each in dict.fromkeys(arguments))
+        return Selection.union(self._selected(argument) for argument in dict.fromkeys(arguments))
 
     def concerns(self, argument: str) -> bool:
         """Whether an argument is an endpoint's name, or a path of what endpoints are or were made from.
@@ -77,7 +77,7 @@ class Selector:
             paths = self._paths_by(lambda file: self._inputs.endpoints_of(file))
             return bool(paths.of(path).endpoints) or (path.is_dir() and paths.is_own(path))
         except FindingsError as error:
-            return any(each.code != UNUSED for each in error.findings)
+            return any(finding.code != UNUSED for finding in error.findings)
 
     def _selected(self, argument: str) -> Selection:
         if argument in self._names:
@@ -100,13 +100,13 @@ class Selector:
         raise self._unknown(argument)
 
     def _of_terms(self, argument: str, terms: Sequence[str]) -> Selection:
-        found = [self._of_term(argument, each) for each in terms]
-        if len(found) == 1:
-            return found[0]
-        names = [name for name in found[0].endpoints if all(name in each.endpoints for each in found)]
+        of_terms = [self._of_term(argument, term) for term in terms]
+        if len(of_terms) == 1:
+            return of_terms[0]
+        names = [name for name in of_terms[0].endpoints if all(name in each.endpoints for each in of_terms)]
         if names:
             return Selection(names)
-        if not any(each.startswith(CHANGED) for each in terms):
+        if not any(term.startswith(CHANGED) for term in terms):
             raise self._unmatched(
                 argument, "each part matches an endpoint, but no endpoint matches all parts"
             )
@@ -132,11 +132,11 @@ class Selector:
         if not reference:
             raise wrong_selector(f"`{CHANGED}` needs a commit", f"write `{CHANGED}main`, for example")
         changes = changed_files(self._root, reference)
-        found = Selection.union(self._paths.of_file(file) for file in changes)
-        found.drafts.clear()  # only those that are named are checked
-        if not (found.endpoints or found.gone):
-            found.reasons[:] = [f"no endpoint changed since {shown(reference)}"]
-        return found
+        of_changes = Selection.union(self._paths.of_file(file) for file in changes)
+        of_changes.drafts.clear()  # only those that are named are checked
+        if not (of_changes.endpoints or of_changes.gone):
+            of_changes.reasons[:] = [f"no endpoint changed since {shown(reference)}"]
+        return of_changes
 
     def _of_condition(self, condition: Condition) -> list[str]:
         environment = self._project.environment
@@ -171,9 +171,9 @@ class Selector:
                 name
                 for name, file in files.items()
                 if any(
-                    fnmatchcase(form, each)
+                    fnmatchcase(form, pattern)
                     for form in {str(file), os.path.realpath(file)}
-                    for each in patterns
+                    for pattern in patterns
                 )
             ]
             known = [file.relative_to(self._root).as_posix() for file in files.values()]

@@ -72,8 +72,8 @@ def _counts(line: Line, endpoint: ResolvedEndpoint) -> Iterator[tuple[float, str
         return
     scaling = endpoint.scaling
     ends: list[tuple[str, int | None]] = [("min", scaling.min), ("max", scaling.max)]
-    for each in scaling.schedules:
-        ends += [(f"{each.name}: min", each.min), (f"{each.name}: max", each.max)]
+    for schedule in scaling.schedules:
+        ends += [(f"{schedule.name}: min", schedule.min), (f"{schedule.name}: max", schedule.max)]
     for name, value in ends:
         if value is not None:
             yield value, f"{name} {value}", SCALING

@@ -78,7 +78,7 @@ def refused_calls(endpoint: ResolvedEndpoint) -> str:
 
 
 def _has(endpoint: ResolvedEndpoint, graph: TritonGraph) -> bool:
-    return not any(endpoint.kinds.isdisjoint(triton_series(each).kinds) for each in graph.measures)
+    return not any(endpoint.kinds.isdisjoint(triton_series(measure).kinds) for measure in graph.measures)
 
 
 def _graph(graph: Graph, endpoint: ResolvedEndpoint) -> Json:

@@ -13,7 +13,11 @@ from triton_fleet.endpoint.scaling import summed_parts
 
 def held_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[Line | Expression]:
     """The lines of metrics that the endpoint has."""
-    return [line for line in graph.lines if all(_has(endpoint, each) for each in _source_lines(line))]
+    return [
+        line
+        for line in graph.lines
+        if all(_has(endpoint, source_line) for source_line in _source_lines(line))
+    ]
 
 
 def drawn_lines(graph: Graph, endpoint: ResolvedEndpoint) -> list[list[Any]]:

@@ -19,12 +19,12 @@ SECTIONS = (
             Graph("Invocations a minute", (CALLS, CALLS_PER_INSTANCE)),
             Graph(
                 "Model latency, ms",
-                tuple(Line("model_latency", each, each) for each in PERCENTILES),
+                tuple(Line("model_latency", percentile, percentile) for percentile in PERCENTILES),
                 Unit.MILLISECONDS,
             ),
             Graph(
                 "SageMaker's overhead, ms",
-                tuple(Line("overhead_latency", each, each) for each in PERCENTILES),
+                tuple(Line("overhead_latency", percentile, percentile) for percentile in PERCENTILES),
                 Unit.MILLISECONDS,
             ),
             Graph(
