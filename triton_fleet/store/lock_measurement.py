@@ -54,7 +54,7 @@ def measured_lock(
     known = _reusable_archives(spec, held, offline=offline)
     packed = [each for each in spec.packed if each.name in known or not (offline and _is_in_s3(spec, each))]
     to_read = [each for each in packed if each.name not in known]
-    is_small = held is not None and sum(each.size for each in held.archives.values()) < WORTH_THREADS
+    is_small = held is not None and sum(archive.size for archive in held.archives.values()) < WORTH_THREADS
     in_turn = all_of if is_small else all_in_parallel
     read = in_turn(to_read, lambda each: measure(source_of(repositories, each, s3)))
     measured = {each.name: archive for each, archive in zip(to_read, read, strict=True)}
@@ -121,9 +121,9 @@ def _reusable_archives(spec: EndpointSpec, held: Lock | None, *, offline: bool) 
 def _suffices(archive: LockedArchive, expected: str | None, mode: Mode) -> bool:
     """A lock without facts of any model is from a version that did not record them, or of another mode."""
     models = archive.models.values()
-    if mode is Mode.SHARED_CONTAINER and any(each.versions is None for each in models):
+    if mode is Mode.SHARED_CONTAINER and any(model.versions is None for model in models):
         return False
-    return archive.digest == expected and any(each != LockedModel() for each in models)
+    return archive.digest == expected and any(model != LockedModel() for model in models)
 
 
 def _is_in_s3(spec: EndpointSpec, packed: PackedArchive) -> bool:

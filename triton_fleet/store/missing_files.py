@@ -59,7 +59,7 @@ def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFil
     Removed on purpose are a whole model with its config.pbtxt, a version beside which another one has files,
     and what people write; never a file that Git ignores, as long as its model exists.
     """
-    found, loaded = list[MissingFile](), repositories.loaded
+    files, loaded = list[MissingFile](), repositories.loaded
     for index, archive in enumerate(loaded.spec.models):
         locked = lock.repositories.get(archive.archive)
         if in_s3(archive) or locked is None:
@@ -72,8 +72,8 @@ def missing_files(repositories: SpecRepositories, lock: Lock) -> list[MissingFil
         folder = contents.place
         gone = _missing_paths(folder, locked.files, there)
         sizes = _lacking_sizes(loaded, lock, index, there) if gone else {}
-        found += [MissingFile(index, path, folder, _lacking(path, sizes)) for path in gone]
-    return found
+        files += [MissingFile(index, path, folder, _lacking(path, sizes)) for path in gone]
+    return files
 
 
 def missing_findings(missing: Collection[MissingFile], hint: str = "") -> list[Finding]:

@@ -60,7 +60,7 @@ def _facts(contents: Contents, model: str, sizes: Mapping[str, int], plans: Sequ
     if config is None:
         return LockedModel(unreadable=within_bounds(content))
     first = contents.below(contents.path(model, min(sizes))) if sizes else {}
-    versions = loaded_versions(config, [each for each in sizes if is_version(each)])
+    versions = loaded_versions(config, [size for size in sizes if is_version(size)])
     steps = (step.model_name for step in config.ensemble_scheduling.step)
     return LockedModel(
         name=config.name if config.name != (model or ROOT_MODEL) else "",
@@ -81,7 +81,7 @@ def _facts(contents: Contents, model: str, sizes: Mapping[str, int], plans: Sequ
 
 def _served_versions(contents: Contents, model: str, config: Any) -> tuple[str, ...]:
     """The versions that Triton loads, the newest last; without folders that of a plan to be built."""
-    folders = [each for each in contents.folders(model) if is_version(each)]
+    folders = [folder for folder in contents.folders(model) if is_version(folder)]
     return tuple(reversed(loaded_versions(config, folders))) if folders else FIRST
 
 

@@ -39,7 +39,7 @@ def contents_to_own(endpoint: ResolvedEndpoint) -> list[str]:
     """The digests of an endpoint's archives, and of an image that was built for it."""
     own, image = endpoint.spec.own_image, endpoint.image.digest
     is_built = endpoint.image.is_own and own is not None and own.uri is None
-    return [*(each.digest for each in endpoint.archives), *([image] if is_built and image else [])]
+    return [*(archive.digest for archive in endpoint.archives), *([image] if is_built and image else [])]
 
 
 class Owners:
@@ -55,7 +55,7 @@ class Owners:
         Raises:
             ClientError: access is denied.
         """
-        recorded = {each for each in digests if owner_key(endpoint, each) in self._records(endpoint)}
+        recorded = {digest for digest in digests if owner_key(endpoint, digest) in self._records(endpoint)}
         if len(recorded) == len(set(digests)):
             return recorded
         return recorded | released_digests(self._s3, self._bucket, endpoint).intersection(digests)
@@ -81,7 +81,7 @@ class Owners:
             ClientError: access is denied.
         """
         known = self._records(endpoint)
-        missing = {key: each for each in digests if (key := owner_key(endpoint, each)) not in known}
+        missing = {key: digest for digest in digests if (key := owner_key(endpoint, digest)) not in known}
 
         def write(key: str) -> None:
             text = json.dumps({"endpoint": endpoint, "digest": missing[key], "proof": proof})

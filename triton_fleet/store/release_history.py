@@ -74,7 +74,7 @@ def history(releases: Sequence[Release], status: str | None) -> list[HistoryEntr
 def short_id(release: Release, releases: Sequence[Release]) -> str:
     """The id of a release to the second, whole where another one is of the same second."""
     second = release.id[:SECONDS]
-    is_only = sum(each.id.startswith(second) for each in releases) == 1
+    is_only = sum(release.id.startswith(second) for release in releases) == 1
     return f"{second}Z" if is_only else release.id
 
 
@@ -84,7 +84,7 @@ def lost_archives(s3: S3Client, bucket: str, releases: Sequence[Release]) -> fro
     Raises:
         ClientError: access is denied.
     """
-    digests = sorted({archive.digest for each in releases for archive in each.archives})
+    digests = sorted({archive.digest for release in releases for archive in release.archives})
 
     def is_stored(digest: str) -> bool:
         return bool(list_objects(s3, bucket, f"{ARCHIVES}{hexadecimal(digest)}"))
@@ -101,8 +101,8 @@ def _newest_state(status: str | None) -> str:
 
 def _is_rolled_back(index: int, releases: Sequence[Release]) -> bool:
     """Whether a later release has the content of an earlier one."""
-    before = [each.content for each in releases[index + 1 :]]
-    return any(each.content in before for each in releases[:index])
+    before = [release.content for release in releases[index + 1 :]]
+    return any(release.content in before for release in releases[:index])
 
 
 def _changes(before: Release, after: Release) -> Iterator[str]:

@@ -46,7 +46,11 @@ def release_of(reference: str, releases: Sequence[Release], environment: str, en
     Raises:
         FindingsError: none does, or several do.
     """
-    ids = [each for each in releases if each.id == reference or each.id.startswith(reference.rstrip("Z"))]
+    ids = [
+        release
+        for release in releases
+        if release.id == reference or release.id.startswith(reference.rstrip("Z"))
+    ]
     if len(ids) == 1:
         return ids[0]
     if ids:
@@ -98,7 +102,9 @@ def require_lock_of(release: Release, restored: EarlierRelease, name: str) -> No
     is_same_image = (
         release.image == image.digest if image and image.digest else bool(release.image) == bool(image)
     )
-    if {each.digest for each in release.archives} != {each.digest for each in lock.archives.values()}:
+    if {archive.digest for archive in release.archives} != {
+        archive.digest for archive in lock.archives.values()
+    }:
         what = "archives"
     elif not is_same_image:
         what = "image"

@@ -127,7 +127,9 @@ def _record(
         time=now,
         model_data=endpoint.model_data,
         compression=endpoint.compression,
-        archives=tuple(ReleasedArchive(key=each.key, digest=each.digest) for each in endpoint.archives),
+        archives=tuple(
+            ReleasedArchive(key=archive.key, digest=archive.digest) for archive in endpoint.archives
+        ),
         image=(endpoint.image.digest or built) if endpoint.image.is_own else None,
         source=source,
     )
@@ -168,7 +170,7 @@ def released_digests(s3: S3Client, bucket: str, endpoint_name: str) -> frozenset
             release = _read(s3, bucket, key)
         except FindingsError:
             return []
-        return [each.digest for each in release.archives] + ([release.image] if release.image else [])
+        return [archive.digest for archive in release.archives] + ([release.image] if release.image else [])
 
     found = all_in_parallel(_release_keys(s3, bucket, endpoint_name), digests, READS_AT_ONCE)
     return frozenset(digest for each in found for digest in each)

@@ -118,7 +118,7 @@ def require_stored(project: Project, release: EarlierRelease, s3: S3Client, ecr:
     command = project.environment.lock_command(spec.endpoint)
     wrong = lock_findings(release.lock, spec, lock_file, place.environment, command)
     endpoint, _ = resolve_endpoint(place, decided, wrong)
-    contents = contents_of([ArchiveRequirement(endpoint, each) for each in endpoint.archives])
+    contents = contents_of([ArchiveRequirement(endpoint, archive) for archive in endpoint.archives])
     store = Store(s3=s3, bucket=place.bucket, environment=place.environment, account=place.account)
     with aws_errors_as_findings(place):
         all_in_parallel(contents, lambda each: objects_of(each, store), REQUESTS_AT_ONCE)
@@ -184,7 +184,7 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
     head = [_lines(history.content(latest, file)) for file in files]
     work_tree = [_lines(file.read_bytes()) if file.is_file() else None for file in files]
     releases = (each for each in older if history.content(each, files[0]) is not None)
-    before = next((each for each in releases if not has(each, head)), None)
+    before = next((release for release in releases if not has(release, head)), None)
     if before is None:
         return None
     if work_tree != head and work_tree[0] is not None:
@@ -195,7 +195,9 @@ def _default(history: History, files: tuple[Path, Path]) -> Commit | None:
         raise _undecided_release(
             "this clone lacks a part of the history, which may be what was restored", FULL_HISTORY
         )
-    source = next((each for each in releases if has(each, head)), None) if head[0] is not None else None
+    source = (
+        next((release for release in releases if has(release, head)), None) if head[0] is not None else None
+    )
     if source is not None:
         problem = f"HEAD has restored what {source} had: the release before it was rolled back"
         raise _undecided_release(problem, "name a commit with `--to COMMIT`")

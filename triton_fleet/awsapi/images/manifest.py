@@ -81,8 +81,8 @@ def parse_manifest(text: str, digest: str) -> Manifest | Index:
     layers = manifest.get("layers")
     if not isinstance(layers, list) or len(layers) > MAX_LAYERS:
         raise UnreadableError(f"its manifest does not list at most {MAX_LAYERS} layers")
-    blobs = tuple(_blob(each) for each in layers)
-    if sum(each.size for each in blobs) > MAX_IMAGE_BYTES:
+    blobs = tuple(_blob(layer) for layer in layers)
+    if sum(blob.size for blob in blobs) > MAX_IMAGE_BYTES:
         raise UnreadableError(f"its layers have more than {MAX_IMAGE_BYTES >> 30} GiB")
     config = _blob(manifest["config"])
     if config.size > MAX_CONFIG_BYTES:

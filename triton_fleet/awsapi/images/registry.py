@@ -75,7 +75,7 @@ def read_image(ecr: Any, image: ImageReference, *, layers: bool) -> RegistryImag
                     facts = merge(facts, facts_of_paths(paths))
             except NoZstdError:
                 unread = NO_ZSTD
-    size = sum(each.size for each in manifest.layers)
+    size = sum(layer.size for layer in manifest.layers)
     return RegistryImage(image=found, index=index, facts=facts, unread=unread, size=size)
 
 
@@ -168,7 +168,7 @@ def _one_manifest(ecr: Any, image: ImageReference) -> tuple[str, str, Manifest |
 
 
 def _layers(ecr: Any, image: ImageReference, manifest: Manifest) -> Generator[Iterator[str], None, None]:
-    bounds = Bounds(sum(each.size for each in manifest.layers))
+    bounds = Bounds(sum(layer.size for layer in manifest.layers))
     for blob in manifest.layers:
         with open_blob(ecr, image, blob) as stream:
             yield layer_paths(stream, bounds)

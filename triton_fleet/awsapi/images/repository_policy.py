@@ -62,12 +62,12 @@ def lets_roles_pull(policy: str, account: str, *, conditions: bool = False) -> b
     statements = _listed(document.get("Statement") if isinstance(document, Mapping) else None)
     allowed = {
         action
-        for each in statements
-        if isinstance(each, Mapping) and each.get("Effect") == "Allow"
-        if conditions or not each.get("Condition")
-        if any(_is_of(principal, account) for principal in _principals(each))
+        for statement in statements
+        if isinstance(statement, Mapping) and statement.get("Effect") == "Allow"
+        if conditions or not statement.get("Condition")
+        if any(_is_of(principal, account) for principal in _principals(statement))
         for action in PULL
-        if any(fnmatchcase(action.lower(), str(one).lower()) for one in _listed(each.get("Action")))
+        if any(fnmatchcase(action.lower(), str(one).lower()) for one in _listed(statement.get("Action")))
     }
     return allowed == set(PULL)
 

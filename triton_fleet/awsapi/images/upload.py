@@ -62,7 +62,7 @@ class TargetRepository:
         Raises:
             CannotRunError: there is no repository, or AWS refuses or does not answer.
         """
-        missing = {each.digest: each for each in blobs}
+        missing = {blob.digest: blob for blob in blobs}
         digests = list(missing)
         with self._errors():
             for start in range(0, len(digests), MAX_DIGESTS):

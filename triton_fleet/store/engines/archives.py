@@ -60,11 +60,11 @@ class BuiltArchive:
         document = {
             "tar": self._tar,
             "engines": {
-                packed_name(each.model, copy): {
-                    "key": each.build.key,
-                    "plan": self._manifest(each.build.key)["plan"],
+                packed_name(engine.model, copy): {
+                    "key": engine.build.key,
+                    "plan": self._manifest(engine.build.key)["plan"],
                 }
-                for each in engines
+                for engine in engines
             },
         }
         key = contents_key(self._wanted.artifact.digest)

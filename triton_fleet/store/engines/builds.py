@@ -31,6 +31,6 @@ def build_engines(
     settings, bucket = project.environment.engine_builds, project.place.bucket
     with Uploads(clients.s3) as uploads, progress.builds():
         inputs = BuildInputs(clients, project, uploads)
-        tasks = [EngineTask(clients, bucket, inputs, each, settings.timeout) for each in engines]
+        tasks = [EngineTask(clients, bucket, inputs, engine, settings.timeout) for engine in engines]
         terms = BuildTerms(at_once=settings.at_once, pace=pace, progress=progress.build, stop=uploads.cancel)
         return run_builds(clients, bucket, tasks, terms)

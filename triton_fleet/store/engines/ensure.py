@@ -56,6 +56,6 @@ def ensure_engines(
     }
     return BucketEngines(
         plans={**plans, **built},
-        built=sum(each.was_built for each in outcomes),
-        findings=tuple(finding for each in outcomes for finding in each.findings),
+        built=sum(outcome.was_built for outcome in outcomes),
+        findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )

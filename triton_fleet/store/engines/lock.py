@@ -37,7 +37,11 @@ def archive_engines(
         return []
     lock = None if image is None else Lock(endpoint=loaded.spec.endpoint, archives={}, image=image)
     decided = EndpointContext(loaded=loaded, environment=environment, lock=lock)
-    return [each for each in planned_engines(decided) if not in_s3(loaded.spec.models[each.index])]
+    return [
+        planned_engine
+        for planned_engine in planned_engines(decided)
+        if not in_s3(loaded.spec.models[planned_engine.index])
+    ]
 
 
 def measured_engines(

@@ -83,8 +83,8 @@ def stored_plans(s3: S3Client, bucket: str, engines: Iterable[WantedEngine]) -> 
     if not wanted:
         return {}
     there = list_objects(s3, bucket, PLANS)
-    found = {engine.key: _find_plan(there, engine.key) for engine in wanted}
-    return {key: plan for key, plan in found.items() if plan is not None}
+    plans = {engine.key: _find_plan(there, engine.key) for engine in wanted}
+    return {key: plan for key, plan in plans.items() if plan is not None}
 
 
 def stored_plan(s3: S3Client, bucket: str, key: str) -> StoredPlan | None:

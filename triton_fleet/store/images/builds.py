@@ -54,10 +54,10 @@ def build_images(
         ClientError: AWS refuses.
     """
     place, settings = project.place, project.environment.engine_builds
-    recorded = {each.key: found for each in images if (found := built_image(s3, place, each.key))}
+    recorded = {image.key: found for image in images if (found := built_image(s3, place, image.key))}
     known = {key: each for key, each in recorded.items() if _is_stored(ecr(), place, each.record.digest)}
     lost = {key: each.record.digest for key, each in recorded.items() if key not in known}
-    lacking = [each for each in images if each.key not in known]
+    lacking = [image for image in images if image.key not in known]
     if not lacking:
         return ImageBuilds(images=known, built=(), findings=())
 
@@ -80,7 +80,7 @@ def build_images(
     return ImageBuilds(
         images=known | made,
         built=[image.key for image, each in zip(lacking, outcomes, strict=True) if each.was_built],
-        findings=tuple(finding for each in outcomes for finding in each.findings),
+        findings=tuple(finding for outcome in outcomes for finding in outcome.findings),
     )
 
 

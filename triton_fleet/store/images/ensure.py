@@ -81,7 +81,9 @@ def ensure_images(
         CannotRunError: images cannot be built in this account now.
         ClientError: AWS refuses.
     """
-    pending = [each for endpoint in endpoints for each in _pending_images(project, endpoint)]
+    pending = [
+        pending_image for endpoint in endpoints for pending_image in _pending_images(project, endpoint)
+    ]
     if not pending:
         return RepositoryImages()
     stale = {each: problem for each in pending if (problem := image_difference(each.source, each.locked))}

@@ -113,13 +113,13 @@ def _facts(loaded: LoadedSpec, image: OwnImage, clients: ImageClients) -> ImageF
         ecr = clients.ecr()
         from triton_fleet.awsapi.images.registry import read_image  # needs botocore, as the client does
 
-        found = read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False)
+        facts = read_image(ecr, image_reference(f"{image.uri}@{image.digest}"), layers=False)
     except CannotRunError:
         return None
     except FindingsError as error:
-        raise FindingsError([moved_to(mark, each) for each in error.findings]) from error
-    if found.index:
+        raise FindingsError([moved_to(mark, finding) for finding in error.findings]) from error
+    if facts.index:
         message = "the digest names an image index, which SageMaker refuses"
-        hint = f"write the digest of the image for {PLATFORM} in it: {found.image.digest}"
+        hint = f"write the digest of the image for {PLATFORM} in it: {facts.image.digest}"
         raise FindingsError([finding_at(mark, "FL976", message, hint)])
-    return found.facts
+    return facts.facts

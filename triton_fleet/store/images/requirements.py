@@ -48,7 +48,7 @@ def require_images(
             `image_digest` is of another release.
         ClientError: AWS refuses otherwise.
     """
-    own = [each for each in endpoints if each.image.is_own and each.image.digest is not None]
+    own = [endpoint for endpoint in endpoints if endpoint.image.is_own and endpoint.image.digest is not None]
     client = ecr() if own else None
 
     def problem(endpoint: ResolvedEndpoint) -> Finding | None:
@@ -56,9 +56,9 @@ def require_images(
 
     findings = [each for each in all_in_parallel(own, problem, REQUESTS_AT_ONCE) if each is not None]
     findings += pinned_release_findings(
-        ecr, project.environment, [project.load(each.name) for each in endpoints]
+        ecr, project.environment, [project.load(endpoint.name) for endpoint in endpoints]
     )
-    if any(each.severity is Severity.ERROR for each in findings):
+    if any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
     return findings
 

@@ -128,7 +128,7 @@ def image_source(loaded: LoadedSpec, environment: Environment) -> ImageSource | 
         mode=loaded.spec.mode,
     )
     findings = check_image(inputs)
-    if any(each.severity is Severity.ERROR for each in findings):
+    if any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
     return ImageSource(
         endpoint=loaded.spec.endpoint,
@@ -155,15 +155,15 @@ def image_sources(project: Project) -> list[ImageSource]:
 
 def wanted_images(project: Project, sources: Iterable[ImageSource]) -> list[WantedImage]:
     """Each image with its uses, as the locks have it where these are of the same folders."""
-    found: dict[str, tuple[Image, list[ImageSource]]] = {}
+    images: dict[str, tuple[Image, list[ImageSource]]] = {}
     for source in sources:
         locked, key, base = lock_of_image(project, source.endpoint), source.key, source.base
         if locked is not None and locked.key is not None and not image_difference(source, locked):
             key, base = locked.key, replace(base, digest=locked.base or base.digest)
-        known, uses = found.setdefault(key, (base, []))
+        known, uses = images.setdefault(key, (base, []))
         uses.append(source)
-        found[key] = (base if known.digest is None else known, uses)
-    return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in found.items()]
+        images[key] = (base if known.digest is None else known, uses)
+    return [WantedImage(key, base, tuple(uses)) for key, (base, uses) in images.items()]
 
 
 def lock_of_image(project: Project, endpoint: str) -> LockedImage | None:
@@ -185,7 +185,7 @@ def _expected(inputs: ImageInputs, base: Image) -> ImageFacts:
 
 def _registries(inputs: ImageInputs) -> Iterator[str]:
     """The registries of allowed accounts whose number is somewhere in the Dockerfile or its arguments."""
-    texts = [*(each.raw for each in inputs.dockerfile.instructions), *inputs.arguments.values()]
+    texts = [*(instruction.raw for instruction in inputs.dockerfile.instructions), *inputs.arguments.values()]
     for account in inputs.environment.allowed_accounts:
         if any(account in text for text in texts):
             yield registry_host(account, inputs.environment.region)
@@ -194,7 +194,7 @@ def _registries(inputs: ImageInputs) -> Iterator[str]:
 def _folder(path: str, mark: Mark) -> Path:
     folder = spec_path(mark, path)
     roots = {reviewed_tree(mark.file.parent), fleet_root(mark.file.parent)} - {None}
-    if inside := [each for each in roots if each is not None and each.is_relative_to(folder)]:
+    if inside := [root for root in roots if root is not None and root.is_relative_to(folder)]:
         message = f"{path} leads to {folder}, a folder with all of {max(inside)}"
         hint = "write a folder of its own for the image, with its Dockerfile and what that copies"
         raise FindingsError([finding_at(mark, "FL945", message, hint)])

@@ -55,7 +55,9 @@ def told_of_arguments(loaded: LoadedSpec) -> Iterator[None]:
     try:
         yield
     except FindingsError as error:
-        raise FindingsError([_place_finding(each, loaded.source.file) for each in error.findings]) from error
+        raise FindingsError(
+            [_place_finding(finding, loaded.source.file) for finding in error.findings]
+        ) from error
 
 
 def _place_finding(finding: Finding, spec: Path) -> Finding:

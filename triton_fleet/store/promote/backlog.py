@@ -115,7 +115,7 @@ class PromotionPreviews:
             return False
         spec = main.fleet.source(main.spec_files[name])
         own, locks = target.lock_file(name), (each.lock_file(name) for each in self._locked)
-        lock = next((each for each in locks if each.is_file()), own)
+        lock = next((lock for lock in locks if lock.is_file()), own)
         is_same_lock = lock == own or not own.is_file() or _content_lines(lock) == _content_lines(own)
         return is_same_lock and is_written_alike(present.source, merged(spec, main.layering.layers(spec)))
 
@@ -132,14 +132,14 @@ class PromotionPreviews:
             machines="" if present else machines_of(loaded.spec, new.least, new.most),
             least=CostChange(before=old.at_least if present else FREE, after=new.at_least, same=same),
             most=CostChange(before=old.at_most if present else FREE, after=new.at_most, same=same),
-            certain_price=all(each.certain for each in costs if each.price),
+            certain_price=all(cost.certain for cost in costs if cost.price),
             currency=self._prices.currency,
         )
 
 
 def _content_lines(lock: Path) -> list[bytes]:
     """The lines of a lock without what a promotion writes of the environment."""
-    return [each for each in lock.read_bytes().splitlines() if not each.startswith(OF_PROMOTION)]
+    return [line for line in lock.read_bytes().splitlines() if not line.startswith(OF_PROMOTION)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ def backlog(target: Project, pending: Mapping[str, PendingPromotion]) -> list[Ba
     """
     tested = target.origins[0]
     names = sorted({*target.endpoints, *target.unpromoted})
-    found = (_entry(each, target, tested, pending.get(each)) for each in names)
+    found = (_entry(name, target, tested, pending.get(name)) for name in names)
     return [each for each in found if each is not None]
 
 
@@ -201,7 +201,7 @@ def _entry(
     promotable = theirs is not None and bool(of_tested or content)
     if not tested.is_promoted:  # it follows main
         of_tested = ()
-    of_main = tuple(each for each in (pending.changes if pending else ()) if each not in of_tested)
+    of_main = tuple(change for change in (pending.changes if pending else ()) if change not in of_tested)
     if not (pending or of_tested or content):
         return None
     return BacklogEntry(

@@ -117,7 +117,7 @@ class ImageCopies:
             FindingsError: a layer is damaged, or the target has another image under a key by now.
             CannotRunError: a download breaks off, or AWS refuses or does not answer.
         """
-        layers = {layer.digest: (each, layer) for each in copies for layer in each.layers}
+        layers = {layer.digest: (copy, layer) for copy in copies for layer in copy.layers}
         size = sum(layer.size for _, layer in layers.values())
         if layers:
             with progress.uploads(len(layers), size, "layer"):
@@ -162,7 +162,10 @@ class ImageCopies:
                 f" `fleet deploy --env {environment} {endpoint}`; test it, and promote again"
             )
             raise FindingsError(
-                [replace(each, hint=hint) if each.code == MISSING_IMAGE else each for each in error.findings]
+                [
+                    replace(finding, hint=hint) if finding.code == MISSING_IMAGE else finding
+                    for finding in error.findings
+                ]
             ) from error
 
     def _record(self, key: str, digest: str, endpoint: str) -> BuildRecord:

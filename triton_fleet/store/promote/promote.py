@@ -116,7 +116,11 @@ def promote(
     )
     image_copies = images.plan(locks)
     contents = contents_of(
-        [ArchiveRequirement(each, artifact) for each in fleet.endpoints for artifact in each.archives]
+        [
+            ArchiveRequirement(endpoint, artifact)
+            for endpoint in fleet.endpoints
+            for artifact in endpoint.archives
+        ]
     )
     with aws_errors_as_findings(place):
         missing = missing_in_store(there.s3, there.bucket, contents)
@@ -137,9 +141,9 @@ def promote(
         bytes=sum(each.size for content in objects for each in content),
         streamed=streamed,
         there=len(contents) - len(missing),
-        images=sum(not each.exists for each in image_copies),
+        images=sum(not image_copy.exists for image_copy in image_copies),
         image_bytes=image_bytes,
-        images_there=sum(each.exists for each in image_copies),
+        images_there=sum(image_copy.exists for image_copy in image_copies),
         files=files,
         differences={each.lock.endpoint: each.spec.differences for each in promoted if each.spec is not None},
     )
@@ -173,7 +177,7 @@ def _texts(
         return texts
     with TemporaryDirectory(prefix="fleet-promote-") as folder:
         copy = _copy(target, Path(os.path.realpath(folder)), texts)
-        product, digests = templates(copy, [each.endpoint for each in locks.values()])
+        product, digests = templates(copy, [lock.endpoint for lock in locks.values()])
     for file, lock in locks.items():
         update = {"product": product, "template": digests[lock.endpoint]}
         texts[file] = lock_text(lock.model_copy(update=update))

@@ -56,7 +56,7 @@ class ImagePrune:
         for start in range(0, len(images), BATCH):
             answer = self._ecr.batch_delete_image(
                 repositoryName=self.repository,
-                imageIds=[{"imageDigest": each.digest} for each in images[start : start + BATCH]],
+                imageIds=[{"imageDigest": image.digest} for image in images[start : start + BATCH]],
             )
             refused += [
                 f"{each['imageId'].get('imageDigest')}: {each['failureCode']} {each.get('failureReason', '')}"

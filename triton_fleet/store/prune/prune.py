@@ -71,8 +71,8 @@ class Prune:
             | needed_by_releases(self._s3, self._bucket, kept)
         )
         images = self._images.stored()
-        unused = [each for each in images if needs.images.isdisjoint((each.digest, *each.tags))]
-        records = {record_prefix(tag) for each in images if each not in unused for tag in each.tags}
+        unused = [image for image in images if needs.images.isdisjoint((image.digest, *image.tags))]
+        records = {record_prefix(tag) for image in images if image not in unused for tag in image.tags}
         needed = tuple(needs.keys | records)
         objects = {
             key: found

@@ -84,11 +84,13 @@ def needed_by_releases(s3: S3Client, bucket: str, releases: Sequence[str]) -> Ne
     Raises:
         FindingsError: one of the objects is not a release.
     """
-    found = read_releases(s3, bucket, list(releases))
-    stored = frozenset(_common_prefix(archive.digest) for release in found for archive in release.archives)
+    by_releases = read_releases(s3, bucket, list(releases))
+    stored = frozenset(
+        _common_prefix(archive.digest) for release in by_releases for archive in release.archives
+    )
     return Needs(
-        keys=stored | {key for each in found for key in (each.model_data, owner_prefix(each.endpoint))},
-        images=frozenset(release.image for release in found if release.image is not None),
+        keys=stored | {key for each in by_releases for key in (each.model_data, owner_prefix(each.endpoint))},
+        images=frozenset(release.image for release in by_releases if release.image is not None),
     )
 
 

@@ -72,21 +72,21 @@ class Possession:
             ClientError: access to the bucket is denied.
         """
         by_endpoint: dict[str, set[str]] = {}
-        for each in requirements:
-            if _key(each) not in self._proved:
-                by_endpoint.setdefault(each.endpoint.name, set()).add(each.artifact.digest)
+        for requirement in requirements:
+            if _key(requirement) not in self._proved:
+                by_endpoint.setdefault(requirement.endpoint.name, set()).add(requirement.artifact.digest)
 
         def owned_pairs(name: str) -> list[tuple[str, str]]:
             return [(name, digest) for digest in self._owners.owned_digests(name, by_endpoint[name])]
 
         for pairs in all_in_parallel(by_endpoint, owned_pairs, REQUESTS_AT_ONCE):
             self._proved.update(pairs)
-        claims = [each for each in requirements if _key(each) not in self._proved]
+        claims = [requirement for requirement in requirements if _key(requirement) not in self._proved]
         self._read_sources(claims)
         refusals = [(claim, self._refusal(claim)) for claim in claims]
         self._proved.update(_key(claim) for claim, refusal in refusals if refusal is None)
         self.findings += [each for claim, each in refusals if each and _key(claim) not in self._proved]
-        proved = [each for each in requirements if _key(each) in self._proved]
+        proved = [requirement for requirement in requirements if _key(requirement) in self._proved]
 
         def record(name: str) -> None:
             digests = {each.artifact.digest for each in proved if each.endpoint.name == name}
@@ -116,7 +116,7 @@ class Possession:
             sources[self._place(claim)] = partial(self._repository_here, claim)
             for engine in engines_in(claim):
                 sources[engine.mark] = partial(self._onnx_here, claim, engine)
-        missing = [each for each in sources if each not in self._read]
+        missing = [source for source in sources if source not in self._read]
 
         def read(source: Place | Mark) -> Reading:
             try:

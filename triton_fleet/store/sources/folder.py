@@ -68,7 +68,7 @@ class FolderSource(RepositorySource):
         Raises:
             FindingsError: one is neither folder nor file, or cannot be read.
         """
-        if errors := [each for each in self.contents.findings if each.severity is Severity.ERROR]:
+        if errors := [finding for finding in self.contents.findings if finding.severity is Severity.ERROR]:
             raise FindingsError(errors)
         for path, size in self.contents.packed_entries:
             yield self.entry(path, size)

@@ -164,7 +164,7 @@ class ObjectWriter:
                 ChecksumAlgorithm="CRC32",
                 ChecksumType="FULL_OBJECT",
             )["UploadId"]
-        for done in [each for each in self._parts if each.done()]:
+        for done in [part for part in self._parts if part.done()]:
             done.result()  # after an error, the rest need not be sent
         body = self._body()
         future = self._pool.submit(self._upload_part, self._upload, len(self._parts) + 1, body)
