@@ -41,7 +41,7 @@ def _words(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]
         yield areas[""]
         return
     for path in _differing(old, new, ()):
-        yield areas[max((each for each in areas if _begins(path, each)), key=len)]
+        yield areas[max((area for area in areas if _begins(path, area)), key=len)]
 
 
 def _begins(path: tuple[str, ...], beginning: str) -> bool:
@@ -65,7 +65,7 @@ def _differing(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple
 
 @cache
 def _areas() -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(
+    areas: Mapping[str, Mapping[str, str]] = yaml.safe_load(
         (files("triton_fleet.changes") / "areas.yaml").read_text(encoding="utf-8")
     )
-    return found
+    return areas

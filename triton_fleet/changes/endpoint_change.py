@@ -199,9 +199,9 @@ def _words(keys: list[KeyChange], before: EndpointSpec | None, after: EndpointSp
         yield f"{_machine(before.instance.type)} → {_machine(after.instance.type)}"
     if before.triton != after.triton:
         yield f"Triton {before.triton} → {after.triton}"
-    for each in keys:
-        if each.path not in (MACHINE, RELEASE):
-            yield f"{each.key} {each.values}"
+    for key in keys:
+        if key.path not in (MACHINE, RELEASE):
+            yield f"{key.key} {key.values}"
 
 
 def _machine(name: str) -> str:
@@ -227,7 +227,7 @@ def _cost_change(
     sides: Sequence[Revision | None], prices: PriceBook, end: Callable[[EndpointCost], Cost | None]
 ) -> CostChange:
     """The costs of one end of the range, before and after."""
-    found = [each.cost(prices) if each else None for each in sides]
+    found = [side.cost(prices) if side else None for side in sides]
     machines = {
         (cost.machines, side.environment.region)
         for side, cost in zip(sides, found, strict=True)
@@ -256,8 +256,8 @@ def _warnings(
         )
     if effect is UpdateEffect.REPLACED:
         yield f"{name} is replaced: calls fail until the new endpoint is in service"
-    for each in unsafe_changes(resources) if before and after else ():
-        yield f"CloudFormation refuses this, or may delete something: {each}"
+    for unsafe_change in unsafe_changes(resources) if before and after else ():
+        yield f"CloudFormation refuses this, or may delete something: {unsafe_change}"
     if not (old and new):
         return
     if old.mode is not new.mode:

@@ -38,12 +38,12 @@ class EndpointGroup:
     @property
     def names(self) -> tuple[str, ...]:
         """The endpoints."""
-        return tuple(each.endpoint for each in self.members)
+        return tuple(member.endpoint for member in self.members)
 
     @property
     def owners(self) -> Mapping[str, str | None]:
         """The team of each."""
-        return {each.endpoint: each.owner for each in self.members}
+        return {member.endpoint: member.owner for member in self.members}
 
     @property
     def label(self) -> str:
@@ -85,8 +85,8 @@ class EndpointGroup:
 def endpoint_groups(endpoints: Iterable[EndpointChange]) -> list[EndpointGroup]:
     """The groups: what interrupts first, then the changes that are unlike the others, then by risk."""
     found = defaultdict[object, list[EndpointChange]](list)
-    for each in endpoints:
-        found[_key(each)].append(each)
+    for endpoint in endpoints:
+        found[_key(endpoint)].append(endpoint)
     groups = [_group(sorted(each, key=lambda one: one.endpoint)) for each in found.values()]
     return sorted(groups, key=lambda each: (not each.common.effect.interrupts, len(each.members), each.rank))
 
@@ -130,9 +130,9 @@ def _group(members: Sequence[EndpointChange]) -> EndpointGroup:
         return EndpointGroup(members=(members[0],), common=members[0])
     common = replace(
         _without_name(members[0]),
-        least=_cost_sum(each.least for each in members),
-        most=_cost_sum(each.most for each in members),
-        certain_price=all(each.certain_price for each in members),
+        least=_cost_sum(member.least for member in members),
+        most=_cost_sum(member.most for member in members),
+        certain_price=all(member.certain_price for member in members),
     )
     return EndpointGroup(members=tuple(members), common=common)
 
@@ -142,9 +142,9 @@ def _cost_sum(costs: Iterable[CostChange]) -> CostChange:
     members = [*costs]
     before, after = (
         None if None in side else sum_of(side)
-        for side in zip(*((each.before, each.after) for each in members), strict=True)
+        for side in zip(*((member.before, member.after) for member in members), strict=True)
     )
-    return CostChange(before=before, after=after, same=all(each.same for each in members))
+    return CostChange(before=before, after=after, same=all(member.same for member in members))
 
 
 def _without_name(each: EndpointChange) -> EndpointChange:

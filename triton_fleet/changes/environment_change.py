@@ -72,11 +72,13 @@ class EnvironmentChange:
     @property
     def unpriced(self) -> tuple[str, ...]:
         """The endpoints that are not in the totals."""
-        return tuple(each.endpoint for each in self.endpoints if not each.has_known_cost)
+        return tuple(endpoint.endpoint for endpoint in self.endpoints if not endpoint.has_known_cost)
 
     def has_certain_prices(self, owner: str | None = None) -> bool:
         """Whether sources state all prices for the region; with a team, or "" for none, those of its own."""
-        return all(each.certain_price for each in self.endpoints if owner in (None, each.owner or ""))
+        return all(
+            endpoint.certain_price for endpoint in self.endpoints if owner in (None, endpoint.owner or "")
+        )
 
     @property
     def has_computed_costs(self) -> bool:
@@ -86,9 +88,9 @@ class EnvironmentChange:
     @property
     def by_owner(self) -> Mapping[str, MoneyChange]:
         """The same sums by team; "" for endpoints without one."""
-        owners = sorted({each.owner or "" for each in self.endpoints})
+        owners = sorted({endpoint.owner or "" for endpoint in self.endpoints})
         return {
-            owner: _money_of([each for each in self.endpoints if (each.owner or "") == owner])
+            owner: _money_of([endpoint for endpoint in self.endpoints if (endpoint.owner or "") == owner])
             for owner in owners
         }
 
@@ -115,10 +117,10 @@ class EnvironmentChange:
         parts[:0] = ["prices.yaml differs"] * bool(self.price_note)
         if self.errors:
             parts.append(f"{count_of(self.errors, 'new error')}: a deploy is refused")
-        hit = [each for each in self.endpoints if each.effect.interrupts]
+        hit = [endpoint for endpoint in self.endpoints if endpoint.effect.interrupts]
         if hit:
             parts.append(f"interrupts {', '.join(each.endpoint for each in hit[:3])}{' …' * (len(hit) > 3)}")
-        elif any(each.effect is UpdateEffect.UNKNOWN for each in self.endpoints):
+        elif any(endpoint.effect is UpdateEffect.UNKNOWN for endpoint in self.endpoints):
             parts.append("interruption unknown")
         else:
             parts.append("no interruption")
@@ -145,7 +147,7 @@ VERBS = {
 
 def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
     """How many endpoints each thing happens to, the riskiest first."""
-    verbs = [VERBS[each.effect] for each in endpoints]
+    verbs = [VERBS[endpoint.effect] for endpoint in endpoints]
     for verb in dict.fromkeys(VERBS.values()):
         if count := verbs.count(verb):
             yield f"{count_of(count, 'endpoint')} {verb}"
@@ -154,7 +156,7 @@ def _counts(endpoints: Sequence[EndpointChange]) -> Iterator[str]:
 
 
 def _money_of(endpoints: Iterable[EndpointChange]) -> MoneyChange:
-    return money_change([(each.least.difference, each.most.difference) for each in endpoints])
+    return money_change([(endpoint.least.difference, endpoint.most.difference) for endpoint in endpoints])
 
 
 def with_renames(
@@ -167,14 +169,18 @@ def with_renames(
         before: The locks of the base, by endpoint.
         after: Those of the change.
     """
-    found = {each.endpoint: each for each in endpoints}
-    created = [each for each in endpoints if each.effect is UpdateEffect.CREATED and each.endpoint in after]
+    found = {endpoint.endpoint: endpoint for endpoint in endpoints}
+    created = [
+        endpoint
+        for endpoint in endpoints
+        if endpoint.effect is UpdateEffect.CREATED and endpoint.endpoint in after
+    ]
     for removed in endpoints:
         if removed.effect is not UpdateEffect.REMOVED or removed.endpoint not in before:
             continue
-        digests = {each.digest for each in before[removed.endpoint].archives.values()}
+        digests = {archive.digest for archive in before[removed.endpoint].archives.values()}
         for other in created:
-            if digests & {each.digest for each in after[other.endpoint].archives.values()}:
+            if digests & {archive.digest for archive in after[other.endpoint].archives.values()}:
                 created.remove(other)
                 text = (
                     f"renaming {removed.endpoint} to {other.endpoint} is a deletion and a creation:"

@@ -30,9 +30,9 @@ class ExecutedFile:
 
 def executed_lines(files: Sequence[ExecutedFile], limit: int) -> Iterator[str]:
     """A line for each file that a deploy may execute, up to a limit, and the number of the others."""
-    for each in files[:limit]:
-        path = each.path.replace("`", "'")
-        yield f"`{path}`: {each.what} ({each.change})"
+    for file in files[:limit]:
+        path = file.path.replace("`", "'")
+        yield f"`{path}`: {file.what} ({file.change})"
     if len(files) > limit:
-        folders = dict.fromkeys(each.path.partition("/")[0] for each in files[limit:])
+        folders = dict.fromkeys(file.path.partition("/")[0] for file in files[limit:])
         yield f"and {count_of(len(files) - limit, 'more file')} in or below: {', '.join(folders)}"

@@ -82,7 +82,7 @@ def _size(name: str, path: str, lock: Lock, known: Sizes) -> str:
 def _locked_size(name: str, path: str, lock: Lock) -> int:
     """The bytes of the only file in a model's version folders, whose sum the lock has; 0 of any other."""
     model = path.partition("/")[0]
-    files = [each for each in lock.repositories[name].files if _is_of_version(each, model)]
+    files = [file for file in lock.repositories[name].files if _is_of_version(file, model)]
     if files != [path]:
         return 0
     archives = ((lock.archives.get(name), model), (lock.archives.get(f"{name}-0"), copied_name(model, 0)))

@@ -38,12 +38,12 @@ class FleetChange:
     @cached_property
     def differing(self) -> tuple[EnvironmentChange, ...]:
         """The environments with something to review."""
-        return tuple(each for each in self.environments if not each.is_empty)
+        return tuple(environment for environment in self.environments if not environment.is_empty)
 
     @property
     def unchanged(self) -> tuple[str, ...]:
         """The others, by name."""
-        return tuple(each.name for each in self.environments if each.is_empty)
+        return tuple(environment.name for environment in self.environments if environment.is_empty)
 
     @property
     def phrase(self) -> str:

@@ -51,8 +51,8 @@ def builds(before: Lock | None, after: Lock) -> Iterator[str]:
     """Engines and the image that a publish has to build, as no earlier lock has their keys."""
     built = {
         engine.key
-        for each in (before.archives if before else {}).values()
-        for engine in each.engines.values()
+        for archive in (before.archives if before else {}).values()
+        for engine in archive.engines.values()
     }
     wanted = dict[str, str]()
     for archive in after.archives.values():
@@ -67,8 +67,8 @@ def builds(before: Lock | None, after: Lock) -> Iterator[str]:
 
 def _changed(before: LockedArchive, after: LockedArchive, *, has_files: bool) -> str:
     """The differences of an archive: its models, its engines, its size; files where none is named."""
-    models = [f"model {each} is new" for each in after.models if each not in before.models]
-    models += [f"model {each} is removed" for each in before.models if each not in after.models]
+    models = [f"model {model} is new" for model in after.models if model not in before.models]
+    models += [f"model {model} is removed" for model in before.models if model not in after.models]
     engines = [
         f"engine of {each} is built again"
         for each, engine in after.engines.items()

@@ -68,23 +68,23 @@ class PendingPromotion:
     @property
     def codes(self) -> tuple[str, ...]:
         """Their codes."""
-        return tuple(sorted({each.code for each in self.refusals}))
+        return tuple(sorted({refusal.code for refusal in self.refusals}))
 
     @property
     def words(self) -> tuple[str, ...]:
         """Each difference with both values, which are shortened to the part that differs."""
-        keys = (f"{each.key} {each.short_values}{self._earlier(each)}" for each in self.changes)
+        keys = (f"{change.key} {change.short_values}{self._earlier(change)}" for change in self.changes)
         return tuple(filter(None, (self.machines, *keys, *self.content)))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Each difference in full, by which endpoints are compared."""
-        return (self.machines, *(f"{each.key} {each.values}" for each in self.changes), *self.content)
+        return (self.machines, *(f"{change.key} {change.values}" for change in self.changes), *self.content)
 
     def _earlier(self, change: KeyChange) -> str:
         """The values of a key that waited before."""
         values = (each.short_values for each in self.earlier if each.path == change.path)
-        return next((f" (so far {each})" for each in values), "")
+        return next((f" (so far {value})" for value in values), "")
 
 
 def machines_of(spec: EndpointSpec, least: int, most: int) -> str:
@@ -118,7 +118,7 @@ def _difference(
 ) -> PendingPromotion | None:
     if base is None or base.problem or head.problem or base.state is not head.state:
         return head if base != head else None
-    changes = tuple(each for each in head.changes if each not in base.changes)
+    changes = tuple(change for change in head.changes if change not in base.changes)
     content = tuple(each for each in head.content if each not in base.content) if between is None else between
     machines = head.machines if head.machines != base.machines else ""
     if not (changes or content or machines):
@@ -137,7 +137,7 @@ def _difference(
 
 def _change_of_verdict(base: PendingPromotion, head: PendingPromotion) -> PendingPromotion | None:
     """The refusals of what waits at both ends that only one end has; None if both have the same."""
-    permitted = tuple(each for each in base.codes if each not in head.codes)
+    permitted = tuple(code for code in base.codes if code not in head.codes)
     by_rules, by_policies = (
         tuple(each for each in side if each.code not in base.codes)
         for side in (head.by_rules, head.by_policies)

@@ -33,8 +33,8 @@ def permission_changes(before: Template, after: Template) -> tuple[str, ...]:
 
 def _sentences(grants: set[_Grant], since: str) -> Iterator[str]:
     actions = defaultdict[tuple[str, str, str, str], list[str]](list)
-    for each in sorted(grants):
-        actions[each.who, each.effect, each.resource, each.condition].append(each.action)
+    for grant in sorted(grants):
+        actions[grant.who, grant.effect, grant.resource, grant.condition].append(grant.action)
     places = defaultdict[tuple[str, str, str, str], list[str]](list)
     for (who, effect, resource, condition), names in actions.items():
         places[who, effect, ", ".join(names), condition].append(resource)
@@ -97,7 +97,7 @@ def _principals(statement: Mapping[str, Any], names: Mapping[str, str]) -> Itera
 def _name(logical: str, resource: Mapping[str, Any]) -> str:
     """The path of a resource in the app, without its stack and CDK's last part."""
     parts = str(resource.get("Metadata", {}).get(PATH, "")).split("/")
-    return "/".join(each for each in parts[1:] if each != "Resource") or logical
+    return "/".join(part for part in parts[1:] if part != "Resource") or logical
 
 
 def _text(value: Any, names: Mapping[str, str]) -> str:
@@ -110,7 +110,7 @@ def _text(value: Any, names: Mapping[str, str]) -> str:
         case {"Fn::GetAtt": [name, attribute]}:
             return f"{names.get(name, name)}.{attribute}"
         case {"Fn::Join": [separator, [*parts]]}:
-            return str(separator).join(_text(each, names) for each in parts)
+            return str(separator).join(_text(part, names) for part in parts)
         case {"Fn::Sub": str(text)}:
             return text
         case _:

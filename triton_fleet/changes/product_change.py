@@ -49,8 +49,8 @@ class ProductChange:
     def _lines(self) -> Iterator[str]:
         found = defaultdict[tuple[bool, str, str, tuple[str, ...]], list[str]](list)
         for (environment, stack), changes in self.stacks.items():
-            for each in changes:
-                names = found[not each.fails(), each.effect.value, each.type, each.properties]
+            for change in changes:
+                names = found[not change.fails(), change.effect.value, change.type, change.properties]
                 if f"{environment}/{stack}" not in names:
                     names.append(f"{environment}/{stack}")
         for (_, effect, kind, properties), names in sorted(found.items()):

@@ -91,7 +91,7 @@ def _line(found: Sequence[PendingPromotion], who: str) -> str:
     """One line about endpoints with the same changes; their own names are in it where there is one."""
     first, where = found[0], found[0].environment
     if len(found) > 1:
-        words = [without_name(each, first.endpoint) for each in first.words]
+        words = [without_name(word, first.endpoint) for word in first.words]
         problem = without_name(first.problem, first.endpoint)
     else:
         words, problem = [*first.words], first.problem

@@ -46,22 +46,24 @@ def quota_changes(endpoints: Sequence[EndpointChange]) -> tuple[QuotaChange, ...
 
     `fleet deploy` starts as many second fleets at one time as it may, and fewer where a quota has no room.
     """
-    limits = [limit for each in endpoints for limit in each.limits if limit is not None]
+    limits = [limit for endpoint in endpoints for limit in endpoint.limits if limit is not None]
     types = sorted({name for limit in limits for name in limit.types})
     names = {instance_quota(each): each for each in types} | {all_instances_quota(): None}
-    found = (_quota_change(name, machine, endpoints) for name, machine in names.items())
-    return tuple(each for each in found if each.beside or each.before != each.after)
+    changes = (_quota_change(name, machine, endpoints) for name, machine in names.items())
+    return tuple(each for each in changes if each.beside or each.before != each.after)
 
 
 def _quota_change(quota: str, machine: str | None, endpoints: Sequence[EndpointChange]) -> QuotaChange:
     before, after = (
-        sum(limit.most for each in endpoints if (limit := each.limits[side]) and limit.counts(machine))
+        sum(
+            limit.most for endpoint in endpoints if (limit := endpoint.limits[side]) and limit.counts(machine)
+        )
         for side in (0, 1)
     )
     second = [
-        each.need.beside
-        for each in endpoints
-        if each.need and each.limits[0] and (limit := each.limits[1]) and limit.counts(machine)
+        endpoint.need.beside
+        for endpoint in endpoints
+        if endpoint.need and endpoint.limits[0] and (limit := endpoint.limits[1]) and limit.counts(machine)
     ]
     largest = nlargest(DEFAULT_CONCURRENCY, filter(None, second))
     return QuotaChange(

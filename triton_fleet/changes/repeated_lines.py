@@ -26,20 +26,20 @@ class RepeatedLines:
     """The lines about the endpoints of an environment, whose groups are listed already."""
 
     def __init__(self, groups: Sequence[EndpointGroup]) -> None:
-        self._members = [each for group in groups for each in group.members]
-        self._owners = {each.endpoint: each.owner for each in self._members}
-        self._listed = {frozenset(each.names) for each in groups}
+        self._members = [member for group in groups for member in group.members]
+        self._owners = {member.endpoint: member.owner for member in self._members}
+        self._listed = {frozenset(group.names) for group in groups}
 
     def warnings(self) -> Iterator[RepeatedLine]:
         """The warnings for a reviewer before the merge."""
         texts = defaultdict[tuple[bool, str], list[tuple[EndpointChange, str]]](list)
         needs = defaultdict[tuple[str, bool, bool], list[EndpointChange]](list)
-        for each in self._members:
-            for text in filter(None, (each.problem, *each.warnings)):
-                texts[text is each.problem, without_name(text, each.endpoint)].append((each, text))
-            if each.need:
-                is_new = each.effect is UpdateEffect.CREATED
-                needs[each.need.type, bool(each.need.beside), is_new].append(each)
+        for member in self._members:
+            for text in filter(None, (member.problem, *member.warnings)):
+                texts[text is member.problem, without_name(text, member.endpoint)].append((member, text))
+            if member.need:
+                is_new = member.effect is UpdateEffect.CREATED
+                needs[member.need.type, bool(member.need.beside), is_new].append(member)
         for (is_problem, common), found in texts.items():
             members = [each for each, _ in found]
             text = common if len(members) > 1 else found[0][1]
@@ -56,10 +56,10 @@ class RepeatedLines:
     def findings(self, findings: Iterable[Finding]) -> Iterator[str]:
         """A line for each, the endpoints below it where there are several."""
         found = defaultdict[tuple[str, Severity, str, bool], list[tuple[Finding, tuple[str, ...]]]](list)
-        for each in findings:
-            names = each.endpoints or self._named(each)
-            message = without_name(each.message, names[0]) if len(names) == 1 else each.message
-            found[each.code, each.severity, message, each.confidential].append((each, names))
+        for finding in findings:
+            names = finding.endpoints or self._named(finding)
+            message = without_name(finding.message, names[0]) if len(names) == 1 else finding.message
+            found[finding.code, finding.severity, message, finding.confidential].append((finding, names))
         for (_, _, message, _), same in found.items():
             names = tuple(dict.fromkeys(name for _, several in same for name in several))
             if len(names) < 2:
@@ -76,10 +76,10 @@ class RepeatedLines:
         return (name,) if name in self._owners else ()
 
     def _label(self, members: Sequence[EndpointChange]) -> str:
-        return label([each.endpoint for each in members], self._owners)
+        return label([member.endpoint for member in members], self._owners)
 
     def _line(self, members: Sequence[EndpointChange], text: str) -> RepeatedLine:
-        return RepeatedLine(text=text, names=self._names([each.endpoint for each in members]))
+        return RepeatedLine(text=text, names=self._names([member.endpoint for member in members]))
 
     def _names(self, names: Sequence[str]) -> tuple[str, ...]:
         if len(names) <= MAX_NAMES or frozenset(names) in self._listed:
@@ -88,5 +88,5 @@ class RepeatedLines:
 
 
 def _preflight(members: Sequence[EndpointChange]) -> str:
-    named = "".join(f" {each.endpoint}" for each in members) if len(members) <= MAX_NAMES else ""
+    named = "".join(f" {member.endpoint}" for member in members) if len(members) <= MAX_NAMES else ""
     return f"fleet preflight --env {members[0].environment}{named}"

@@ -158,9 +158,9 @@ def _with_defaults(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def _by_archive(data: Mapping[str, Any]) -> dict[str, Any]:
     match data.get("models"):
         case [*models] if all(
-            isinstance(each, dict) and isinstance(each.get("archive"), str) for each in models
+            isinstance(model, dict) and isinstance(model.get("archive"), str) for model in models
         ):
-            return {**data, "models": {each["archive"]: each for each in models}}
+            return {**data, "models": {model["archive"]: model for model in models}}
         case _:  # a record of another contract is compared as it is
             return {**data}
 

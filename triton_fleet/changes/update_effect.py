@@ -43,7 +43,7 @@ class UpdateEffect(StrEnum):
 def update_effect(changes: Sequence[Change]) -> UpdateEffect:
     """What CloudFormation and SageMaker do to an endpoint that both templates declare."""
     replacing = {
-        each.type for each in changes if each.effect in (Effect.REPLACED, Effect.ADDED, Effect.REMOVED)
+        change.type for change in changes if change.effect in (Effect.REPLACED, Effect.ADDED, Effect.REMOVED)
     }
     if ENDPOINT in replacing:
         return UpdateEffect.REPLACED
@@ -54,13 +54,13 @@ def update_effect(changes: Sequence[Change]) -> UpdateEffect:
 
 def replaces_model(changes: Sequence[Change]) -> bool:
     """Whether the new configuration has a new Model: another image, archive, variable or network."""
-    return any(each.type == MODEL and each.effect is Effect.REPLACED for each in changes)
+    return any(change.type == MODEL and change.effect is Effect.REPLACED for change in changes)
 
 
 def unsafe_changes(changes: Sequence[Change]) -> tuple[str, ...]:
     """What CloudFormation refuses, or what may delete something."""
     return tuple(
-        f"{each.type} {each.logical_id} ({', '.join(each.properties)})"
-        for each in changes
-        if each.effect is Effect.UNSAFE
+        f"{change.type} {change.logical_id} ({', '.join(change.properties)})"
+        for change in changes
+        if change.effect is Effect.UNSAFE
     )

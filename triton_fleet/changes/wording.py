@@ -90,7 +90,7 @@ def need_words(subject: str, endpoints: Sequence[EndpointChange]) -> str:
         subject: Their name, or their number.
         endpoints: Those that need some.
     """
-    needs = [each.need for each in endpoints if each.need]
+    needs = [endpoint.need for endpoint in endpoints if endpoint.need]
     machine, each = needs[0].type, " each" * (len(needs) > 1)
     beside, most = _range([one.beside for one in needs]), _range([one.most for one in needs])
     if not needs[0].beside:

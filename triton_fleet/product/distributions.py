@@ -36,8 +36,8 @@ _COMMAND = (
 EMULATOR = Distribution("triton-fleet-emulator", "emulator")
 DISTRIBUTIONS = (*_COMMAND, EMULATOR)
 _LINE = re.compile(
-    rf"^(?:(?P<name>{'|'.join(each.name.replace('-', '[-_.]') for each in DISTRIBUTIONS)})"
-    rf"|\./{VENDOR}/(?P<stem>{'|'.join(each.stem for each in DISTRIBUTIONS)})-[^\s\[]+\.whl)"
+    rf"^(?:(?P<name>{'|'.join(distribution.name.replace('-', '[-_.]') for distribution in DISTRIBUTIONS)})"
+    rf"|\./{VENDOR}/(?P<stem>{'|'.join(distribution.stem for distribution in DISTRIBUTIONS)})-[^\s\[]+\.whl)"
     r"(?P<extras>\[[^\]\n]*\])?[ \t]*(?=[=<>!~@;#]|--|$)[^\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -58,7 +58,7 @@ def product_lines(requirements: str) -> Sequence[re.Match[str]]:
 def product_line(requirements: str) -> re.Match[str] | None:
     """The line of a requirements.txt that pins triton-fleet, with its `extras`; None without one."""
     lines = product_lines(requirements)
-    return next((each for each in lines if normal_name(each["name"] or each["stem"]) == PACKAGE), None)
+    return next((line for line in lines if normal_name(line["name"] or line["stem"]) == PACKAGE), None)
 
 
 def normal_name(name: str) -> str:

@@ -50,7 +50,7 @@ def missing_distributions(extra: str, requirements: Requirements = installed_req
             if marker and (of_extra is None or of_extra["extra"] != own_extra):
                 continue
             extras = (requirement["extras"] or "").split(",")
-            rest += [(normal_name(requirement["name"]), each.strip()) for each in {"", *extras}]
+            rest += [(normal_name(requirement["name"]), extra.strip()) for extra in {"", *extras}]
     return list(dict.fromkeys(missing))
 
 

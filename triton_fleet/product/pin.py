@@ -72,7 +72,7 @@ class Origin:
             return []
         parts = distributions(extras)
         return [
-            f"{each.name}{extras if each.name == PACKAGE else ''} @ {self._address(each)}" for each in parts
+            f"{part.name}{extras if part.name == PACKAGE else ''} @ {self._address(part)}" for part in parts
         ]
 
     def _address(self, part: Distribution) -> str:
@@ -196,7 +196,7 @@ def _require_installed(wheels: Wheels, origin: Origin) -> None:
 
 
 def _quoted(requirements: Sequence[str]) -> str:
-    return " ".join(f"'{each}'" for each in requirements)
+    return " ".join(f"'{requirement}'" for requirement in requirements)
 
 
 def _way_to_wheels(origin: Origin) -> str:

@@ -123,13 +123,13 @@ def project_templates(
     """
     place, names = project.place, list(endpoints)
     only = {"endpoints": ",".join(names)} if names else {"foundation": "only"}
-    found = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
+    templates = synthesise(version, project.root, place.environment, {**settings(project.root), **only})
     stacks = {"": place.stack, **{name: stack_of(place, name) for name in names}}
     for stack in stacks.values():
-        if stack not in found:
+        if stack not in templates:
             problem = f"triton-fleet {version.version} makes no stack {stack}"
             raise CannotRunError(problem, f"see what it makes: npx cdk list -c env={place.environment}")
-    return {name: found[stack] for name, stack in stacks.items()}
+    return {name: templates[stack] for name, stack in stacks.items()}
 
 
 def synthesise(

@@ -60,7 +60,7 @@ class Wheels:
 
     def files(self, extras: str) -> Mapping[str, bytes]:
         """The files in a fleet by their paths."""
-        return {each.path: each.content for each in self._wheels(distributions(extras)).values()}
+        return {wheel.path: wheel.content for wheel in self._wheels(distributions(extras)).values()}
 
     def lines(self, extras: str) -> Sequence[str]:
         """The lines of a fleet's requirements.txt."""
@@ -74,12 +74,12 @@ class Wheels:
             return wheel.read(f"fleet_emulator/sources/{name}").decode()
 
     def _wheels(self, parts: Sequence[Distribution]) -> Mapping[str, Wheel]:
-        if missing := [each.name for each in parts if each.name not in self.by_name]:
+        if missing := [part.name for part in parts if part.name not in self.by_name]:
             raise CannotRunError(
                 f"{self.folder} has no wheel of {', '.join(missing)}, which a fleet with {LOCAL_EXTRA} needs",
                 f"name the folder that has all wheels of this version: {NAME_WHEELS}",
             )
-        return {each.name: self.by_name[each.name] for each in parts}
+        return {part.name: self.by_name[part.name] for part in parts}
 
 
 def wheel_name(distribution: Distribution, version: str) -> str:
@@ -94,11 +94,11 @@ def wheels_in(folder: Path, version: str) -> Wheels:
         CannotRunError: another is missing, or a file is not a wheel.
     """
     found = {}
-    for each in DISTRIBUTIONS:
-        file = folder / wheel_name(each, version)
+    for distribution in DISTRIBUTIONS:
+        file = folder / wheel_name(distribution, version)
         if zipfile.is_zipfile(file):
-            found[each.name] = Wheel(name=file.name, content=file.read_bytes())
-        elif file.exists() or each != EMULATOR:
+            found[distribution.name] = Wheel(name=file.name, content=file.read_bytes())
+        elif file.exists() or distribution != EMULATOR:
             raise CannotRunError(
                 f"{file} {'is not a wheel' if file.exists() else 'does not exist'}; a fleet of version"
                 f" {version} has the wheels of all parts of triton-fleet",

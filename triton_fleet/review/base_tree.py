@@ -67,10 +67,10 @@ def check_out(base: BaseTree, parts: Sequence[str]) -> None:
         CannotRunError: Git failed, or a commit has what Git would not write either.
     """
     below = base.root.relative_to(base.place)
-    entries = _listed(base, [below / each for each in parts])
+    entries = _listed(base, [below / part for part in parts])
     if any(size == _LACKING for _, _, _, size, _ in entries):
         raise CannotRunError("the clone lacks files of the base", WHOLE_CLONE)
-    kept = [each for each in entries if int(each[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
+    kept = [entry for entry in entries if int(entry[0], 8) in {REGULAR_MODE, EXECUTABLE_MODE, LINK_MODE}]
     if (total := sum(int(size) for _, _, _, size, _ in kept)) > MAX_BYTES:
         problem = f"the base has {format_size(total)} in {', '.join(parts)}"
         raise CannotRunError(
@@ -99,7 +99,7 @@ def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Pat
     """
     names, sizes = {*files}, dict[Path, tuple[int, bytes]]()
     for start in range(0, len(files), MAX_ARGUMENTS):
-        paths = [each.relative_to(base.place) for each in files[start : start + MAX_ARGUMENTS]]
+        paths = [file.relative_to(base.place) for file in files[start : start + MAX_ARGUMENTS]]
         for mode, _, identity, size, name in _listed(base, paths):
             file = base.place / os.fsdecode(name)
             is_file = int(mode, 8) in {REGULAR_MODE, EXECUTABLE_MODE}
@@ -115,7 +115,7 @@ def base_files(base: BaseTree, files: Sequence[Path], limit: int) -> Mapping[Pat
 
 def _listed(base: BaseTree, paths: Sequence[Path]) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
     """Mode, type, identity, size and name of the files at and below some paths, from `base.place`."""
-    literal = [f":(top,literal){each.as_posix()}" for each in paths]
+    literal = [f":(top,literal){path.as_posix()}" for path in paths]
     listed = _git(base.tree, "ls-tree", "-r", "-l", "-z", "--full-tree", base.commit, "--", *literal)
     entries = ((facts.split(), name) for facts, _, name in _entries(listed))
     return [(mode, kind, identity, size, name) for (mode, kind, identity, size), name in entries]
@@ -143,7 +143,10 @@ def _path(name: bytes) -> PurePosixPath:
 
 def _contents(tree: WorkTree, identities: Sequence[bytes]) -> Iterator[bytes]:
     """The content of each object: `cat-file` prints a line with its size, the content and a line end."""
-    found, start = _git(tree, "cat-file", "--batch", given=b"".join(each + b"\n" for each in identities)), 0
+    found, start = (
+        _git(tree, "cat-file", "--batch", given=b"".join(identity + b"\n" for identity in identities)),
+        0,
+    )
     for _ in identities:
         end = found.index(b"\n", start)
         facts = found[start:end].split()

@@ -31,12 +31,12 @@ def cost_chart(endpoints: Iterable[EndpointChange]) -> str:
     """Two rows for each endpoint: a bar at min in full colour, up to max in a lighter one, or "unknown"."""
     rows = [
         (
-            each.endpoint if kind == "before" else "",
+            endpoint.endpoint if kind == "before" else "",
             kind,
-            _monthly(each.least, kind),
-            _monthly(each.most, kind),
+            _monthly(endpoint.least, kind),
+            _monthly(endpoint.most, kind),
         )
-        for each in endpoints
+        for endpoint in endpoints
         for kind in ("before", "after")
     ]
     longest = max((most for *_, most in rows if most is not None), default=Decimal(0)) or Decimal(1)

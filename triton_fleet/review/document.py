@@ -32,7 +32,7 @@ def report_document(found: FleetChange) -> dict[str, object]:
         "currency": found.prices.currency,
         "prices": asdict(price_list()),
         "own_prices": found.prices.own.model_dump(mode="json") if found.prices.own else None,
-        "environments": [_environment(each, found.phrase) for each in found.environments],
+        "environments": [_environment(environment, found.phrase) for environment in found.environments],
     }
 
 
@@ -44,7 +44,11 @@ def _product(found: ProductChange | None) -> dict[str, object] | None:
         "after": found.after,
         "problem": found.problem or None,
         "stacks": [
-            {"environment": environment, "stack": stack, "resources": [_resource(each) for each in changes]}
+            {
+                "environment": environment,
+                "stack": stack,
+                "resources": [_resource(change) for change in changes],
+            }
             for (environment, stack), changes in found.stacks.items()
         ],
     }

@@ -56,7 +56,7 @@ class EnvironmentSide:
             tree=self.root,
             drafts=False,
         )
-        found = Selection.union(paths.of_file(self.root / each) for each in files)
+        found = Selection.union(paths.of_file(self.root / file) for file in files)
         return tuple(name for name in project.endpoints if name in {*found.endpoints})
 
     def revisions(self, names: Sequence[str], environment: Environment) -> dict[str, Revision]:

@@ -180,8 +180,8 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
 
     What cannot be read names nothing. Nothing around the fleet is content.
     """
-    found, fleet = set[PurePosixPath](), PurePosixPath(root.relative_to(top).as_posix())
-    for file in (each for own in OWN_FOLDERS if own != LOCKS for each in (root / own).rglob(f"*{YAML}")):
+    paths, fleet = set[PurePosixPath](), PurePosixPath(root.relative_to(top).as_posix())
+    for file in (file for own in OWN_FOLDERS if own != LOCKS for file in (root / own).rglob(f"*{YAML}")):
         if file.is_symlink():
             continue
         try:
@@ -191,8 +191,8 @@ def _named_paths(root: Path, top: Path) -> frozenset[PurePosixPath]:
         for value in _path_values(data):
             place = Path(os.path.normpath(file.parent / value))
             if place.is_relative_to(top) and not root.is_relative_to(place):
-                found.add(PurePosixPath(place.relative_to(top).as_posix()))
-    return frozenset(each for each in found if not fleet.is_relative_to(each))
+                paths.add(PurePosixPath(place.relative_to(top).as_posix()))
+    return frozenset(each for each in paths if not fleet.is_relative_to(each))
 
 
 def _literal(paths: Sequence[PurePosixPath]) -> list[str]:

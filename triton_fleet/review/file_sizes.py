@@ -41,10 +41,10 @@ def file_sizes(
     them, and what has changed since an environment was promoted.
     """
     files = [*_files(before, before, after, names)]
-    found = base_files(base, [each.file for each in files if each.file.is_relative_to(base.place)], MAX_BYTES)
-    old = _sizes((each, found.get(each.file)) for each in files)
+    found = base_files(base, [file.file for file in files if file.file.is_relative_to(base.place)], MAX_BYTES)
+    old = _sizes((file, found.get(file.file)) for file in files)
     top = base.tree.top
-    new = _sizes((each, _content(top, each.file)) for each in _files(after, before, after, names))
+    new = _sizes((file, _content(top, file.file)) for file in _files(after, before, after, names))
     return old, new
 
 

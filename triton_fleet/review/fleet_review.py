@@ -94,18 +94,20 @@ def fleet_review(
         head, fork = Fleet(root), Fleet(base.root)
         known = {*head.environments, *fork.environments} - {LOCAL}
         changed = [
-            each.relative_to(root) for each in changed_files(root, reference) if each.is_relative_to(root)
+            changed_file.relative_to(root)
+            for changed_file in changed_files(root, reference)
+            if changed_file.is_relative_to(root)
         ]
         files = [each for each in changed if each.parts[0] in SYNTHESIS_INPUTS]
         pairs = [_pair(name, fork, head, files) for name in dict.fromkeys(environments or sorted(known))]
         templates = _templates(pairs)
-        sizes = [file_sizes(base, each.old, each.new, each.differing) for each in pairs]
+        sizes = [file_sizes(base, pair.old, pair.new, pair.differing) for pair in pairs]
         prices = head.prices
         found = tuple(
             _environment(pair, template_pair, size_pair, today, (fork.prices, prices))
             for pair, template_pair, size_pair in zip(pairs, templates, sizes, strict=True)
         )
-        product = product_change(base, root, changed, [each.before for each in pairs], installs=installs)
+        product = product_change(base, root, changed, [pair.before for pair in pairs], installs=installs)
         return FleetChange(
             reference=reference,
             commit=base.commit,
@@ -210,8 +212,8 @@ def _findings(pair: _Pair, today: date) -> tuple[tuple[Finding, ...], tuple[Find
         return (), ()
     old, new = (
         {
-            (each.code, each.severity, each.file, each.message): each
-            for each in side.findings(pair.concerned, today)
+            (finding.code, finding.severity, finding.file, finding.message): finding
+            for finding in side.findings(pair.concerned, today)
         }
         for side in (pair.before, pair.after)
     )

@@ -89,7 +89,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
     With `lists` also what is about whole environments: findings, the shared stack.
     """
     by_risk = sorted(
-        ((each.rank, place.name, each) for place in found.differing for each in place.groups),
+        ((group.rank, place.name, group) for place in found.differing for group in place.groups),
         key=lambda entry: entry[:2],
     )
     listed_rows, row_names = (
@@ -102,7 +102,7 @@ def _page(found: FleetChange, rows: int, details: int, *, lists: bool) -> str:
         lines += [f"## {inline(found.verdict, MAX_LINE)}", ""] * (not found.executed)
     for place in found.differing:
         lines += _environment(place, listed_rows, row_names, lists=lists)
-    lines += [f"- ⚠ {inline_code(each, MAX_LINE)}" for each in found.warnings]
+    lines += [f"- ⚠ {inline_code(warning, MAX_LINE)}" for warning in found.warnings]
     if lists and found.product and found.product.lines:
         lines += ["", *_folded("what the product itself changes", found.product.lines)]
     sizes = [sum(len(names) for _, names in each) for each in (listed_rows, row_names)]
@@ -126,7 +126,9 @@ def _executed_files(found: FleetChange, limit: int) -> Iterator[str]:
     if found.executed:
         heading = "##" if len(found.differing) > 1 else "###"
         yield from (f"{heading} ⚠ {inline(found.verdict, MAX_LINE)}", "", f"**{EXECUTED}:**", "")
-        yield from (f"- ⚠ {inline_code(each)}" for each in executed_lines(found.executed, limit))
+        yield from (
+            f"- ⚠ {inline_code(executed_line)}" for executed_line in executed_lines(found.executed, limit)
+        )
         yield from ("", EXECUTED_HINT, "")
 
 
@@ -141,17 +143,17 @@ Keys = frozenset[tuple[str, tuple[str, ...]]]
 def _environment(place: EnvironmentChange, rows: Keys, named: Keys, *, lists: bool) -> Iterator[str]:
     yield f"### {inline(place.name)}: {inline(place.verdict, MAX_LINE)}"
     yield from (f"\n⚠ {inline_code(place.price_note, MAX_LINE)}",) * bool(place.price_note)
-    yield from (f"\n{inline(each)}" for each in place.notes)
-    groups = [each for each in place.groups if (place.name, each.names) in rows]
-    with_names = {each.names for each in groups if (place.name, each.names) in named}
+    yield from (f"\n{inline(note)}" for note in place.notes)
+    groups = [group for group in place.groups if (place.name, group.names) in rows]
+    with_names = {group.names for group in groups if (place.name, group.names) in named}
     if groups:
         yield from [""] * bool(place.notes or place.price_note)
         yield from (HEADINGS.format(place.currency), ALIGNMENTS)
-        yield from (_row(each, names=each.names in with_names) for each in groups)
+        yield from (_row(group, names=group.names in with_names) for group in groups)
         yield ""
     repeated = RepeatedLines(groups)
     if warnings := [*repeated.warnings()]:
-        yield from (f"- ⚠ {inline_code(each.text)}{_names(each.names) * lists}" for each in warnings)
+        yield from (f"- ⚠ {inline_code(warning.text)}{_names(warning.names) * lists}" for warning in warnings)
         yield ""
     if place.pending:
         for line in pending_lines(place.pending, MAX_PENDING if lists else MIN_PENDING):
@@ -159,7 +161,7 @@ def _environment(place: EnvironmentChange, rows: Keys, named: Keys, *, lists: bo
         yield ""
     if lists:
         yield from _findings(place, repeated)
-    parts = [line for each in groups if each.names in with_names for line in _details(each)]
+    parts = [line for group in groups if group.names in with_names for line in _details(group)]
     parts += _shared(place) if lists else ()
     if parts:
         yield from ("<details><summary>details</summary>", "", *parts, "</details>", "")
@@ -180,7 +182,7 @@ def _folded_names(label: str, names: Sequence[str]) -> str:
     """A label that opens to names, all on one line as a cell has to be."""
     if not names:
         return inline(label)
-    lines = "<br>".join(inline(each, MAX_LINE) for each in names)
+    lines = "<br>".join(inline(name, MAX_LINE) for name in names)
     return f"<details><summary>{inline(label)}</summary>{lines}</details>"
 
 
@@ -219,9 +221,14 @@ def _shared(place: EnvironmentChange) -> Iterator[str]:
         )
         yield from (f"by owner: {inline('; '.join(sums), MAX_LINE)}", "")
     if place.quotas:
-        yield from (QUOTAS, "", *(f"- {inline(str(each))}" for each in place.quotas), "")
+        yield from (QUOTAS, "", *(f"- {inline(str(quota))}" for quota in place.quotas), "")
     if place.permissions:
-        yield from ("IAM of the shared stack:", "", *(f"- {inline(each)}" for each in place.permissions), "")
+        yield from (
+            "IAM of the shared stack:",
+            "",
+            *(f"- {inline(permission)}" for permission in place.permissions),
+            "",
+        )
     if place.shared:
         yield from ("the shared stack:", "", *_fence(map(resource_line, place.shared)))
 

@@ -58,10 +58,11 @@ def page(found: FleetChange) -> str:
     parts = [f"<h1>{'⚠ ' * bool(found.executed)}{escape(found.verdict)}</h1>"] * (not has_one_heading)
     if found.executed:
         files = "".join(
-            f"<li>{_with_code(each)}</li>" for each in executed_lines(found.executed, MAX_EXECUTED)
+            f"<li>{_with_code(executed_line)}</li>"
+            for executed_line in executed_lines(found.executed, MAX_EXECUTED)
         )
         parts.append(f'<div class="w"><p>⚠ {EXECUTED}. {EXECUTED_HINT}</p><ul>{files}</ul></div>')
-    parts += [f'<p class="w">⚠ {_with_code(each)}</p>' for each in found.warnings]
+    parts += [f'<p class="w">⚠ {_with_code(warning)}</p>' for warning in found.warnings]
     heading = "h1" if has_one_heading else "h2"
     parts += [line for place in found.differing for line in _environment(place, heading)]
     if found.product and found.product.lines:
@@ -89,24 +90,25 @@ def _environment(place: EnvironmentChange, heading: str) -> Iterator[str]:
         yield f"<div>{_with_code(line.text)}{_folded('which', line.names)}</div>"
     repeated = RepeatedLines(place.groups)
     if place.groups:
-        headings = [each.format(place.currency) for each in HEADINGS]
-        yield f"<table><thead><tr>{''.join(f'<th>{each}</th>' for each in headings)}</tr></thead><tbody>"
-        yield from (_row(each, headings) for each in place.groups)
+        headings = [heading.format(place.currency) for heading in HEADINGS]
+        cells = "".join(f"<th>{heading}</th>" for heading in headings)
+        yield f"<table><thead><tr>{cells}</tr></thead><tbody>"
+        yield from (_row(group, headings) for group in place.groups)
         yield "</tbody></table>"
     for line in repeated.warnings():
         yield f'<div class="w">⚠ {_with_code(line.text)}{_folded("which", line.names)}</div>'
     if place.groups:
         yield f"<h3>{place.currency} a month before (grey) and after (blue): min, and up to max</h3>"
-        yield cost_chart([replace(each.common, endpoint=each.label) for each in place.groups])
-        if timed := [rollout for each in place.groups for rollout in _rollouts(each)]:
+        yield cost_chart([replace(group.common, endpoint=group.label) for group in place.groups])
+        if timed := [rollout for group in place.groups for rollout in _rollouts(group)]:
             yield "<h3>Rollout: the share of calls that new instances answer, once they have started</h3>"
             yield rollout_chart(timed)
         yield "<details><summary>details</summary>"
-        for each in place.groups:
-            yield from _details(each)
+        for group in place.groups:
+            yield from _details(group)
         yield "</details>"
     for title, lines in (
-        ("quotas that these endpoints count against", [str(each) for each in place.quotas]),
+        ("quotas that these endpoints count against", [str(quota) for quota in place.quotas]),
         (REFUSALS_TITLE, refusal_lines(place.pending)),
         (f"{count_of(len(place.new), 'new finding')}", [*repeated.findings(place.new)]),
         (f"{count_of(len(place.fixed), 'fixed finding')}", [*repeated.findings(place.fixed)]),
@@ -164,4 +166,4 @@ def _details(group: EndpointGroup) -> Iterator[str]:
 
 
 def _block(lines: Iterable[str]) -> str:
-    return f"<pre>{escape(chr(10).join(clean(each, MAX_LINE) for each in lines))}</pre>"
+    return f"<pre>{escape(chr(10).join(clean(line, MAX_LINE) for line in lines))}</pre>"

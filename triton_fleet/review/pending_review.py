@@ -50,8 +50,8 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
         text = f"what waited for {name} before is unknown: {_problem(before, error)}"
         notes = (f"{text}; all that waits now is shown",)
     sides = (before, base), (after, head)
-    old, new = ({each: _preview(*side, each) for each in head.names} for side in sides)
-    names = {each for each in head.names if _content(new[each]) != _content(old[each])}
+    old, new = ({name: _preview(*side, name) for name in head.names} for side in sides)
+    names = {name for name in head.names if _content(new[name]) != _content(old[name])}
     names |= {*head.names} - {*(base.names if base else ())}
     if not names and _decisions(before) == _decisions(after):
         return PendingReview(notes=notes)
@@ -64,7 +64,7 @@ def pending_review(before: EnvironmentSide, after: EnvironmentSide, today: date)
         for each in _waiting(after, today, prices).values()
         if each.endpoint in names or each.endpoint in waiting
     ]
-    content = {each: _content_between(old[each], new[each]) for each in names}
+    content = {name: _content_between(old[name], new[name]) for name in names}
     return PendingReview(promotions=added_promotions([*waiting.values()], at_head, content), notes=notes)
 
 
@@ -106,7 +106,7 @@ def _decisions(side: EnvironmentSide) -> dict[str, bytes]:
     name, root = side.project.environment.environment, side.root
     files = [root / PRICES, root / f"environments/{name}.yaml", *root.glob(f"locks/{name}/*")]
     files += root.glob("policies/**/*.yaml")
-    return {str(each.relative_to(root)): each.read_bytes() for each in files if each.is_file()}
+    return {str(file.relative_to(root)): file.read_bytes() for file in files if file.is_file()}
 
 
 def _preview(

@@ -43,7 +43,7 @@ def product_change(
     this = installation(THIS)
     is_here = this.packages["triton_fleet"].parent == root / "triton_fleet"
     old, new = pinned(base.root), pinned(root)
-    if is_here and any(each.parts[0] in PRODUCT for each in files):
+    if is_here and any(file.parts[0] in PRODUCT for file in files):
         names = short_commit(base.commit), WORK_TREE
     elif installs and old and new and old != new:
         names = next(each for each in zip_longest(old, new, fillvalue="nothing") if len({*each}) > 1)
@@ -52,7 +52,7 @@ def product_change(
     found = ProductChange(before=names[0], after=names[1], stacks={})
     try:
         with _product_in(base) if names[1] == WORK_TREE else _product_installed(base) as other:
-            stacks = (_differing_stacks(other, this, each) for each in sides)
+            stacks = (_differing_stacks(other, this, side) for side in sides)
             return replace(found, stacks=dict(chain.from_iterable(stacks)))
     except CannotRunError as error:
         problem = error.problem.strip().splitlines()[-1].replace(f"{base.root}/", "")
@@ -64,7 +64,10 @@ def pinned(root: Path) -> list[str]:
     file = root / REQUIREMENTS
     lines = product_lines(file.read_text("utf-8", "replace")) if file.is_file() else []
     requirements = (re.sub(r"\s+(#.*|\\\s*)$", "", line[0]) for line in lines)
-    return [re.sub(r" --hash=sha256:(\w{12})\w*", r" (sha256 \1)", each).strip() for each in requirements]
+    return [
+        re.sub(r" --hash=sha256:(\w{12})\w*", r" (sha256 \1)", requirement).strip()
+        for requirement in requirements
+    ]
 
 
 @contextmanager
@@ -76,7 +79,7 @@ def _product_in(base: BaseTree) -> Iterator[Installation]:
         with suppress(OSError, KeyError):
             build = tomllib.loads(file.read_text())["tool"]["hatch"]["build"]
             folders += [file.parent / each for each in build["dev-mode-dirs"]]
-    yield installation(THIS, list(dict.fromkeys(Path(os.path.normpath(each)) for each in folders)))
+    yield installation(THIS, list(dict.fromkeys(Path(os.path.normpath(folder)) for folder in folders)))
 
 
 @contextmanager

@@ -105,7 +105,7 @@ def _of_policies(root: Path, top: Path) -> Iterator[str]:
 
 def _limits(policy: Path) -> set[str]:
     """The keys of a policy's statements."""
-    return {key for each in validate(_Policy, read_source(policy)).statements for key in each}
+    return {key for statement in validate(_Policy, read_source(policy)).statements for key in statement}
 
 
 def policy_reviewer(file: Path) -> str | None:
@@ -137,7 +137,7 @@ def _spec(layering: Layering, name: str, file: Path) -> tuple[OwnedSpec, tuple[L
 
 def _owned_spec(spec: OwnedSpec, owner: EndpointOwner, layers: tuple[Layer, ...]) -> _Owned:
     _check_name(spec.endpoint, spec.file)
-    naming = next(each for each in reversed(layers) if "owner" in each.source.data)
+    naming = next(layer for layer in reversed(layers) if "owner" in layer.source.data)
     folder = naming.source.file.parent if naming.kind is LayerKind.FOLDER else None
     mark = spec.source.marks.get(("owner", "contact"), naming.source.mark(("owner",)))
     return _Owned(spec, _reviewer(owner, mark), folder)
@@ -164,14 +164,14 @@ def _reviewer(owner: Owner, mark: Mark) -> str:
 
 def _repositories(owned: list[_Owned], top: Path) -> Mapping[str, list[str]]:
     """The reviewers of each model repository; one that several teams share has all of them."""
-    found = defaultdict[str, list[str]](list)
+    repositories = defaultdict[str, list[str]](list)
     for each in owned:
         for file in named_files(each.spec):
             if file.is_repository and file.path.is_relative_to(top):
-                names = found[f"{pattern_of(file.path, top)}/"]
+                names = repositories[f"{pattern_of(file.path, top)}/"]
                 if each.reviewer not in names:
                     names.append(each.reviewer)
-    return found
+    return repositories
 
 
 def pattern_of(path: Path, top: Path) -> str:

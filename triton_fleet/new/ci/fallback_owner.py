@@ -38,7 +38,7 @@ def missing_fallback(file: Path, text: str, root: Path, top: Path) -> Finding | 
     folders = [] if root.resolve() == top else [pattern_of(root.resolve(), top), "/.github"]
     if any(owners.get(each) for each in _ALL):
         return None
-    bare = [each for each in folders if not (owners.get(f"{each}/") or owners.get(f"{each}/**"))]
+    bare = [folder for folder in folders if not (owners.get(f"{folder}/") or owners.get(f"{folder}/**"))]
     if folders and not bare:
         return None
     where = " and ".join(f"{each.lstrip('/')}/" for each in bare) or "the repository"

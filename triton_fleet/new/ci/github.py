@@ -41,7 +41,7 @@ def workflows(root: Path, top: Path, *, locked: bool) -> Mapping[str, str]:
             made[f"fleet-deploy-{target.name}"] = _deploy(target, prefix, locked=locked)
         if source := promotion_source(target, targets):
             made[f"fleet-promote-{target.name}"] = _promote(target, source, prefix)
-    if trusting := [each for each in targets if each.settings.access.github]:
+    if trusting := [target for target in targets if target.settings.access.github]:
         made["fleet-drift"] = _drift(trusting, prefix)
     return {f"{FOLDER}/{name}.yml": HEAD + text for name, text in made.items()}
 
@@ -80,9 +80,11 @@ def doubts(root: Path) -> list[Finding]:
         FindingsError: an environment cannot be read.
     """
     return [
-        each
+        environment_warning
         for target in targets_of(root)
-        for each in environment_warnings(target.settings, read_source(root / target.settings.file))
+        for environment_warning in environment_warnings(
+            target.settings, read_source(root / target.settings.file)
+        )
     ]
 
 

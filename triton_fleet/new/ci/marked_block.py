@@ -56,7 +56,7 @@ def with_block(file: Path, text: str, lines: Sequence[str], fleet: str) -> str:
     """
     begin, end = markers(fleet)
     return_sign = "\r" if "\r\n" in text else ""
-    block = [f"{each}{return_sign}" for each in (begin, *lines, end)]
+    block = [f"{line}{return_sign}" for line in (begin, *lines, end)]
     rows = text.split("\n")
     if place := _place(file, [row.rstrip() for row in rows], begin, end):
         first, last = place

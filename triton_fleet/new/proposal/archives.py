@@ -38,7 +38,7 @@ class Archives:
     def plans(self) -> Mapping[tuple[str, str], int]:
         """By archive and model, bytes of the ONNX models whose plans do not exist yet."""
         by_archive = zip(self.names, self.engines, strict=True)
-        return {(name, each.model): each.size for name, engines in by_archive for each in engines}
+        return {(name, engine.model): engine.size for name, engines in by_archive for engine in engines}
 
     def key(self, endpoint: EndpointContext | None = None, machine: Instance | None = None) -> Key:
         """The entries; with what is known of the models, on which GPU their plans were built."""
@@ -85,7 +85,7 @@ class Archives:
 
 def archives_of(found: FolderRepositories, endpoint: str, below: Path, root: Path) -> Archives:
     """The archive of one repository is called as the endpoint, those of several as their folders."""
-    folders: Sequence[str] = [each.place.name for each in found.repositories]
+    folders: Sequence[str] = [repository.place.name for repository in found.repositories]
     names = [NO_NAME.sub("-", folder).strip("-") or "models" for folder in folders]
     return Archives(
         found=found,
@@ -99,13 +99,13 @@ def archives_of(found: FolderRepositories, endpoint: str, below: Path, root: Pat
 def _with_plans(endpoint: EndpointContext | None, index: int) -> list[LockedModel]:
     """The models of an entry that bring plans, if they are known."""
     models = () if endpoint is None else endpoint.models
-    return [each.facts for each in models if each.index == index and each.facts.plans]
+    return [model.facts for model in models if model.index == index and model.facts.plans]
 
 
 def _named_for(with_plans: Sequence[LockedModel], machine: Instance) -> bool:
     """Whether all plans are named for a capability that only this GPU has."""
     capability = machine.compute_capability
-    others = (instance(each) for each in instance_types())
+    others = (instance(instance_type) for instance_type in instance_types())
     gpus = {
         each.gpu for each in others if each.kind is Processor.GPU and each.compute_capability == capability
     }

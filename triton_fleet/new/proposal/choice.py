@@ -73,7 +73,7 @@ def choose(
         machine=machine,
         findings=accepted,
         newer=None if newer is None else (newer, _refusal(ask(newer, machine), accepted)),
-        newest_on=next((each for each in machines if weight((each, newest)) <= taken), None),
+        newest_on=next((machine for machine in machines if weight((machine, newest)) <= taken), None),
         passed_over=None
         if machine == first
         else (first, lacks(first) or _refusal(ask(release, first), accepted)),

@@ -31,13 +31,13 @@ def copied_spec(loaded: LoadedSpec, name: str) -> str:
 
 def _targets(loaded: LoadedSpec, name: str) -> Mapping[str, str]:
     """The new names of archives, by the old ones; those of copies one by one."""
-    found = dict[str, str]()
+    targets = dict[str, str]()
     for index, archive in enumerate(loaded.spec.models):
         if archive.archive == loaded.spec.endpoint:
             new = archive.model_copy(update={"archive": name})
             pairs = zip(archive.packed(index), new.packed(index), strict=True)
-            found |= {old.name: each.name for old, each in pairs}
-    return found
+            targets |= {old.name: each.name for old, each in pairs}
+    return targets
 
 
 def _rename_value(path: KeyPath, value: str, old: str, name: str, targets: Mapping[str, str]) -> str | None:

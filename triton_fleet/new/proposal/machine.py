@@ -20,7 +20,7 @@ ON_CPU, ON_GPU = "KIND_CPU", "KIND_GPU"
 
 def gpu_reason(models: Iterable[PlacedModel]) -> str:
     """Why the models want a GPU, as a sentence; empty where none does."""
-    wishes = sorted(wish for each in models if (wish := _wish(each)))
+    wishes = sorted(wish for model in models if (wish := _wish(model)))
     return wishes[0][1] if wishes else ""
 
 

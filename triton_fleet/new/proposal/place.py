@@ -35,7 +35,7 @@ def spec_folder(root: Path, folder: str) -> Path:
         problem = f"it is not a folder below {SPECS}/"
     elif FOLDER in parts:
         problem, hint = f"{FOLDER} is the name of a folder's file", "choose another name"
-    elif any(each.startswith(".") for each in parts):
+    elif any(part.startswith(".") for part in parts):
         problem, hint = "no spec in a hidden folder is read", "choose a name without a dot at its beginning"
     place = root / SPECS
     for part in () if problem else parts:

@@ -49,7 +49,7 @@ class RegionPrices:
 
 def region_prices(projects: Sequence[Project]) -> RegionPrices:
     """Those of the regions in which the endpoint costs something; of this machine's if there is no other."""
-    regions = {each.environment.environment: each.environment.region for each in projects}
+    regions = {project.environment.environment: project.environment.region for project in projects}
     accounts = [region for environment, region in regions.items() if environment != LOCAL]
     return RegionPrices(projects[0].fleet.prices, tuple(dict.fromkeys(accounts or regions.values())))
 
@@ -127,7 +127,7 @@ def scaling_key(machine: Instance, mode: Mode) -> Key:
 def foot(findings: Iterable[Finding], left: Mapping[str, str]) -> list[str]:
     """Keys that are left to the person who knows the endpoint, and what `fleet check` warns of."""
     lines = ["Left to you:", *(f"- {key}: {what}" for key, what in left.items())]
-    warnings = [f"- {display_name(each.code)}: {each.message}; {each.hint}" for each in findings]
+    warnings = [f"- {display_name(finding.code)}: {finding.message}; {finding.hint}" for finding in findings]
     return [*lines, *(["`fleet check` warns of what only you know:", *warnings] if warnings else [])]
 
 

@@ -38,7 +38,7 @@ def repositories_in(named: str) -> FolderRepositories:
     """
     folder = _folder(named)
     try:
-        inside = sorted(each for each in folder.iterdir() if each.is_dir() and belongs(each.name))
+        inside = sorted(path for path in folder.iterdir() if path.is_dir() and belongs(path.name))
         is_one = _holds_models(folder)
         several = [] if is_one else [each for each in inside if _holds_models(each)]
     except OSError as error:
@@ -72,11 +72,13 @@ def _holds_models(folder: Path) -> bool:
     """Whether a folder is a repository, or a single model that was named by mistake."""
     if (folder / CONFIG).is_file():
         return True
-    models = (each for each in folder.iterdir() if each.is_dir() and belongs(each.name))
-    return any((each / CONFIG).is_file() or _has_version(each) for each in models)
+    models = (path for path in folder.iterdir() if path.is_dir() and belongs(path.name))
+    return any((model / CONFIG).is_file() or _has_version(model) for model in models)
 
 
 def _has_version(model: Path) -> bool:
     """Whether a version directory of it holds anything."""
-    versions = (each for each in folder_entries(str(model)) if is_version(each.name))
-    return any(each.kind is EntryKind.FOLDER and any((model / each.name).iterdir()) for each in versions)
+    versions = (folder_entry for folder_entry in folder_entries(str(model)) if is_version(folder_entry.name))
+    return any(
+        version.kind is EntryKind.FOLDER and any((model / version.name).iterdir()) for version in versions
+    )

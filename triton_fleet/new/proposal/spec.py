@@ -77,7 +77,7 @@ def proposed_spec(
     below = _keys_below(projects[0], file, profiles)
 
     def own(keys: Iterable[Key]) -> list[Key]:
-        return [each for each in keys if each.name not in below]
+        return [key for key in keys if key.name not in below]
 
     head = [Key(name="endpoint", value=name), *_profile_keys(profiles)]
     head += own([_mode_key(mode, archives, is_wanted=wanted is not None)])
@@ -104,7 +104,7 @@ def proposed_spec(
     if "instance" in below and endpoint.machine is not None:
         machines = (endpoint.machine,)
     choice = choose(machines, room.lacks, findings_of)
-    if any(each.severity is Severity.ERROR for each in choice.findings):
+    if any(finding.severity is Severity.ERROR for finding in choice.findings):
         raise FindingsError(list(choice.findings))
     placed = [triton_key(choice, prices), instance_key(choice, wish, room, mode, prices)]
     rest = [archives.key(endpoint, choice.machine), scaling_key(choice.machine, mode), *further]
@@ -124,12 +124,12 @@ def _keys_below(project: Project, file: Path, profiles: Sequence[str]) -> frozen
         layers = project.draft_layering.layers(source)
     except FindingsError as error:  # the spec's own file does not exist yet
         found = [
-            replace(each, file=None, line=None, column=None) if each.file == file else each
-            for each in error.findings
+            replace(finding, file=None, line=None, column=None) if finding.file == file else finding
+            for finding in error.findings
         ]
         raise FindingsError(found) from error
     kinds = (LayerKind.FOLDER, LayerKind.PROFILE)
-    keys = {key for each in layers if each.kind in kinds for key in each.source.data}
+    keys = {key for layer in layers if layer.kind in kinds for key in layer.source.data}
     return frozenset(keys - {"models", "default_model", "routes"})
 
 
@@ -167,7 +167,7 @@ def _placement_keys(release: str, machine: Instance) -> list[Key]:
 
 
 def _data(keys: Iterable[Key]) -> dict[str, object]:
-    return {each.name: each.value for each in keys}
+    return {key.name: key.value for key in keys}
 
 
 LOAD, CACHE = "--load-model=", "--cache-config=local,size="
@@ -184,13 +184,17 @@ def container_key(endpoint: EndpointContext, further: Sequence[str]) -> Key | No
     flags = [f"{LOAD}{name}" for name in further]
     if further:
         why.append(f"The code of a Python model calls {', '.join(further)}: nothing else loads them.")
-    cached = [each.name for each in endpoint.models if each.facts.response_cache]
+    cached = [model.name for model in endpoint.models if model.facts.response_cache]
     if cached:
         flags.append(f"{CACHE}{proposals().response_cache_bytes}")
         why.append(
             f"{', '.join(cached)} asks for a response cache, which the server has only with this flag."
         )
-    decoupled = [each.name for each in endpoint.answering_models() if each.facts.decoupled]
+    decoupled = [
+        answering_model.name
+        for answering_model in endpoint.answering_models()
+        if answering_model.facts.decoupled
+    ]
     if decoupled and endpoint.default_model is not None:
         settings["inference_type"] = "generate_stream"
         why.append(f"{', '.join(decoupled)} answers in several parts, so other calls of it are refused.")

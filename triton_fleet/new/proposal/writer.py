@@ -38,7 +38,7 @@ def new_file(root: Path, name: str, folder: Path | None = None) -> Path:
         validate(_Named, Source(folder, {"endpoint": name}))
     except FindingsError as error:
         raise FindingsError(
-            [replace(each, file=None, line=None, column=None) for each in error.findings]
+            [replace(finding, file=None, line=None, column=None) for finding in error.findings]
         ) from error
     for other, file in spec_files(root).by_endpoint.items():
         if other.lower() == name.lower():
@@ -85,9 +85,11 @@ def write_spec(
     """
     require_no_link(projects[0].root, file.absolute())
     with _beside(file, text) as written:
-        findings = [each for project in projects for each in _findings(project, written)]
-        if any(each.severity is Severity.ERROR for each in findings):
-            raise FindingsError(list(dict.fromkeys(_without_location(each, written) for each in findings)))
+        findings = [finding for project in projects for finding in _findings(project, written)]
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            raise FindingsError(
+                list(dict.fromkeys(_without_location(finding, written) for finding in findings))
+            )
         try:
             os.link(written, file)
         except FileExistsError as error:
@@ -121,7 +123,7 @@ def _beside(file: Path, text: str) -> Iterator[Path]:
             stream.write(text)
         yield hidden
     except FindingsError as error:
-        raise FindingsError([_without_location(each, hidden) for each in error.findings]) from error
+        raise FindingsError([_without_location(finding, hidden) for finding in error.findings]) from error
     finally:
         hidden.unlink(missing_ok=True)
         for folder in made:

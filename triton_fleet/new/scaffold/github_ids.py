@@ -69,14 +69,14 @@ def _with_ids(answer: Mapping[str, object], asked: GitHubRepository) -> GitHubRe
     match answer:
         case {"name": str(name), "id": int(id), "owner": {"login": str(owner), "id": int(owner_id)}}:
             try:
-                found = GitHubRepository.parse(f"{owner}@{owner_id}/{name}@{id}")
+                ids = GitHubRepository.parse(f"{owner}@{owner_id}/{name}@{id}")
             except Mistake:
                 pass
             else:
-                if found.names.lower() == asked.names.lower():
-                    return found
-                problem = f"GitHub calls {asked.names} {found.names}"
-                raise CannotRunError(problem, f"--github {found.names}")
+                if ids.names.lower() == asked.names.lower():
+                    return ids
+                problem = f"GitHub calls {asked.names} {ids.names}"
+                raise CannotRunError(problem, f"--github {ids.names}")
     raise CannotRunError(f"the answer about {asked.names} has no ids", ids_command(asked.names))
 
 
