@@ -213,7 +213,7 @@ def _runs(resolved: ResolvedEndpoint | None, live: LiveEndpoint | None) -> Runs:
         return Runs.UNKNOWN
     if resolved.model_data_url != live.model_data_url:
         return Runs.OTHER
-    return Runs.LOCKED if all(each.named_by_content for each in resolved.archives) else Runs.LIVE_SET
+    return Runs.LOCKED if all(archive.named_by_content for archive in resolved.archives) else Runs.LIVE_SET
 
 
 def _files(project: Project, name: str, *, offline: bool) -> _Files:
@@ -224,9 +224,13 @@ def _files(project: Project, name: str, *, offline: bool) -> _Files:
         try:
             (resolved,) = resolve_project(alone).endpoints
         except FindingsError as error:
-            lock = FileState.STALE if any(each.code == "FL302" for each in error.findings) else lock
+            lock = FileState.STALE if any(finding.code == "FL302" for finding in error.findings) else lock
             spec = FileState.BROKEN if lock is FileState.YES else spec
-        if offline and lock is FileState.YES and CODE in {each.code for each in stale_findings(alone, name)}:
+        if (
+            offline
+            and lock is FileState.YES
+            and CODE in {stale_finding.code for stale_finding in stale_findings(alone, name)}
+        ):
             lock = FileState.STALE
     return _Files(spec=spec, lock=lock, owner=owner, resolved=resolved)
 

@@ -72,7 +72,7 @@ def live_endpoint(sagemaker: SageMakerClient, name: str) -> LiveEndpoint | None:
 def _instance_types(variant: ProductionVariantOutputTypeDef) -> str:
     """The variant's instance type, or those of its instance pools."""
     pools = variant.get("InstancePools", ())
-    return variant.get("InstanceType") or " or ".join(each["InstanceType"] for each in pools)
+    return variant.get("InstanceType") or " or ".join(pool["InstanceType"] for pool in pools)
 
 
 def require_own_configuration(

@@ -90,7 +90,7 @@ def check(
         raise typer.BadParameter(
             "only for endpoints: policies do not apply to model repositories", param_hint="--today"
         )
-    root, checked = Path.cwd(), [str(each) for each in repositories]
+    root, checked = Path.cwd(), [str(repository) for repository in repositories]
     pending = list[PendingPromotion]()
     findings = [*map(missing_path, nowhere), *named_findings(repositories, asked)]
     if run:
@@ -125,7 +125,7 @@ def check(
     print_findings(findings, format, root)
     if format is Format.HUMAN:
         print_error(f"run `fleet rules {name_of(findings[0].code)}` for an explanation of the first")
-    if any(strict or _is_error(each) for each in findings):
+    if any(strict or _is_error(finding) for finding in findings):
         sys.exit(INPUT_IS_WRONG)
 
 
@@ -141,11 +141,11 @@ def _sort_arguments(
 
     With --env, an endpoint's name and a path that is part of an endpoint stand for the endpoint.
     """
-    named = [each for each in paths if each and is_repository(Path(each))]
+    named = [path for path in paths if path and is_repository(Path(path))]
     parts = [each for each in named if selector and selector.concerns(each)]
-    nowhere = [each for each in paths if env is None and leads_nowhere(Path(each))]
+    nowhere = [path for path in paths if env is None and leads_nowhere(Path(path))]
     repositories = [Path(each) for each in named if each not in parts]
-    return repositories, nowhere, [each for each in paths if each in parts or each not in {*named, *nowhere}]
+    return repositories, nowhere, [path for path in paths if path in parts or path not in {*named, *nowhere}]
 
 
 def _of_specs(

@@ -46,7 +46,7 @@ def committed_checkout(
     number = len(files)
     subject = f"{count_of(number, 'file')} of what {project.environment.environment} would run"
     problem = f"{subject} {'differs' if number == 1 else 'differ'} from the last commit:"
-    names = [str(place_in(project.root, each)) for each in files[:MAX_FILES]]
+    names = [str(place_in(project.root, file)) for file in files[:MAX_FILES]]
     more = [f"and {number - len(names)} more"] if number > len(names) else []
     if is_ci(os.environ) or not sys.stdin.isatty():
         message = " ".join([problem, ", ".join(names), *more])

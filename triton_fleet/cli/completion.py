@@ -113,13 +113,13 @@ def _aws_profiles() -> Iterable[str]:
     """The profiles in the user's AWS settings, read without boto3, which is slow to import."""
     config = Path(os.environ.get("AWS_CONFIG_FILE") or "~/.aws/config").expanduser()
     secrets = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()
-    found = set[str]()
+    profiles = set[str]()
     for file in (config, secrets):
         if file.is_file():
             with file.open(encoding="utf-8", errors="replace") as stream:
                 sections = map(SECTION.match, stream.read(MAX_BYTES).splitlines())
-            found |= {each[1] for each in sections if each}
-    return sorted(each for each in found if not each.startswith(("sso-session ", "services ")))
+            profiles |= {section[1] for section in sections if section}
+    return sorted(each for each in profiles if not each.startswith(("sso-session ", "services ")))
 
 
 def _instance_types() -> Iterable[str]:

@@ -36,7 +36,10 @@ def diff(
     call AWS.
     """
     project = current_project(env)
-    pending = {each.endpoint: each for each in pending_promotions(project, policy_day(today))}
+    pending = {
+        pending_promotion.endpoint: pending_promotion
+        for pending_promotion in pending_promotions(project, policy_day(today))
+    }
     found, chosen = backlog(project, pending), list[str]()
     if endpoints:
         selection = promotion_selection(project, endpoints).waiting

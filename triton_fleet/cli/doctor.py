@@ -126,7 +126,7 @@ def _of_log(log: SeenLog, seen: Observation) -> Iterator[str]:
         return
     yield f"log:      {log.group}{since}: {len(lines)} lines, {len(errors)} of them errors"
     last = lines[-LINES:] if seen.failed else []
-    earlier = [each for each in errors if each not in last]
+    earlier = [error for error in errors if error not in last]
     for heading, shown in (("last errors", earlier[-ERRORS:]), ("last lines", last)):
         if shown:
             yield f"  {heading}:"

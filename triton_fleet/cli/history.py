@@ -72,7 +72,9 @@ def history_command(
 
 
 def _lost(release: Release, lost: frozenset[str]) -> tuple[str, ...]:
-    return tuple(f"{ARCHIVES}{hexadecimal(each.digest)}" for each in release.archives if each.digest in lost)
+    return tuple(
+        f"{ARCHIVES}{hexadecimal(archive.digest)}" for archive in release.archives if archive.digest in lost
+    )
 
 
 def entry_lines(entry: HistoryEntry, *, is_oldest: bool) -> list[str]:

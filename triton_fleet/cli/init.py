@@ -97,7 +97,14 @@ def init(
 
 def _fleet_at(folder: Path) -> Path | None:
     """The fleet at a folder or above it; one without environments is not written to its end."""
-    return next((each for each in project_roots(folder) if any((each / "environments").glob("*.yaml"))), None)
+    return next(
+        (
+            project_root
+            for project_root in project_roots(folder)
+            if any((project_root / "environments").glob("*.yaml"))
+        ),
+        None,
+    )
 
 
 def _subject(text: str) -> RepositorySubject:
@@ -186,7 +193,9 @@ def _differences(root: Path, contents: Mapping[str, str | bytes]) -> Iterator[tu
 
 def _name_obsolete(root: Path, contents: Mapping[str, str | bytes]) -> None:
     """Name the files of an earlier version or choice."""
-    wheels = sorted(file for each in DISTRIBUTIONS for file in (root / VENDOR).glob(f"{each.stem}-*.whl"))
+    wheels = sorted(
+        file for distribution in DISTRIBUTIONS for file in (root / VENDOR).glob(f"{distribution.stem}-*.whl")
+    )
     for path in (*_EARLIER, LOCAL, BUILD, *(f"{VENDOR}/{wheel.name}" for wheel in wheels)):
         if path not in contents and (root / path).is_file():
             say(f"delete {path}: these files do without it")

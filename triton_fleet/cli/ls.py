@@ -46,7 +46,7 @@ def ls(
     for one in chosen:
         found += _entries(one, profile, is_all=not endpoints, offline=offline)
     listed = {each.name for each in found}
-    _require_found((each for each in endpoints or () if each not in listed), chosen)
+    _require_found((endpoint for endpoint in endpoints or () if endpoint not in listed), chosen)
     if format is TableFormat.JSON:
         print_json([asdict(each) for each in found])
         return
@@ -81,14 +81,14 @@ class _EnvironmentSelection:
 def _choose(fleet: Fleet, env: str, arguments: Sequence[str]) -> _EnvironmentSelection:
     project, selector = fleet.open(env), Selector(fleet, env)
     found, unknown = list[Selection](), dict[str, FindingsError]()
-    for each in arguments:
-        selection = selection_or_refusal(selector, each)
-        if each in project.absent:
-            unknown[each] = FindingsError([project.absent[each]])
+    for argument in arguments:
+        selection = selection_or_refusal(selector, argument)
+        if argument in project.absent:
+            unknown[argument] = FindingsError([project.absent[argument]])
         elif isinstance(selection, Selection):
             found.append(selection)
         else:
-            unknown[each] = selection
+            unknown[argument] = selection
     chosen = _EnvironmentSelection(project, Selection.union(found), unknown)
     if found and not chosen.without_spec:
         print_notes(chosen.selection, env)
@@ -97,9 +97,9 @@ def _choose(fleet: Fleet, env: str, arguments: Sequence[str]) -> _EnvironmentSel
 
 def _require_found(arguments: Iterable[str], chosen: Sequence[_EnvironmentSelection]) -> None:
     """Raise the refusal of an argument that no environment has; another one may have it."""
-    for each in arguments:
-        if all(each in one.unknown for one in chosen):
-            raise chosen[0].unknown[each]
+    for argument in arguments:
+        if all(argument in one.unknown for one in chosen):
+            raise chosen[0].unknown[argument]
 
 
 def _entries(

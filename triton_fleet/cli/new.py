@@ -95,6 +95,6 @@ def new(
         if from_spec is not None and project.environment_source.section("overrides", from_spec).data:
             file_name = f"environments/{project.environment.environment}.yaml"
             say(f"{file_name} has overrides for {from_spec} that were not copied")
-    names = [each.environment.environment for each in projects]
+    names = [project.environment.environment for project in projects]
     say(f"next: fleet lock --env {(first := LOCAL if LOCAL in names else names[0])} {name}")
     say(f"      fleet {'local up' if first == LOCAL else f'deploy --env {first}'} {name}")

@@ -80,7 +80,7 @@ def promote(
         raise typer.BadParameter("name the endpoints, or '*' for all", param_hint="ENDPOINT")
     tested = chosen_project(target_project.fleet, source, endpoints)
     wanted = target_for(target_project, tested.endpoints, endpoints)
-    for name in (each for each in tested.endpoints if each not in wanted.endpoints):
+    for name in (endpoint for endpoint in tested.endpoints if endpoint not in wanted.endpoints):
         say(f"left out: {wanted.absent[name].message}")
     tested = replace(tested, endpoints=wanted.endpoints)
     require_two(tested, wanted, LOCAL)

@@ -124,7 +124,7 @@ def _show(plan: Plan, bucket: str) -> None:
     elif not plan.images:
         say(f"nothing to remove from s3://{bucket}")
     if plan.images:
-        size = shown_size(sum(each.size for each in plan.images))
+        size = shown_size(sum(image.size for image in plan.images))
         images = f"{count_of(len(plan.images), 'image')} in {plan.images[0].repository}"
         say(f"unused: {images}, {size} with the layers that images share")
     if young := _too_young(plan):

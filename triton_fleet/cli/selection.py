@@ -127,7 +127,7 @@ def _selected_by(selectors: Sequence[Selector], argument: str) -> tuple[Selectio
     Raises:
         FindingsError: it is wrong, or matches nothing in all of them.
     """
-    found = [selection_or_refusal(each, argument) for each in selectors]
+    found = [selection_or_refusal(selector, argument) for selector in selectors]
     selections = [each for each in found if isinstance(each, Selection)]
     if not selections:
         raise next(each for each in found if isinstance(each, FindingsError))
@@ -141,11 +141,11 @@ def _gone(selectors: Sequence[Selector], argument: str) -> list[str]:
     An environment that still has such a spec knows its owner; the one that follows main knows the deletion.
     """
     terms = argument.split(AND)
-    if not any(each.startswith(CHANGED) for each in terms):
+    if not any(term.startswith(CHANGED) for term in terms):
         return []
-    parts = [_selected_by(selectors, each)[0] for each in terms]
-    gone = {name for each in parts for name in each.gone}
-    return sorted(gone.intersection(*({*each.endpoints, *each.gone} for each in parts)))
+    parts = [_selected_by(selectors, term)[0] for term in terms]
+    gone = {name for part in parts for name in part.gone}
+    return sorted(gone.intersection(*({*part.endpoints, *part.gone} for part in parts)))
 
 
 def selection_or_refusal(selector: Selector, argument: str) -> Selection | FindingsError:
@@ -157,7 +157,7 @@ def selection_or_refusal(selector: Selector, argument: str) -> Selection | Findi
     try:
         return selector.select([argument])
     except FindingsError as error:
-        if {each.code for each in error.findings} <= ELSEWHERE:
+        if {finding.code for finding in error.findings} <= ELSEWHERE:
             return error
         raise
 

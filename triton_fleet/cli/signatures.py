@@ -27,12 +27,12 @@ def signatures() -> str:
 
 def _signature(command: Any) -> dict[str, Any]:
     arguments, options = list[str](), dict[str, Any]()
-    for each in command.get_params(typer.Context(command)):
-        if isinstance(each, TyperArgument):
-            arguments.append(f"{each.metavar}{REPEATED if each.nargs != 1 else ''}")
-        elif each.type_descriptor.is_choice:
-            choices = [str(choice.value) for choice in each.type_descriptor.choices]
-            options |= dict.fromkeys(each.opts, choices)
+    for parameter in command.get_params(typer.Context(command)):
+        if isinstance(parameter, TyperArgument):
+            arguments.append(f"{parameter.metavar}{REPEATED if parameter.nargs != 1 else ''}")
+        elif parameter.type_descriptor.is_choice:
+            choices = [str(choice.value) for choice in parameter.type_descriptor.choices]
+            options |= dict.fromkeys(parameter.opts, choices)
         else:
-            options |= dict.fromkeys(each.opts, each.metavar or "")
+            options |= dict.fromkeys(parameter.opts, parameter.metavar or "")
     return {"arguments": arguments, "options": options}

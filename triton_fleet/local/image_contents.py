@@ -36,8 +36,8 @@ class ImageContents:
 def named_contents(endpoint: DeployedEndpoint) -> ImageContents:
     """The contents by the image's name: those of this machine's release, where it names none."""
     name = image_name(endpoint.container.image)
-    found = release_of_tag(name.tag) if name and is_release_image(endpoint.container.image) else None
-    return ImageContents(found[0] if found else RELEASE)
+    contents = release_of_tag(name.tag) if name and is_release_image(endpoint.container.image) else None
+    return ImageContents(contents[0] if contents else RELEASE)
 
 
 def fleet_contents(root: Path, endpoint: DeployedEndpoint) -> ImageContents:

@@ -53,16 +53,20 @@ def with_servable_images(
     Raises:
         FindingsError: an endpoint that was named cannot be served, or none can.
     """
-    findings_of = {each.name: list(_image_limit(project, each)) for each in fleet.endpoints}
+    findings_of = {endpoint.name: list(_image_limit(project, endpoint)) for endpoint in fleet.endpoints}
     names, findings = _servable_names(
         findings_of, f"fleet deploy --env {fleet.place.environment}", named=named
     )
-    return replace(fleet, endpoints=tuple(each for each in fleet.endpoints if each.name in names)), findings
+    return replace(
+        fleet, endpoints=tuple(endpoint for endpoint in fleet.endpoints if endpoint.name in names)
+    ), findings
 
 
 def image_limits(project: Project, fleet: ResolvedFleet, *, named: bool) -> dict[str, Finding]:
     """The same findings by endpoint, for a check that changes nothing; errors where a deploy refuses them."""
-    limits = {each.name: finding for each in fleet.endpoints for finding in _image_limit(project, each)}
+    limits = {
+        endpoint.name: finding for endpoint in fleet.endpoints for finding in _image_limit(project, endpoint)
+    }
     is_refused = named or len(limits) == len(fleet.endpoints)
     return limits if is_refused else {name: _left_out(finding) for name, finding in limits.items()}
 
@@ -91,7 +95,9 @@ def _servable_names(
     others = tuple(name for name in findings_of if name not in refused)
     if refused and (named or not others):
         leave = f"; or leave it out: `{command} {' '.join(others)}`" if others else ""
-        raise FindingsError([_refusal(each, leave) for findings in findings_of.values() for each in findings])
+        raise FindingsError(
+            [_refusal(finding, leave) for findings in findings_of.values() for finding in findings]
+        )
     return others, [_left_out(one) for each in findings_of.values() for one in each]
 
 
@@ -142,9 +148,11 @@ def _packages(decided: EndpointContext, find: Find) -> Iterator[Finding]:
     from fleet_emulator.triton_backends import PACKAGES, missing_package
 
     for backend, package in PACKAGES.items():
-        models = [each for each in decided.loaded_models if each.facts.backend == backend]
+        models = [
+            loaded_model for loaded_model in decided.loaded_models if loaded_model.facts.backend == backend
+        ]
         if models and missing_package(backend, find) is not None:
-            names = ", ".join(dict.fromkeys(each.name for each in models))
+            names = ", ".join(dict.fromkeys(model.name for model in models))
             message = f"this machine cannot serve {decided.spec.endpoint!r} ({names}) yet: {package.missing}"
             hint = f"`{package.install}`, the build for CPUs where your index has one"
             mark = decided.source.mark(("models", models[0].index, "archive"))
@@ -159,12 +167,12 @@ def plan_findings(decided: EndpointContext) -> Iterator[Finding]:
 
     The plans of engines are another matter: those that this machine builds, a stand-in serves.
     """
-    plans = [each for each in decided.loaded_models if each.facts.plans]
+    plans = [loaded_model for loaded_model in decided.loaded_models if loaded_model.facts.plans]
     if not plans:
         return
     multi = decided.spec.mode is Mode.MULTI_MODEL
     what = "calls of its targets fail" if multi else "the endpoint cannot start"
-    models = ", ".join(dict.fromkeys(each.name for each in plans))
+    models = ", ".join(dict.fromkeys(plan.name for plan in plans))
     here = "this machine's Triton has no TensorRT, and no GPU"
     message = f"{here}: it loads no plan of {decided.spec.endpoint!r} ({models}), and {what}"
     hint = (

@@ -127,8 +127,8 @@ class LocalState:
             CannotRunError: another process keeps the lock for more than a few seconds, `stop` was set, or a
                 folder of the state is a link.
         """
-        for each in (*self.folder.glob("*"), *self.cache.glob("*")):
-            require_no_link(self.root, each)
+        for file in (*self.folder.glob("*"), *self.cache.glob("*")):
+            require_no_link(self.root, file)
         with self._open_lock(self._lock) as lock:
             # Whoever looks whether the fleet runs holds the lock for a moment.
             tries = (_try_lock(lock, fcntl.LOCK_EX) or stop.wait(SECONDS_A_TRY) for _ in range(TRIES))

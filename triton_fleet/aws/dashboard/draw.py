@@ -91,7 +91,7 @@ def find_dashboard(
         where = "on this machine" if environment == LOCAL else f"in {environment}"
         raise CannotRunError(f"the stack {stack} is not deployed {where}", f"run `{deploy}` first") from error
     resources = [each for page in pages for each in page["StackResourceSummaries"]]
-    names = [each["PhysicalResourceId"] for each in resources if each["ResourceType"] == TYPE]
+    names = [resource["PhysicalResourceId"] for resource in resources if resource["ResourceType"] == TYPE]
     if not names:
         raise CannotRunError(f"the stack {stack} has no dashboard", f"run `{deploy}` again")
     body = cloudwatch.get_dashboard(DashboardName=names[0])["DashboardBody"]

@@ -29,7 +29,7 @@ def draw_figure(graph: Graph, lines: Sequence[Line], start: datetime, end: datet
         _trace(
             line,
             COLOURS[number % len(COLOURS)],
-            dashed=line.values in [each.values for each in lines[:number]],
+            dashed=line.values in [line.values for line in lines[:number]],
         )
         for number, line in enumerate(lines)
     ]
@@ -99,10 +99,10 @@ def _label(annotation: Annotation, side: str) -> dict[str, Any]:
 def _beside(annotations: Sequence[Annotation], ends: Sequence[float]) -> Iterator[tuple[Annotation, str]]:
     """Each with where along its line the label stands: not over that of a line close below."""
     before, place = -inf, 0
-    for each in sorted(annotations, key=lambda each: each.value):
-        close = each.value - before < (ends[1] - ends[0]) * CLOSE
-        before, place = each.value, (place + 1) % len(SIDES) if close else 0
-        yield each, list(SIDES)[place]
+    for annotation in sorted(annotations, key=lambda each: each.value):
+        close = annotation.value - before < (ends[1] - ends[0]) * CLOSE
+        before, place = annotation.value, (place + 1) % len(SIDES) if close else 0
+        yield annotation, list(SIDES)[place]
 
 
 def _trace(line: Line, colour: str, *, dashed: bool) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _ends(graph: Graph, lines: Sequence[Line]) -> list[float]:
     """Both ends of the axis; a line at its lower end, as of errors that do not happen, is on the axis."""
     values = [value for line in lines for value in line.values.values()]
     # As CloudWatch does, it shows all annotations, however far they are from the values.
-    values += [each.value for each in graph.annotations]
+    values += [annotation.value for annotation in graph.annotations]
     least = min(values) if graph.least is None else graph.least
     highest = least + (max(values) - least) * 1.08
     return [least, graph.most if graph.most is not None else highest if highest > least else least + 1]

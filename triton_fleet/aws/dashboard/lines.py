@@ -60,17 +60,17 @@ def fetch_lines(
             raise
         problem = f"the graph {graph.title!r} cannot be drawn: {error.response['Error']['Message']}"
         raise CannotRunError(problem) from error
-    found: dict[str, list[Line]] = {}
+    lines: dict[str, list[Line]] = {}
     queries = {query.id: query for query in graph.queries}
     for (id, label), of_line in values.items():
         query = queries[id]
         is_measurable = not local or _measurable(query, graph)
-        found.setdefault(id, []).append(Line(_short(label, query), query.period, of_line, is_measurable))
+        lines.setdefault(id, []).append(Line(_short(label, query), query.period, of_line, is_measurable))
     return [
         line
         for query in graph.queries
         if query.visible
-        for line in _fold_zero_lines(found.get(query.id, []))
+        for line in _fold_zero_lines(lines.get(query.id, []))
         or [Line(query.label, query.period, {}, not local or _measurable(query, graph))]
     ]
 
@@ -102,7 +102,7 @@ def _metrics(query: Query, graph: Graph) -> set[str]:
     if "MetricStat" in query.data:
         return {query.data["MetricStat"]["Metric"]["MetricName"]}
     named = set(re.findall(r"\w+", query.data["Expression"])) - {query.id}
-    of = [_metrics(each, graph) for each in graph.queries if each.id in named]
+    of = [_metrics(query, graph) for query in graph.queries if query.id in named]
     return set(_search_metrics(query)).union(*of)
 
 

@@ -89,7 +89,7 @@ class Deploy:
         self._leases = leases
         self._sources = sources
         self._pool = WorkerPool(parallelism.concurrency, consent, fail_fast=parallelism.fail_fast)
-        self._endpoints = {each.name: each for each in fleet.endpoints}
+        self._endpoints = {endpoint.name: endpoint for endpoint in fleet.endpoints}
         self._images: Mapping[str, str] = {}
         self.done: list[str] = []
         """The endpoints that run what their locks record."""
@@ -110,7 +110,7 @@ class Deploy:
             ("publish", self._publish),
         ]
         self._steps.to_come = [title for title, _ in plan]
-        self._steps.to_come += [_title(each.stack) for each in self._fleet.endpoints]
+        self._steps.to_come += [_title(endpoint.stack) for endpoint in self._fleet.endpoints]
         try:
             if self._leases is not None:
                 with aws_errors_as_findings():

@@ -69,7 +69,7 @@ def plan_deletion(access: Access, name: str) -> Deletion | None:
         if name not in stacks and not _has_artifacts(access, name):
             raise unknown_stack(access.place, name, stacks)
         return None
-    types = [each["ResourceType"] for each in stack_resources(cloudformation, stack)]
+    types = [stack_resource["ResourceType"] for stack_resource in stack_resources(cloudformation, stack)]
     live = live_endpoint(access.client("sagemaker"), name)
     calls = _recent_calls(access, live) if live is not None else None
     return Deletion(stack=stack, types=types, endpoint=live, calls=calls)
@@ -135,7 +135,7 @@ def _words(type: str) -> str:
 def _has_artifacts(access: Access, name: str) -> bool:
     s3 = access.client("s3")
     try:
-        found = s3.list_objects_v2(Bucket=access.place.bucket, Prefix=prefix_of(name), MaxKeys=1)
+        artifacts = s3.list_objects_v2(Bucket=access.place.bucket, Prefix=prefix_of(name), MaxKeys=1)
     except s3.exceptions.NoSuchBucket:
         return False
-    return found["KeyCount"] > 0
+    return artifacts["KeyCount"] > 0

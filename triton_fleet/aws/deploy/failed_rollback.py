@@ -148,12 +148,12 @@ def failed_rollback(access: Access, stack: LiveStack) -> FailedRollback:
     resources = cloudformation.describe_stack_resources(StackName=stack.id)["StackResources"]
     # A resource cancelled because another one failed cannot be skipped; it is rolled back with the other.
     failed = [
-        each
-        for each in resources
-        if each["ResourceStatus"] == "UPDATE_FAILED"
-        and not each.get("ResourceStatusReason", "").endswith(CANCELLED)
+        resource
+        for resource in resources
+        if resource["ResourceStatus"] == "UPDATE_FAILED"
+        and not resource.get("ResourceStatusReason", "").endswith(CANCELLED)
     ]
-    is_guarded = any(each["ResourceType"] == GUARD for each in resources)
+    is_guarded = any(resource["ResourceType"] == GUARD for resource in resources)
     return FailedRollback(
         stack=stack,
         place=access.place,

@@ -158,10 +158,12 @@ def is_of_new_role(cloudformation: CloudFormationClient, stack: str, failure: Fi
 
     IAM may show a new role to other services after some seconds.
     """
-    if any(each.code != FAILED_RESOURCE for each in failure.findings):  # the events are of an earlier deploy
+    if any(
+        finding.code != FAILED_RESOURCE for finding in failure.findings
+    ):  # the events are of an earlier deploy
         return False
     failures = last_operation(cloudformation, stack).failures
-    if not failures or not all(each.kind == MODEL and each.is_of_role for each in failures):
+    if not failures or not all(failure.kind == MODEL and failure.is_of_role for failure in failures):
         return False
     stack_after = find_stack(cloudformation, stack)
     return stack_after is not None and stack_after.state is StackState.NOT_CREATED
@@ -178,7 +180,7 @@ def failed_resources(
         failures = last_operation(cloudformation, stack_id, since=since).failures
     except ClientError:
         return []
-    return list(dict.fromkeys(_finding(each, stack, hint) for each in failures))
+    return list(dict.fromkeys(_finding(failure, stack, hint) for failure in failures))
 
 
 def last_operation(

@@ -63,9 +63,9 @@ def diagnosis(seen: Observation, spec: SpecCheck) -> list[Finding]:
         found.append(seen.stack.stuck)
     reported = {(each.code, each.place) for each in found}
     others = [
-        each
-        for each in spec.findings or ()
-        if each.severity is Severity.ERROR and (each.code, each.place) not in reported
+        finding
+        for finding in spec.findings or ()
+        if finding.severity is Severity.ERROR and (finding.code, finding.place) not in reported
     ]
     return [*found, *others[:MAX_LINES]]
 

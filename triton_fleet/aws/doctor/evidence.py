@@ -154,7 +154,7 @@ def _logs(
 ) -> Iterator[SeenLog]:
     """The container's log, and that of the endpoint check if it failed."""
     groups = {container_log_group(name): (CONTAINER, "")}
-    if stack is not None and any(each.kind == CHECK for each in stack.failures):
+    if stack is not None and any(failure.kind == CHECK for failure in stack.failures):
         found = unless_denied("cloudformation", missing, lambda: _check_logs(access, access.place))
         groups |= dict.fromkeys(found or (), (FUNCTION, name))
     logs = access.client("logs")
@@ -165,10 +165,10 @@ def _logs(
 
 
 def _check_logs(access: Access, place: Deployment) -> list[str]:
-    found = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
+    logs = access.client("cloudformation").describe_stack_resources(StackName=place.stack)["StackResources"]
     return [
         each["PhysicalResourceId"]
-        for each in found
+        for each in logs
         if each["ResourceType"] == LOG_GROUP and each["LogicalResourceId"].startswith(CHECK_LOG)
     ]
 

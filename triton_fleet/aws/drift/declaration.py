@@ -59,7 +59,7 @@ class DeclaredStack:
 
     def of_type(self, type: str) -> list[DeclaredResource]:
         """The resources of a type."""
-        return [each for each in self.resources if each.type == type]
+        return [resource for resource in self.resources if resource.type == type]
 
 
 def declared_stack(access: Access, stack: LiveStack) -> DeclaredStack:
@@ -72,8 +72,8 @@ def declared_stack(access: Access, stack: LiveStack) -> DeclaredStack:
     body: Any = cloudformation.get_template(StackName=stack.id, TemplateStage="Processed")["TemplateBody"]
     template = body if isinstance(body, dict) else json.loads(body)
     ids = {
-        each["LogicalResourceId"]: each["PhysicalResourceId"]
-        for each in stack_resources(cloudformation, stack)
+        stack_resource["LogicalResourceId"]: stack_resource["PhysicalResourceId"]
+        for stack_resource in stack_resources(cloudformation, stack)
     }
     values = _Values(access, stack, template, {**stack.parameters, **ids})
     return DeclaredStack(

@@ -37,7 +37,7 @@ def detected(access: Access, stack: LiveStack, declared: DeclaredStack) -> Itera
         CannotRunError: CloudFormation could not read every resource, as for a missing permission.
     """
     types = detected_types()
-    ids = [each.logical_id for each in declared.resources if each.type in types]
+    ids = [resource.logical_id for resource in declared.resources if resource.type in types]
     if not ids:
         return
     cloudformation = access.client("cloudformation")

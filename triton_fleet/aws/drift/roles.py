@@ -53,7 +53,7 @@ def _wanted(role: DeclaredResource, stack: DeclaredStack) -> dict[str, Any]:
         "AssumeRolePolicyDocument": role.properties["AssumeRolePolicyDocument"],
         "PermissionsBoundary": role.properties.get("PermissionsBoundary", ABSENT),
         "ManagedPolicyArns": role.properties.get("ManagedPolicyArns", []),
-        "Policies": Whole({each["PolicyName"]: each["PolicyDocument"] for each in policies}),
+        "Policies": Whole({policy["PolicyName"]: policy["PolicyDocument"] for policy in policies}),
     }
 
 
@@ -84,8 +84,8 @@ def _in_words(document: Any) -> str:
     """A policy's statements in words, such as `Allow s3:* on *`."""
     statements = document["Statement"]
     return "; ".join(
-        f"{each['Effect']} {_listed(each.get('Action'))} on {_listed(each.get('Resource'))}"
-        for each in (statements if isinstance(statements, list) else [statements])
+        f"{statement['Effect']} {_listed(statement.get('Action'))} on {_listed(statement.get('Resource'))}"
+        for statement in (statements if isinstance(statements, list) else [statements])
     )
 
 

@@ -31,7 +31,8 @@ def bounds(target: DeclaredResource) -> tuple[set[int], set[int]]:
     """The least and the most instances that a declared target may have: its own, and those of schedules."""
     actions = [each["ScalableTargetAction"] for each in target.properties.get("ScheduledActions", [])]
     least, most = (
-        {int(each[name]) for each in (target.properties, *actions) if name in each} for name in CAPACITIES
+        {int(action[name]) for action in (target.properties, *actions) if name in action}
+        for name in CAPACITIES
     )
     return least, most
 
@@ -72,7 +73,7 @@ class _Scaling:
     ) -> None:
         self._client, self._target, self._live = client, target, live
         self._id = {**OF_VARIANTS, "ResourceId": target.properties["ResourceId"]}
-        self._declared = {each.properties["PolicyName"]: each for each in policies}
+        self._declared = {policy.properties["PolicyName"]: policy for policy in policies}
         self._policies = self._found("describe_scaling_policies", "ScalingPolicies", "PolicyName")
         self._actions = self._found("describe_scheduled_actions", "ScheduledActions", "ScheduledActionName")
 

@@ -56,7 +56,10 @@ def _firing_alarms(
     stack = find_stack(cloudformation, endpoint.stack)
     if stack is None:
         return None
-    names = [each["PhysicalResourceId"] for each in stack_resources(cloudformation, stack, ALARM)]
+    names = [
+        stack_resource["PhysicalResourceId"]
+        for stack_resource in stack_resources(cloudformation, stack, ALARM)
+    ]
     described = [
         alarm
         for start in range(0, len(names), NAMES)

@@ -24,4 +24,4 @@ class CheckResult:
         """The worst severity of its findings; also an error if AWS could not be called."""
         if self.problem is not None:
             return Severity.ERROR
-        return min((each.severity for each in self.findings), key=list(Severity).index, default=None)
+        return min((finding.severity for finding in self.findings), key=list(Severity).index, default=None)

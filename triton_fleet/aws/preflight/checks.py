@@ -138,7 +138,7 @@ def account(subject: Subject) -> CheckResult:
         caller = subject.access.check_account()
     except FindingsError as error:
         mark = subject.project.environment_source.mark(("account",))
-        findings = [moved_to(mark, each) for each in error.findings]
+        findings = [moved_to(mark, finding) for finding in error.findings]
         text = f"not {place.account}, so nothing else is checked"
         return CheckResult(what=what, text=text, findings=tuple(findings))
     return CheckResult(what=what, text=f"{place.account}, {place.region}, as {caller}")

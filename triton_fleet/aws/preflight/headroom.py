@@ -30,11 +30,11 @@ def headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
 
 def _headroom(access: Access, endpoints: Sequence[ResolvedEndpoint]) -> Headroom:
     running = running_instances(access.client("sagemaker"))
-    fleets = [capacity(each.spec, running.of(each.name)) for each in endpoints]
+    fleets = [capacity(endpoint.spec, running.of(endpoint.name)) for endpoint in endpoints]
     quotas = counted_quotas(fleets)
     found = read_quotas(access.client("service-quotas"), quotas)
     free = {name: each.value - running.of_others((), quotas[name]) for name, each in found.items()}
-    needs = {each.endpoint: _need(each, quotas) for each in fleets}
+    needs = {fleet.endpoint: _need(fleet, quotas) for fleet in fleets}
     return Headroom(needs=needs, free=free, notices=tuple(_notices(needs, free)))
 
 
@@ -45,7 +45,7 @@ def _need(fleet: Capacity, quotas: Mapping[str, str | None]) -> Need:
 
 
 def _notices(needs: Mapping[str, Need], free: Mapping[str, float]) -> list[str]:
-    sums = {quota: sum(each.during.get(quota, 0) for each in needs.values()) for quota in free}
+    sums = {quota: sum(need.during.get(quota, 0) for need in needs.values()) for quota in free}
     return [
         f"{quota}: {max(0, free[quota]):g} free, {wanted} needed: deploys that need them"
         " run one after another"

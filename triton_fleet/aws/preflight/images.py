@@ -71,5 +71,5 @@ def _foreign_image(subject: Subject, uri: str, names: list[str], text: str) -> C
         message = f"{uri}: {pull}"
         hint = f"allow `arn:aws:iam::{account}:root` to pull images in the policy of the repository"
         warns = pull is not RolePull.NO
-        findings = [subject.of_spec(each, ("image",), "FL628", message, hint, warns=warns) for each in names]
+        findings = [subject.of_spec(name, ("image",), "FL628", message, hint, warns=warns) for name in names]
     return CheckResult(what="image", text=f"{text}; {pull}", findings=tuple(findings))

@@ -84,12 +84,16 @@ def _by_type(variant: Mapping[str, Any], instance_type: str) -> Counter[str]:
 def _types(sagemaker: SageMakerClient, config: str) -> Mapping[str, str]:
     """The instance type of each variant that has one."""
     try:
-        found = sagemaker.describe_endpoint_config(EndpointConfigName=config)
+        types = sagemaker.describe_endpoint_config(EndpointConfigName=config)
     except ClientError as error:
         if is_missing(error, "endpoint configuration"):
             return {}
         raise
-    return {each["VariantName"]: each["InstanceType"] for each in _variants(found) if "InstanceType" in each}
+    return {
+        variant["VariantName"]: variant["InstanceType"]
+        for variant in _variants(types)
+        if "InstanceType" in variant
+    }
 
 
 def _variants(found: Mapping[str, Any]) -> list[Any]:

@@ -17,7 +17,7 @@ def network(subject: Subject) -> Iterator[CheckResult]:
     A subnet without a route to S3 is an error; one whose routes may lead there is a warning. Security groups
     and network ACLs are not read.
     """
-    joining = [each for each in subject.endpoints if each.spec.network.subnets]
+    joining = [endpoint for endpoint in subject.endpoints if endpoint.spec.network.subnets]
     if not joining or subject.access.is_local_fleet:
         return
     subnets = dict.fromkeys(subnet for each in joining for subnet in each.spec.network.subnets)

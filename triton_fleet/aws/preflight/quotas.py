@@ -44,17 +44,17 @@ class QuotaUse:
     @property
     def endpoints(self) -> list[Capacity]:
         """The endpoints whose new instances count against the quota."""
-        return [each for each in self.fleets if each.counts(self.type)]
+        return [fleet for fleet in self.fleets if fleet.counts(self.type)]
 
     @property
     def fallbacks(self) -> list[Capacity]:
         """Those of them that only fall back to the type, in an instance pool."""
-        return [each for each in self.fleets if each.falls_back_to(self.type)]
+        return [fleet for fleet in self.fleets if fleet.falls_back_to(self.type)]
 
     @property
     def direct(self) -> list[Capacity]:
         """Those of them that certainly need all their instances of the type."""
-        return [each for each in self.endpoints if not each.falls_back_to(self.type)]
+        return [endpoint for endpoint in self.endpoints if not endpoint.falls_back_to(self.type)]
 
     @cached_property
     def max_demand(self) -> Demand:
@@ -65,8 +65,10 @@ class QuotaUse:
     def certain_demand(self) -> Demand:
         """The instances that count without new instances of the endpoints that fall back to the type."""
         fallbacks = self.fallbacks
-        fleets = [each for each in self.fleets if each not in fallbacks]
-        return demand(fleets, self.others + sum(each.runs(self.type) for each in fallbacks), self.type)
+        fleets = [fleet for fleet in self.fleets if fleet not in fallbacks]
+        return demand(
+            fleets, self.others + sum(fallback.runs(self.type) for fallback in fallbacks), self.type
+        )
 
     @property
     def has_no_fallback(self) -> bool:
@@ -113,7 +115,7 @@ def quotas(subject: Subject) -> Iterator[CheckResult]:
 
 def counted_quotas(fleets: Sequence[Capacity]) -> dict[str, str | None]:
     """The quotas against which instances of endpoints count, each with its instance type."""
-    of_types: dict[str, str | None] = {instance_quota(name): name for each in fleets for name in each.types}
+    of_types: dict[str, str | None] = {instance_quota(name): name for fleet in fleets for name in fleet.types}
     return of_types | {all_instances_quota(): None}
 
 
@@ -123,15 +125,15 @@ def read_quotas(service_quotas: Any, wanted: Mapping[str, object]) -> dict[str, 
     Raises:
         ClientError: access is denied.
     """
-    found: dict[str, Quota] = {}
+    quotas: dict[str, Quota] = {}
     for page in service_quotas.get_paginator("list_service_quotas").paginate(ServiceCode=quota_service()):
         for each in page["Quotas"]:
             if each["QuotaName"] in wanted and "Value" in each:
                 quota = Quota(name=each["QuotaName"], code=each["QuotaCode"], value=each["Value"])
-                found[quota.name] = quota
-        if len(found) == len(wanted):
+                quotas[quota.name] = quota
+        if len(quotas) == len(wanted):
             break
-    return found
+    return quotas
 
 
 def _evaluate_quota(subject: Subject, use: QuotaUse) -> CheckResult:
@@ -190,7 +192,7 @@ def _lower(subject: Subject, largest: Capacity, room: int) -> str:
 def _pool(subject: Subject, use: QuotaUse, endpoint: Capacity) -> Machine:
     """The instance pool in which an endpoint falls back to the quota's type."""
     spec = subject.specs[endpoint.endpoint].spec
-    return next(each for each in own_machines(spec) if each.type == use.type)
+    return next(machine for machine in own_machines(spec) if machine.type == use.type)
 
 
 def _needs(subject: Subject, use: QuotaUse) -> str:

@@ -27,7 +27,7 @@ DEREGISTER = (
 
 def scaling(subject: Subject) -> Iterator[CheckResult]:
     """Whether somebody else has registered the variant of a scaled endpoint."""
-    endpoints = [each for each in subject.endpoints if each.scaling is not None]
+    endpoints = [endpoint for endpoint in subject.endpoints if endpoint.scaling is not None]
     if endpoints:
         cloudformation = subject.access.client("cloudformation")
         autoscaling = subject.access.client("application-autoscaling")

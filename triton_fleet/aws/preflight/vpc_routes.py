@@ -66,24 +66,24 @@ class VpcRoutes:
 
     def _table(self, subnet: str) -> Mapping[str, Any]:
         """The subnet's own route table, or else the main one of its VPC; empty if neither can be seen."""
-        tables = [each for each in self.tables if each["VpcId"] == self.vpcs[subnet]]
+        tables = [table for table in self.tables if table["VpcId"] == self.vpcs[subnet]]
         associated = ((table, each) for table in tables for each in table["Associations"])
         of_subnet = {each.get("SubnetId", "main"): table for table, each in associated if _applies(each)}
         return of_subnet.get(subnet, of_subnet.get("main", {}))
 
     def _route(self, vpc: str, table: Mapping[str, Any]) -> tuple[bool | None, str]:
-        known = [each for each in self.endpoints if each["VpcId"] == vpc]
+        known = [endpoint for endpoint in self.endpoints if endpoint["VpcId"] == vpc]
         endpoints = [each for each in known if _is_of_s3(each, self.region)]
         for endpoint in endpoints:
             if table and table["RouteTableId"] in endpoint.get("RouteTableIds", ()):
                 return True, f"the gateway endpoint {endpoint['VpcEndpointId']}"
-        interfaces = [each for each in endpoints if each["VpcEndpointType"] == "Interface"]
-        problems = [(each["VpcEndpointId"], self._problem(each)) for each in interfaces]
+        interfaces = [endpoint for endpoint in endpoints if endpoint["VpcEndpointType"] == "Interface"]
+        problems = [(interface["VpcEndpointId"], self._problem(interface)) for interface in interfaces]
         for interface, problem in problems:
             if not problem:
                 return True, f"the interface endpoint {interface}"
         leads, text = _by_table(table, {each["VpcEndpointId"] for each in known})
-        if leads is False and not all(_has_private_dns(each) for each in interfaces):
+        if leads is False and not all(_has_private_dns(interface) for interface in interfaces):
             leads = None
         return leads, "; ".join([text, *(f"{interface} {problem}" for interface, problem in problems)])
 
@@ -106,7 +106,9 @@ def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
     region = ec2.meta.region_name
     endpoints = list(_all(ec2, "VpcEndpoints", "vpc-id", ids))
     interfaces = [
-        each for each in endpoints if each["VpcEndpointType"] == "Interface" and _is_of_s3(each, region)
+        endpoint
+        for endpoint in endpoints
+        if endpoint["VpcEndpointType"] == "Interface" and _is_of_s3(endpoint, region)
     ]
     return VpcRoutes(
         region=region,
@@ -115,7 +117,7 @@ def read_routes(ec2: Any, subnets: Sequence[str]) -> VpcRoutes:
         endpoints=endpoints,
         resolves={
             vpc: all(_attribute(ec2, vpc, each) for each in DNS)
-            for vpc in {each["VpcId"] for each in interfaces}
+            for vpc in {interface["VpcId"] for interface in interfaces}
         },
     )
 

@@ -47,7 +47,7 @@ def cost(
         else:
             print_groups(by, costs, groups)
     elif format is TableFormat.JSON:
-        documents = [cost_document(each) for each in costs]
+        documents = [cost_document(cost) for cost in costs]
         print_json(documents[0] if len(documents) == 1 else documents)
     else:
         for each in costs:

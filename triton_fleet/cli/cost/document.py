@@ -24,7 +24,7 @@ def cost_document(found: FleetCost) -> dict[str, object]:
         "region": found.environment.region,
         **_prices(found.prices),
         "hours": {"month": MONTH, "year": YEAR},
-        "endpoints": [_endpoint(found, each) for each in found.endpoints],
+        "endpoints": [_endpoint(found, endpoint) for endpoint in found.endpoints],
         "total": {"min": _money(found.at_least), "max": _money(found.at_most)},
         "not_in_total": [each.endpoint for each in found.unpriced],
         "dashboards": {"count": found.dashboards, "monthly": _text(found.dashboards_monthly)},
@@ -41,18 +41,18 @@ def groups_document(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostG
     return {
         "version": VERSION,
         "by": by,
-        "environments": [each.environment.environment for each in fleets],
+        "environments": [fleet.environment.environment for fleet in fleets],
         **_prices(fleets[0].prices),
         "hours": {"month": MONTH, "year": YEAR},
         "groups": [
             {
-                "name": each.name,
-                "endpoints": list(map(_named, each.endpoints)),
-                "min": _money(each.at_least),
-                "max": _money(each.at_most),
-                "not_in_sums": list(map(_named, each.unpriced)),
+                "name": group.name,
+                "endpoints": list(map(_named, group.endpoints)),
+                "min": _money(group.at_least),
+                "max": _money(group.at_most),
+                "not_in_sums": list(map(_named, group.unpriced)),
             }
-            for each in groups
+            for group in groups
         ],
     }
 

@@ -35,7 +35,7 @@ def print_cost(found: FleetCost) -> None:
     console, place = unfolded_console(), found.environment
     title = f"{place.environment}: account {place.account}, {place.region}; {found.prices.currency}\n"
     console.print(Text(title, "bold"), soft_wrap=True)
-    has_owners = any(each.owner for each in found.endpoints)
+    has_owners = any(endpoint.owner for endpoint in found.endpoints)
     console.print_fitting(
         [
             _table(found, owners=has_owners, hourly=True),
@@ -51,13 +51,13 @@ def print_cost(found: FleetCost) -> None:
 def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGroup]) -> None:
     """Print a table of the groups, the most expensive first, then what the numbers mean."""
     console, prices = unfolded_console(), fleets[0].prices
-    names = ", ".join(each.environment.environment for each in fleets)
+    names = ", ".join(fleet.environment.environment for fleet in fleets)
     console.print(Text(f"{names}: by {by}; {prices.currency}\n", "bold"), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column(by, overflow="fold")
     for heading in ("endpoints", "min an hour", "a month", "max an hour", "a month"):
         table.add_column(heading, justify="right", no_wrap=True)
-    total = EndpointCosts(endpoints=tuple(each for fleet in fleets for each in fleet.endpoints))
+    total = EndpointCosts(endpoints=tuple(endpoint for fleet in fleets for endpoint in fleet.endpoints))
     sign = max(map(_sign, total.endpoints), default="")
     for group in groups:
         table.add_row(*_row(group.name, group, sign))
@@ -69,7 +69,7 @@ def print_groups(by: str, fleets: Sequence[FleetCost], groups: Sequence[CostGrou
     if total.unpriced:
         names = ", ".join(f"{each.endpoint} ({each.environment})" for each in total.unpriced)
         say(f"unknown; not in the totals: {names}; run without --by to see why")
-    if sum(len(each.endpoints) for each in groups) > len(total.endpoints):
+    if sum(len(group.endpoints) for group in groups) > len(total.endpoints):
         say("an endpoint of several profiles is in several rows, and once in the total")
     if sign:
         say(f"{LEGEND}; run without --by to see which")
@@ -93,18 +93,18 @@ def _table(found: FleetCost, *, owners: bool, hourly: bool) -> Table:
     if owners:
         table.add_column("owner", overflow="fold")
     table.add_column("instance type", overflow="fold")
-    for heading in (each for each in _HEADINGS if hourly or each != "an hour"):
+    for heading in (heading for heading in _HEADINGS if hourly or heading != "an hour"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for each in found.endpoints:
-        sign = _sign(each)
+    for endpoint in found.endpoints:
+        sign = _sign(endpoint)
         table.add_row(
-            Text(each.endpoint, "bold"),
-            *([each.owner or "-"] if owners else []),
-            each.instance_type,
-            str(each.least),
-            *_cells(each.at_least, sign, hourly=hourly),
-            str(each.most),
-            *_cells(each.at_most, sign, hourly=hourly),
+            Text(endpoint.endpoint, "bold"),
+            *([endpoint.owner or "-"] if owners else []),
+            endpoint.instance_type,
+            str(endpoint.least),
+            *_cells(endpoint.at_least, sign, hourly=hourly),
+            str(endpoint.most),
+            *_cells(endpoint.at_most, sign, hourly=hourly),
         )
     if len(found.endpoints) > 1:
         sign = max(map(_sign, found.endpoints))
@@ -127,11 +127,11 @@ def _cells(cost: Cost | None, sign: str, *, hourly: bool = True) -> tuple[str, .
 
 def _lines(found: FleetCost) -> Iterator[str]:
     prices, region = found.prices, found.environment.region
-    for each in found.endpoints:
-        if each.scheduled:
-            yield f"{each.endpoint}: schedules change the range: min is its lowest end, max its highest"
-        if each.saving is not None:
-            yield f"{each.endpoint}: {_saving_line(each, each.saving, _sign(each))}"
+    for endpoint in found.endpoints:
+        if endpoint.scheduled:
+            yield f"{endpoint.endpoint}: schedules change the range: min is its lowest end, max its highest"
+        if endpoint.saving is not None:
+            yield f"{endpoint.endpoint}: {_saving_line(endpoint, endpoint.saving, _sign(endpoint))}"
     for each in found.unpriced:
         reason, remedy = prices.absence(each.instance_type, region)
         yield f"{each.endpoint}: unknown; not in the totals: {reason}; {remedy}"
@@ -146,7 +146,9 @@ def _lines(found: FleetCost) -> Iterator[str]:
 def _sources(found: FleetCost) -> Iterator[str]:
     """Of what the table has from the catalog."""
     sources, region = price_list(), found.environment.region
-    listed = [each for each in found.endpoints if not found.prices.states(each.instance_type, region)]
+    listed = [
+        endpoint for endpoint in found.endpoints if not found.prices.states(endpoint.instance_type, region)
+    ]
     if any(each.certain for each in listed):
         yield f"stated: {sources.stated}"
     if computed := sorted({each.instance_type for each in listed if each.is_computed}):

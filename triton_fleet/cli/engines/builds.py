@@ -91,15 +91,15 @@ def _table(engines: list[HeldEngine], omitted: Sequence[str]) -> Table:
     for heading in HEADINGS:
         if heading not in omitted:
             table.add_column(heading, overflow="fold")
-    for each in engines:
+    for engine in engines:
         cells = (
-            each.key.removeprefix("sha256:")[:12],
-            each.model,
-            f"{each.gpu} ({each.compute_capability})",
-            each.tensorrt,
-            shown_size(each.size),
-            f"{datetime.fromisoformat(each.built):%Y-%m-%d %H:%M}",
-            _users_text(each) or "no lock",
+            engine.key.removeprefix("sha256:")[:12],
+            engine.model,
+            f"{engine.gpu} ({engine.compute_capability})",
+            engine.tensorrt,
+            shown_size(engine.size),
+            f"{datetime.fromisoformat(engine.built):%Y-%m-%d %H:%M}",
+            _users_text(engine) or "no lock",
         )
         shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
         table.add_row(*(Text(visible(cell)) for cell in shown))

@@ -40,9 +40,9 @@ def plan(
     is_json = format is OutputFormat.JSON
     project = chosen_project(current_fleet(), env, endpoints, may_be_empty=is_json)
     planned = [
-        (decided, each)
+        (decided, planned_engine)
         for decided in all_of(project.endpoints, lambda name: _endpoint_context(project, name))
-        for each in planned_engines(decided)
+        for planned_engine in planned_engines(decided)
     ]
     if is_json:
         print_json([engine_document(*each) for each in planned])
@@ -62,9 +62,9 @@ def explain(
     """Explain an engine's trtexec arguments and its key."""
     project = current_project(env, endpoint)
     decided = _endpoint_context(project, endpoint)
-    found = [each for each in planned_engines(decided) if each.model == model]
+    found = [planned_engine for planned_engine in planned_engines(decided) if planned_engine.model == model]
     if not found:
-        known = [each.model for each in planned_engines(decided)]
+        known = [planned_engine.model for planned_engine in planned_engines(decided)]
         message = f"{endpoint} has no engine for model {model!r} that can be built in {env}"
         hint = did_you_mean(model, known) if known else f"run `fleet check --env {env} {endpoint}`"
         raise FindingsError([Finding(code="FL398", message=message, hint=hint)])
@@ -75,7 +75,7 @@ def explain(
 def _no_engines(project: Project) -> str:
     """The reason why no engine is shown."""
     env, names = project.environment.environment, project.endpoints
-    unplanned = [name for name in names if any(each.engines for each in project.load(name).spec.models)]
+    unplanned = [name for name in names if any(model.engines for model in project.load(name).spec.models)]
     if unplanned:
         return (
             f"the engines of {', '.join(unplanned)} cannot be built: run `fleet check --env {env}` to see why"

@@ -47,7 +47,7 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
         return
-    if warnings := [each for source in sources for each in source.warnings]:
+    if warnings := [warning for source in sources for warning in source.warnings]:
         show_findings(warnings)
     place, progress = project.place, progress_on(OutputConsole())
     access = connect(project, profile)
@@ -65,11 +65,11 @@ def build(env: Env, endpoints: Endpoints = None, profile: Profile = None) -> Non
     for image in images:
         if (found := done.images.get(image.key)) is not None:
             state = "built" if image.key in done.built else "already present"
-            names = ", ".join(each.endpoint for each in image.uses)
+            names = ", ".join(use.endpoint for use in image.uses)
             say(f"{names}: {state}, {place.image_repository}@{found.record.digest}")
     if done.findings:
         raise FindingsError(list(done.findings))
-    say(f"next: fleet lock --env {env} {' '.join(each.endpoint for each in sources)}")
+    say(f"next: fleet lock --env {env} {' '.join(source.endpoint for source in sources)}")
 
 
 def ls(
@@ -110,16 +110,16 @@ def _table(images: list[HeldImage], omitted: Sequence[str]) -> Table:
     for heading in HEADINGS:
         if heading not in omitted:
             table.add_column(heading, overflow="fold")
-    for each in images:
+    for image in images:
         cells = (
-            each.key.removeprefix("sha256:")[:12],
-            each.digest.removeprefix("sha256:")[:12] if each.exists else "gone from the registry",
-            each.triton or "unknown",
-            each.cuda or "unknown",
-            each.tensorrt or "unknown",
-            shown_size(each.size) if each.size is not None else "unknown",
-            each.built[:16].replace("T", " "),
-            ", ".join(each.needed_by) or "no lock",
+            image.key.removeprefix("sha256:")[:12],
+            image.digest.removeprefix("sha256:")[:12] if image.exists else "gone from the registry",
+            image.triton or "unknown",
+            image.cuda or "unknown",
+            image.tensorrt or "unknown",
+            shown_size(image.size) if image.size is not None else "unknown",
+            image.built[:16].replace("T", " "),
+            ", ".join(image.needed_by) or "no lock",
         )
         shown = (cell for heading, cell in zip(HEADINGS, cells, strict=True) if heading not in omitted)
         table.add_row(*(Text(visible(cell)) for cell in shown))

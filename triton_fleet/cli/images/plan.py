@@ -40,12 +40,12 @@ def plan(
     project = chosen_project(current_fleet(), env, endpoints, may_be_empty=is_json)
     sources = image_sources(project)
     if is_json:
-        print_json([_document(project, each) for each in sources])
+        print_json([_document(project, source) for source in sources])
         return
-    for each in sources:
-        for line in _lines(project, each):
+    for source in sources:
+        for line in _lines(project, source):
             say(line)
-    if warnings := [warning for each in sources for warning in each.warnings]:
+    if warnings := [warning for source in sources for warning in source.warnings]:
         show_findings(warnings)
     if not sources:
         say(f"{env}: no images to build in {', '.join(project.endpoints) or 'model_specs/'}")
@@ -72,9 +72,9 @@ def explain(
     say(f"    the release's image: {source.base.name}")
     for name, value in sorted(source.arguments.items()):
         say(f"    the build argument {name}={value}")
-    for each in source.context.entries:
-        if each.ignored_by is None:
-            say(f"    {each.path}: {f'a link to {each.target}' if each.target else each.digest}")
+    for entry in source.context.entries:
+        if entry.ignored_by is None:
+            say(f"    {entry.path}: {f'a link to {entry.target}' if entry.target else entry.digest}")
     say("  any other value means another image; the endpoint's name and the times of files do not matter")
     for line in _facts(lock_of_image(project, endpoint)):
         say(line)

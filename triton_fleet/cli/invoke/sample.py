@@ -40,7 +40,7 @@ def _array(tensor: Input) -> Array:
     if tensor.datatype is Datatype.BYTES:
         array: Array = np.array(elements, dtype=np.object_)
     else:
-        numbers = [_float(each) for each in elements] if tensor.datatype.is_float else elements
+        numbers = [_float(element) for element in elements] if tensor.datatype.is_float else elements
         array = from_list(numbers, tensor.datatype)
     if isinstance(tensor.data, list):
         return array.reshape(tensor.shape)

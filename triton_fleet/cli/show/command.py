@@ -54,7 +54,7 @@ def show(
     for group, members in groupby(made, key=lambda each: each.group):
         console.print(Text(f"\n{group.capitalize()}", "bold"))
         print_lines(
-            console, [_line(each, f"none: see `fleet check --env {env} {endpoint}`") for each in members]
+            console, [_line(member, f"none: see `fleet check --env {env} {endpoint}`") for member in members]
         )
 
 

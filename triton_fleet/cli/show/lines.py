@@ -30,7 +30,7 @@ def print_lines(console: OutputConsole, lines: Sequence[Line]) -> None:
 
 def _laid_out(console: OutputConsole, lines: Sequence[Line]) -> Iterator[Text]:
     limit = min(console.width // 2, WIDEST)
-    column = 2 + max((each.text.cell_len for each in lines if each.text.cell_len <= limit), default=0)
+    column = 2 + max((line.text.cell_len for line in lines if line.text.cell_len <= limit), default=0)
     for line in lines:
         comment, length = Text(f"# {visible(line.comment)}", "dim"), line.text.cell_len
         room = console.width - length - comment.cell_len

@@ -84,7 +84,7 @@ class TritonScraper:
             cloudwatch.put_metric_data(Namespace=source.namespace, MetricData=data)
             last.update({each.series: each.value for _, summed in part for each in summed})
         # A series that comes back, as of a model that is loaded again, begins at 0.
-        for series in last.keys() - {each.series for each in readings}:
+        for series in last.keys() - {reading.series for reading in readings}:
             del last[series]
 
     def forget_all_but(self, servers: Collection[int]) -> None:
@@ -99,11 +99,11 @@ class TritonScraper:
 
 
 def _by_dimensions(readings: list[Reading]) -> dict[Series, list[Reading]]:
-    found: defaultdict[Series, list[Reading]] = defaultdict(list)
+    dimensions: defaultdict[Series, list[Reading]] = defaultdict(list)
     for reading in readings:
         name, labels = reading.series
-        found[name, frozenset(label for label in labels if label[0] != NOT_A_DIMENSION)].append(reading)
-    return found
+        dimensions[name, frozenset(label for label in labels if label[0] != NOT_A_DIMENSION)].append(reading)
+    return dimensions
 
 
 def _published_value(reading: Reading, last: Mapping[Series, float]) -> float:

@@ -137,7 +137,7 @@ class ModelDisk:
         """What the staged archives have otherwise, and what serves them instead, for people."""
         with self._lock:
             held = sorted(self._held.items())
-        return [f"{target}: {each}" for target, unpacked in held for each in unpacked.differences]
+        return [f"{target}: {difference}" for target, unpacked in held for difference in unpacked.differences]
 
     def drop(self, target: str) -> None:
         """Delete a target's files; an unknown one is ignored."""
@@ -243,7 +243,7 @@ def check_archive(repository: Path, target: str) -> None:
     contents = read_folder(repository)
     plan = plan_load(contents, ServingContainer(multi_model=True))
     without_code = [
-        each for each in plan.findings if each.code == NO_CODE and each.severity is Severity.ERROR
+        finding for finding in plan.findings if finding.code == NO_CODE and finding.severity is Severity.ERROR
     ]
     if contents.folders() and (faults := [*plan.chances, *without_code]):
         raise Refusal(400, "ValidationError", f"{target}: {faults[0].message}")

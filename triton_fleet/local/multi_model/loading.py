@@ -96,8 +96,8 @@ class TritonModels:
 
     def _measure(self, models: Sequence[Model]) -> None:
         taken = memory_by_folder(_server(models[0]).process.pid, self._disk.root)
-        for each in models:
-            each.memory = taken[self._name(each)]
+        for model in models:
+            model.memory = taken[self._name(model)]
 
     def unload(self, model: Model) -> None:
         """Unload a model; returns when Triton has freed it.

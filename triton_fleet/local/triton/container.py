@@ -110,18 +110,18 @@ def _service_options(environment: Mapping[str, str]) -> Iterator[str]:
 def service_ports(environment: Mapping[str, str]) -> dict[str, int]:
     """Where each service that is allowed answers, by its name; without those whose port is not a number."""
     options = tritons_options(environment) if is_shared(environment) else _options(environment).split()
-    found = {
+    ports = {
         listener.service.name: replace(listener, port=_port(listener, environment)).number
         for listener in listeners(options)
     }
-    return {name: number for name, number in found.items() if number is not None}
+    return {name: number for name, number in ports.items() if number is not None}
 
 
 def _port(listener: Listener, environment: Mapping[str, str]) -> str:
     """As it is given; for a blocked one of which AWS's image takes a free port, the first of the range."""
     if listener.is_safe or not is_moved_by_image(listener, environment):
         return listener.port
-    taken = {each.number for each in listeners(_options(environment).split())}
+    taken = {listener.number for listener in listeners(_options(environment).split())}
     return str(next(port for port in safe_ports() if port not in taken))
 
 

@@ -31,24 +31,24 @@ def described_end(code: int) -> str:
         return f"ended with exit code {code}"
     if -code == signal.SIGKILL:
         return f"was ended by SIGKILL, probably by the kernel, which was out of memory ({OUT_OF_MEMORY})"
-    known = {each.value for each in signal.Signals}
+    known = {Signal.value for Signal in signal.Signals}
     return f"was ended by {signal.Signals(-code).name if -code in known else f'signal {-code}'}"
 
 
 def ended_models(server: int) -> Mapping[int, str]:
     """How processes of models ended that a tritonserver has not taken notice of, by their pids."""
-    found: dict[int, str] = {}
+    models: dict[int, str] = {}
     try:
         children = psutil.Process(server).children()
     except psutil.Error:
-        return found
+        return models
     for child in children:
         try:
             if child.status() == psutil.STATUS_ZOMBIE:
-                found[child.pid] = described_end(_exit_code(child.pid))
+                models[child.pid] = described_end(_exit_code(child.pid))
         except (psutil.Error, OSError):
             continue  # Triton has taken notice meanwhile
-    return found
+    return models
 
 
 def _exit_code(zombie: int) -> int:

@@ -76,7 +76,7 @@ def model_python(cache: Path, image: Mapping[str, str], image_python: str = "") 
         image_python: The image's Python; "" where it is unknown.
     """
     distributions = dict(sorted(_distributions(image)))
-    links = dict(link for each in distributions.values() for link in _links(each))
+    links = dict(link for distribution in distributions.values() for link in _links(distribution))
     text = "".join([CONFIGURATION, *(f"{path} {target}\n" for path, target in sorted(links.items()))])
 
     def fill(folder: Path) -> None:
@@ -113,7 +113,9 @@ def _distributions(names: Iterable[str]) -> Iterator[tuple[str, metadata.Distrib
             continue
         if distribution.files is not None:
             yield name, distribution
-            required = (each for each in distribution.requires or () if "extra ==" not in each)
+            required = (
+                requirement for requirement in distribution.requires or () if "extra ==" not in requirement
+            )
             waiting += [match[0] for match in map(_REQUIRED.match, required) if match]
 
 

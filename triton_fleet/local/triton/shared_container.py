@@ -86,7 +86,7 @@ def tritons_pid(program: int) -> int:
 
     try:
         children = psutil.Process(program).children()
-        return next((each.pid for each in children if each.name() == TRITON), program)
+        return next((child.pid for child in children if child.name() == TRITON), program)
     except psutil.Error:
         return program
 

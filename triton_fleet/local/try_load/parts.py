@@ -72,7 +72,7 @@ def loaded_parts(prepared: Preparation, container: ServingContainer, root: str) 
     contents = read(prepared.repository)
     plan = plan_load(contents, container)
     models = plan.models
-    loaded = {each or root: models[each] for each in plan.loaded or models if each in models}
+    loaded = {model or root: models[model] for model in plan.loaded or models if model in models}
     untried = {name: prepared.stand_ins[name] for name in loaded if name in prepared.stand_ins}
     stand_ins = tuple(name for name, model in loaded.items() if model.backend == ONNX_RUNTIME)
     incomplete = _incomplete(loaded, untried)

@@ -74,8 +74,8 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
             stood_in = with_stand_ins(runtime.backend_directory, in_image, folder / "backends")
             stand_ins = {model: backend for model, backend in backends.items() if backend in stood_in}
             rewrites += [
-                replace(each, file=(models / each.file).relative_to(repository))
-                for each in without_runtimes(models, stand_ins)
+                replace(without_runtime, file=(models / without_runtime.file).relative_to(repository))
+                for without_runtime in without_runtimes(models, stand_ins)
             ]
         except OSError as error:
             raise CannotRunError(f"{path} cannot be made ready for Triton: {error}") from error
@@ -86,7 +86,9 @@ def prepare(path: Path, runtime: TritonRuntime, container: ServingContainer) -> 
             runtime=replace(runtime, backend_directory=folder / "backends"),
             rewrites=tuple(rewrites),
             originals={
-                each.file: (source / each.file).read_bytes() for each in rewrites if each.file.name == CONFIG
+                rewrite.file: (source / rewrite.file).read_bytes()
+                for rewrite in rewrites
+                if rewrite.file.name == CONFIG
             },
             stand_ins={path.name if at_root else model: backend for model, backend in stand_ins.items()},
             doubts=(
@@ -113,7 +115,7 @@ def _stage(source: Path, target: Path) -> list[Rewrite]:
 def _left_to_chance(repository: Path, container: ServingContainer) -> list[str]:
     contents = read_folder(repository)
     is_certain = not container.multi_model or not contents.folders()
-    return [] if is_certain else [each.message for each in plan_load(contents, container).chances[:1]]
+    return [] if is_certain else [chance.message for chance in plan_load(contents, container).chances[:1]]
 
 
 def _incomplete(repository: Path, stand_ins: dict[str, str]) -> Iterator[str]:

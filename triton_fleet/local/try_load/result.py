@@ -59,7 +59,7 @@ class TryLoadResult:
         return [
             *(f"not tried, and cannot be loaded: {each.file}: {each.problem}" for each in wrong),
             *([] if wrong else [self._refusal if self.reason else "; ".join(self._verdict())]),
-            *(f"changed to load on this machine: {each}" for each in self.rewrites),
+            *(f"changed to load on this machine: {rewrite}" for rewrite in self.rewrites),
             *self.doubts,
         ]
 
@@ -120,8 +120,13 @@ def findings(answer: TryLoadResult) -> list[Finding]:
     """The answer as findings, if the repository was refused."""
     if not answer.reason:
         return [
-            Finding(code=WRONG_FILE, message=each.problem, file=answer.path / each.file, hint=each.hint)
-            for each in answer.parts.wrong_files
+            Finding(
+                code=WRONG_FILE,
+                message=wrong_file.problem,
+                file=answer.path / wrong_file.file,
+                hint=wrong_file.hint,
+            )
+            for wrong_file in answer.parts.wrong_files
         ]
     message = answer.lines()[0]
     hint = OF_STAND_IN if answer.by_stand_in else ""
