@@ -99,7 +99,7 @@ def acknowledge_wildcards(
     meanings = (*WILDCARDS, *further)
     reasons: dict[str, list[str | None]] = {}
     for actions, resources in granted:
-        for resource in (_flat(policy, each) for each in resources):
+        for resource in (_flat(policy, resource) for resource in resources):
             reasons.setdefault(resource, []).append(_reason(resource, actions, meanings))
     # cdk-nag goes by resources: one statement that is not meant leaves all on its resource unacknowledged.
     meant = [

@@ -85,7 +85,9 @@ def policy_of(
         roles=[role_name],
         policy_document=document([statement.json for statement in statements]),
     )
-    acknowledge_wildcards(policy, [(each.actions, each.resources) for each in statements], further)
+    acknowledge_wildcards(
+        policy, [(statement.actions, statement.resources) for statement in statements], further
+    )
     return policy
 
 

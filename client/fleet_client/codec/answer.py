@@ -74,7 +74,7 @@ class _Output:
                 size, sizes = None, shape
             case _:
                 raise AnswerError(f"an output is described by {_cut(described)}")
-        if any(type(each) is not int or each < 0 for each in sizes):
+        if any(type(size) is not int or size < 0 for size in sizes):
             raise AnswerError(f"output {name!r} has the shape {_cut(shape)} and the size {_cut(size)}")
         if datatype not in NUMPY and datatype not in (BYTES, BF16):
             raise AnswerError(f"output {name!r} is of an unknown data type: {datatype}")

@@ -68,7 +68,7 @@ class BuildFailures(Construct):
                 "detail-type": ["CodeBuild Build State Change"],
                 "detail": {
                     "build-status": list(FAILED),
-                    "project-name": [place.build_project(each) for each in projects],
+                    "project-name": [place.build_project(project) for project in projects],
                 },
             },
             targets=[

@@ -137,6 +137,6 @@ def _declare_scaling(
         instance=endpoint.instance.type,
         after=after,
     )
-    for each in scaling.resources:
-        check.add_resource_dependency(each)
+    for resource in scaling.resources:
+        check.add_resource_dependency(resource)
     return scaling

@@ -84,8 +84,8 @@ class EndpointRole(Construct):
                 sid="PullImage",
                 actions=PULL,
                 resources=[
-                    place.arn("ecr", f"repository/{each.name}", account=each.account)
-                    for each in self._endpoint.repositories
+                    place.arn("ecr", f"repository/{repository.name}", account=repository.account)
+                    for repository in self._endpoint.repositories
                 ],
             ),
             Statement(sid="WriteLogs", actions=WRITE_LOGS, resources=self._log_groups()),
@@ -124,8 +124,11 @@ class EndpointRole(Construct):
         # SageMaker tries these out before it takes the VPC; its guide warns of conditions, so there are none.
         # Source of the resources: the service authorization reference of EC2.
         joined = [
-            *(self._network_arn("subnet", each) for each in network.subnets),
-            *(self._network_arn("security-group", each) for each in network.security_groups),
+            *(self._network_arn("subnet", subnet) for subnet in network.subnets),
+            *(
+                self._network_arn("security-group", security_group)
+                for security_group in network.security_groups
+            ),
         ]
         return [
             Statement(sid="SeeNetwork", actions=SEE_NETWORK, resources=["*"]),

@@ -83,9 +83,9 @@ class SageMakerEndpoint(Construct):
             "raw": {path: value for path, value in raw.items() if path.split(".")[0] not in _NOT_DIGESTED},
             # The deployment refers to its alarms; a new form of their names is a new DeploymentConfig.
             "alarms": [
-                each.alarm_name
-                for each in (rollout.node.children if rollout else ())
-                if isinstance(each, cloudwatch.CfnAlarm)
+                child.alarm_name
+                for child in (rollout.node.children if rollout else ())
+                if isinstance(child, cloudwatch.CfnAlarm)
             ],
         }
         # The alarms' names hold the configuration's, which is resolved here with the logical id from before.

@@ -62,8 +62,8 @@ class EndpointScaling(Construct):
         self.policy_names = tuple(policy.policy_name for policy in policies)
         self.resources: tuple[CfnResource, ...] = (self.target, *policies)
         if after is not None:
-            for each in self.resources:
-                each.add_resource_dependency(after)
+            for resource in self.resources:
+                resource.add_resource_dependency(after)
 
     def _track(self, tracked: TrackedTarget) -> autoscaling.CfnScalingPolicy:
         measure = "".join(part.capitalize() for part in tracked.measure.split("_"))

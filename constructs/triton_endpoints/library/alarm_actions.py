@@ -48,4 +48,4 @@ class OwnActions:
         # An id that no alarm of another endpoint has: actions give permissions by it.
         name = f"{Names.unique_id(self._scope)}{alarm.node.id}"
         reference = cloudwatch.Alarm.from_alarm_arn(self._scope, name, alarm.attr_arn)
-        return [each.bind(self._scope, reference).alarm_action_arn for each in actions]
+        return [action.bind(self._scope, reference).alarm_action_arn for action in actions]

@@ -32,7 +32,7 @@ class VpcPlacement:
         """The endpoint with the real ids."""
         ids = {
             "subnets": self.subnets,
-            "security_groups": tuple(each.security_group_id for each in self.groups),
+            "security_groups": tuple(group.security_group_id for group in self.groups),
         }
         network = endpoint.spec.network.model_copy(update=ids)
         return replace(endpoint, spec=endpoint.spec.model_copy(update={"network": network}))

@@ -62,5 +62,5 @@ class Scaling:
 def scaling_keys(scaling: Scaling) -> dict[str, object]:
     """The keys of a spec."""
     cooldowns = {"scale_in": written(scaling.scale_in), "scale_out": written(scaling.scale_out)}
-    schedules = {"schedules": [dict(each) for each in scaling.schedules]} if scaling.schedules else {}
+    schedules = {"schedules": [dict(schedule) for schedule in scaling.schedules]} if scaling.schedules else {}
     return {"min": scaling.min, "max": scaling.max, **cooldowns, **scaling.targets, **schedules}

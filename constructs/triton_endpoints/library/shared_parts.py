@@ -198,7 +198,7 @@ class SharedParts:
             self.construct,
             id,
             policy_name=_policy_name(id),
-            roles=[each.role_name for each in parts.roles],
+            roles=[role.role_name for role in parts.roles],
             policy_document=document([statement]),
         )
         reason = "the stack of an endpoint; its id ends in what CloudFormation decides"

@@ -91,8 +91,10 @@ class PropsSpec:
     def data(self, spec: EndpointSpec, environment: str) -> SpecData:
         """What is in S3."""
         wrong = [
-            replace(each, file=Path("model.model_data_url"))
-            for each in url_findings(self.model.model_data_url, several=self.model.archives is not None)
+            replace(url_finding, file=Path("model.model_data_url"))
+            for url_finding in url_findings(
+                self.model.model_data_url, several=self.model.archives is not None
+            )
         ]
         given = given_data(self.model.model_data_url, self.model.encryption_key)
         return SpecData(None, given, wrong)
