@@ -79,7 +79,7 @@ def behaviours() -> Mapping[str, Sequence[Behaviour]]:
     """
     themes = _data()["themes"]
     return MappingProxyType(
-        {each["about"]: tuple(Behaviour(**entry) for entry in each["behaviours"]) for each in themes}
+        {theme["about"]: tuple(Behaviour(**entry) for entry in theme["behaviours"]) for theme in themes}
     )
 
 

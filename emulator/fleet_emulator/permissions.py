@@ -45,7 +45,7 @@ def is_allowed(role_arn: str, action: str, context: Context, *, resource: str = 
     if named is None:
         return False
     backend = iam_backends[named["account"]][named["partition"]]
-    role = next((each for each in backend.roles.values() if each.arn == role_arn), None)
+    role = next((role for role in backend.roles.values() if role.arn == role_arn), None)
     if role is None:
         return False
     call = (action, resource, context)
@@ -59,7 +59,9 @@ def _documents(role: Role) -> list[str]:
 
 def _default(policy: ManagedPolicy) -> str:
     return next(
-        str(each.document) for each in policy.versions if each.version_id == policy.default_version_id
+        str(version.document)
+        for version in policy.versions
+        if version.version_id == policy.default_version_id
     )
 
 
@@ -103,8 +105,8 @@ def _meets(operator: str, key: str, wanted: list[str], context: Context, *, unkn
     value, negated = context[key], parts["negated"] is not None
     if value is None:
         return negated or parts["if_exists"] is not None
-    found = value in wanted if parts["kind"] == "Equals" else any(_like(value, each) for each in wanted)
-    return found is not negated
+    meets = value in wanted if parts["kind"] == "Equals" else any(_like(value, each) for each in wanted)
+    return meets is not negated
 
 
 def _like(value: str, pattern: str, flags: int = 0) -> bool:

@@ -59,7 +59,7 @@ class ProcessState:
 
     def stop_at_end(self, task: Stoppable) -> None:
         """Have a build or job stopped when the embedded AWS stops."""
-        self._tasks = [each for each in self._tasks if each() is not None]
+        self._tasks = [task for task in self._tasks if task() is not None]
         self._tasks.append(weakref.ref(task))
 
     def wait_for_runs(self, *, seconds: float) -> None:

@@ -105,7 +105,7 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         """
         id = TargetId(NAMESPACE, resource_id, INSTANCE_COUNT)
         target, variant = self.target(id), ScaledVariant(self._sagemaker, resource_id)
-        policy = next((each for each in self.policies.values() if _of(each) == id), None)
+        policy = next((policy for policy in self.policies.values() if _of(policy) == id), None)
         if target is None or policy is None:
             raise ObjectNotFoundError(f"No scaling policy found for {id}")
         least, most = target.min_capacity or 0, target.max_capacity or capacity
@@ -127,9 +127,11 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
         target = self.target(wanted)
         if target is None:
             raise ObjectNotFoundError(f"No scalable target found for {wanted}")
-        for policy in [each for each in self.policies.values() if _of(each) == wanted]:
+        for policy in [policy for policy in self.policies.values() if _of(policy) == wanted]:
             super().delete_scaling_policy(policy.policy_name, namespace, r_id, dimension)
-        self.scheduled_actions = [each for each in self.scheduled_actions if _of(each) != wanted]
+        self.scheduled_actions = [
+            scheduled_action for scheduled_action in self.scheduled_actions if _of(scheduled_action) != wanted
+        ]
         self.tags.deregister(target.arn)
         super().deregister_scalable_target(namespace, r_id, dimension)
 
@@ -271,7 +273,8 @@ class EmbeddedAutoScaling(ApplicationAutoscalingBackend):
 
     def _has_scheduled_action(self, name: str, target: TargetId) -> bool:
         return any(
-            each.scheduled_action_name == name and _of(each) == target for each in self.scheduled_actions
+            scheduled_action.scheduled_action_name == name and _of(scheduled_action) == target
+            for scheduled_action in self.scheduled_actions
         )
 
     def _require_target(self, target: TargetId) -> None:

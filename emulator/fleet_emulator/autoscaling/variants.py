@@ -84,7 +84,9 @@ class ScaledVariant:
         """The instances that it should have."""
         variants = self._sagemaker.endpoints[self._endpoint].production_variants
         return next(
-            int(each["DesiredInstanceCount"]) for each in variants if each["VariantName"] == self._name
+            int(variant["DesiredInstanceCount"])
+            for variant in variants
+            if variant["VariantName"] == self._name
         )
 
     def change(self, capacity: int, ended: Callable[[], None]) -> None:

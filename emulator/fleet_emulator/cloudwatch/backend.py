@@ -104,7 +104,9 @@ class EmbeddedCloudWatch(moto.CloudWatchBackend):
     ) -> list[Any]:
         """What ListMetrics finds."""
         return [
-            moto.Metric(metric.name, metric.namespace, [moto.Dimension(*each) for each in metric.dimensions])
+            moto.Metric(
+                metric.name, metric.namespace, [moto.Dimension(*dimension) for dimension in metric.dimensions]
+            )
             for metric in self._store.metrics()
             if metric_name in (None, metric.name)
             and namespace in (None, metric.namespace)

@@ -144,8 +144,8 @@ class EmbeddedCodeBuildResponse(CodeBuildResponse):
         for id in ids:
             if ":" not in id:
                 raise InvalidInputException("Invalid build ID provided")
-        found, missing = self._backend.found(ids)
-        return ActionResult({"builds": [each.description for each in found], "buildsNotFound": missing})
+        builds, missing = self._backend.found(ids)
+        return ActionResult({"builds": [each.description for each in builds], "buildsNotFound": missing})
 
     def stop_build(self) -> ActionResult:
         """StopBuild."""

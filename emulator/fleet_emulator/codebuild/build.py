@@ -64,7 +64,7 @@ class Build:
     @property
     def outcome(self) -> str:
         """What its phases make of it so far."""
-        ended = [each["phaseStatus"] for each in self.phases if "phaseStatus" in each]
+        ended = [phase["phaseStatus"] for phase in self.phases if "phaseStatus" in phase]
         failed = [status for status in ended if status != SUCCEEDED]
         return failed[0] if failed else SUCCEEDED
 

@@ -52,7 +52,7 @@ class Phase:
                 f'{{ export -p; printf "cd %q\\n" "$PWD"; }} > {state}\nexit $CODE\n}}',
                 # Bash would be gone at once, before the command that it waits for has ended in order.
                 "trap finish EXIT\ntrap 'exit 143' TERM",
-                *(f"{_command_text(each)}\n{each}\n{_SAW} || exit $SAW" for each in self.commands),
+                *(f"{_command_text(command)}\n{command}\n{_SAW} || exit $SAW" for command in self.commands),
             ]
         )
 

@@ -68,6 +68,6 @@ def require_place(build: Build, others: Collection[Build], project_limit: int | 
 
 def next_in_queue(machine: tuple[str, str], builds: Collection[Build]) -> Build | None:
     """The queued build that runs next on such a machine; None where none waits, or none may run."""
-    active = [each for each in builds if each.ended is None and each.machine == machine]
+    active = [build for build in builds if build.ended is None and build.machine == machine]
     queued = [each for each in active if each.is_queued]
     return queued[0] if queued and len(active) - len(queued) < CONCURRENT_BUILDS else None

@@ -32,7 +32,7 @@ class UndeliveredError(Exception):
 
 def send_to_targets(self: Rule, original_event: Mapping[str, Any], transform_input: bool = True) -> None:
     """Publish an event that the rule matches to its topics; other targets are moto's."""
-    topics = [each for each in self.targets if parse_arn(each["Arn"]).service == "sns"]
+    topics = [target for target in self.targets if parse_arn(target["Arn"]).service == "sns"]
     if not topics:
         _send_elsewhere(self, original_event, transform_input)  # type: ignore[arg-type]
         return
@@ -62,13 +62,17 @@ def _publish(target: Mapping[str, Any], event: Mapping[str, Any]) -> None:
 
 def _lets_publish(statements: Sequence[Mapping[str, Any]]) -> bool:
     """EventBridge asks without any context, in which no condition is met."""
-    effects = {each["Effect"] for each in statements if "Condition" not in each and _is_about(each)}
+    effects = {
+        statement["Effect"]
+        for statement in statements
+        if "Condition" not in statement and _is_about(statement)
+    }
     return effects == {"Allow"}
 
 
 def _statements(policy: str) -> list[Mapping[str, Any]]:
-    found = json.loads(policy)["Statement"]
-    return [found] if isinstance(found, dict) else list(found)
+    statements = json.loads(policy)["Statement"]
+    return [statements] if isinstance(statements, dict) else list(statements)
 
 
 def _is_about(statement: Mapping[str, Any]) -> bool:
@@ -77,7 +81,7 @@ def _is_about(statement: Mapping[str, Any]) -> bool:
     principals = {each for kind in kinds for each in _as_list(kind)}
     actions = _as_list(statement.get("Action", statement.get("NotAction", [])))
     is_named = not principals.isdisjoint({"*", SERVICE})
-    is_publish = any(each.lower() in {"*", "sns:*", "sns:publish"} for each in actions)
+    is_publish = any(action.lower() in {"*", "sns:*", "sns:publish"} for action in actions)
     return is_named is not ("NotPrincipal" in statement) and is_publish is not ("NotAction" in statement)
 
 

@@ -36,7 +36,7 @@ class EmbeddedLambda(LambdaBackend):
     def account_settings(self) -> dict[str, dict[str, int]]:
         """GetAccountSettings. Source of the sizes: Lambda developer guide, gettingstarted-limits.html."""
         functions = list(self.list_functions())
-        reserved = sum(int(each.reserved_concurrency or 0) for each in functions)
+        reserved = sum(int(function.reserved_concurrency or 0) for function in functions)
         return {
             "AccountLimit": {
                 "TotalCodeSize": 75 * 1024**3,
@@ -46,7 +46,7 @@ class EmbeddedLambda(LambdaBackend):
                 "UnreservedConcurrentExecutions": self.concurrent_executions - reserved,
             },
             "AccountUsage": {
-                "TotalCodeSize": sum(int(each.code_size) for each in functions),
+                "TotalCodeSize": sum(int(function.code_size) for function in functions),
                 "FunctionCount": len(functions),
             },
         }

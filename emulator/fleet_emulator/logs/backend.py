@@ -66,7 +66,11 @@ class EmbeddedLogsResponse(LogsResponse):
     def describe_query_definitions(self) -> str:
         """DescribeQueryDefinitions, by their names; all on one page."""
         prefix = self._get_param("queryDefinitionNamePrefix", "")
-        found = [each for each in self._backend.definitions.values() if each.name.startswith(prefix)]
+        found = [
+            definition
+            for definition in self._backend.definitions.values()
+            if definition.name.startswith(prefix)
+        ]
         answer = [
             {
                 "queryLanguage": "CWLI",

@@ -139,17 +139,17 @@ class EmbeddedEcr(ECRBackend):
             repository = self._get_repository(repository_name, registry_id)
             return images.get(repository, _require_ids(image_ids))
         known = [
-            each
-            for each in self._images()
-            if (each.account, each.repository) == (registry_id, repository_name)
+            image
+            for image in self._images()
+            if (image.account, image.repository) == (registry_id, repository_name)
         ]
         if not known:
             raise RepositoryNotFoundException(repository_name, registry_id)
         digests = {each.tag: _digest_of(each) for each in known}
         digests |= {digest: digest for digest in digests.values()}
         asked = [
-            (each, digests.get(each.get("imageDigest") or each.get("imageTag", "")))
-            for each in image_ids or ()
+            (image_id, digests.get(image_id.get("imageDigest") or image_id.get("imageTag", "")))
+            for image_id in image_ids or ()
         ]
         return {
             "images": [

@@ -136,7 +136,7 @@ def delete(repository: Repository, ids: list[dict[str, str]]) -> dict[str, Any]:
 
 def images_of(repository: Repository) -> Iterator[EmbeddedImage]:
     """The images of a repository, in the order in which they came."""
-    return (each for each in repository.images if isinstance(each, EmbeddedImage))
+    return (image for image in repository.images if isinstance(image, EmbeddedImage))
 
 
 def _find(repository: Repository, asked: Mapping[str, str | None]) -> EmbeddedImage | None:

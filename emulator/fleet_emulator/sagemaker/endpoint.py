@@ -55,7 +55,9 @@ class EmbeddedEndpoint(FakeEndpoint):
     def response_object(self) -> dict[str, Any]:
         """What DescribeEndpoint answers; the variants of an update in progress are left out."""
         shown: dict[str, Any] = super().response_object
-        shown["ProductionVariants"] = [_with_pools(each) for each in self.production_variants]
+        shown["ProductionVariants"] = [
+            _with_pools(production_variant) for production_variant in self.production_variants
+        ]
         if self.config_in_update:
             shown["PendingDeploymentSummary"] = {"EndpointConfigName": self.config_in_update}
         return shown
@@ -115,7 +117,7 @@ class EmbeddedEndpoint(FakeEndpoint):
             weight = float(declared.get("InitialVariantWeight", 1))
             variant.update(CurrentWeight=weight, DesiredWeight=weight)
             if pools := pools_of(declared):
-                variant["InstancePools"] = [{"InstanceType": each["InstanceType"]} for each in pools]
+                variant["InstancePools"] = [{"InstanceType": pool["InstanceType"]} for pool in pools]
         return shown
 
 
@@ -170,7 +172,7 @@ def deployed_endpoint(
         variant_name=variant["VariantName"],
         role=model.execution_role_arn,
         unlike=tuple(unlike(model, config)),
-        tags={each["Key"]: each["Value"] for each in endpoint.tags or ()},
+        tags={tag["Key"]: tag["Value"] for tag in endpoint.tags or ()},
         container=DeployedContainer(
             model_name=model.model_name,
             image=container.get("Image", ""),

@@ -43,7 +43,7 @@ class VariantInstances:
 
 def first_instances(config: FakeEndpointConfig) -> list[VariantInstances]:
     """The instances that a new endpoint starts."""
-    return [VariantInstances(_first_count(each), _types(each)) for each in _variants(config)]
+    return [VariantInstances(_first_count(variant), _types(variant)) for variant in _variants(config)]
 
 
 def second_instances(
@@ -56,15 +56,18 @@ def second_instances(
 
     That this counts against the quota beside what runs is inferred.
     """
-    running = {each["VariantName"]: retention.of_variant(each) for each in endpoint.production_variants}
+    running = {
+        production_variant["VariantName"]: retention.of_variant(production_variant)
+        for production_variant in endpoint.production_variants
+    }
     batch = (deployment or {}).get("RollingUpdatePolicy", {}).get("MaximumBatchSize")
     started = list[VariantInstances]()
-    for each in _variants(config):
-        count = running.get(each["VariantName"], {}).get("DesiredInstanceCount", _first_count(each))
+    for variant in _variants(config):
+        count = running.get(variant["VariantName"], {}).get("DesiredInstanceCount", _first_count(variant))
         if batch is not None:
             share = batch["Value"] * count / 100 if batch["Type"] == "CAPACITY_PERCENT" else batch["Value"]
             count = min(count, ceil(share))
-        started.append(VariantInstances(count, _types(each)))
+        started.append(VariantInstances(count, _types(variant)))
     return started
 
 
@@ -76,7 +79,7 @@ def require_quotas(sagemaker: SageMakerModelBackend, started: Sequence[VariantIn
     """
     place = servicequotas_backends[sagemaker.account_id][sagemaker.region_name]
     quotas = cast(EmbeddedServiceQuotas, place).of_service(_SERVICE)
-    limits = {each["QuotaName"]: each["Value"] for each in quotas}
+    limits = {quota["QuotaName"]: quota["Value"] for quota in quotas}
     running = list(_running_instances(sagemaker))
     for name, instance_type in _counted(started):
         used = sum(each.count for each in running if instance_type in (None, *each.types[:1]))
@@ -90,9 +93,12 @@ def _running_instances(sagemaker: SageMakerModelBackend) -> Iterator[VariantInst
     for endpoint in sagemaker.endpoints.values():
         if endpoint.endpoint_status == "Failed":
             continue
-        shown: dict[Any, int] = {each["VariantName"]: _count(each) for each in endpoint.production_variants}
-        for each in _variants(sagemaker.endpoint_configs[endpoint.endpoint_config_name]):
-            yield VariantInstances(shown.get(each["VariantName"], _first_count(each)), _types(each))
+        shown: dict[Any, int] = {
+            production_variant["VariantName"]: _count(production_variant)
+            for production_variant in endpoint.production_variants
+        }
+        for variant in _variants(sagemaker.endpoint_configs[endpoint.endpoint_config_name]):
+            yield VariantInstances(shown.get(variant["VariantName"], _first_count(variant)), _types(variant))
 
 
 def _counted(started: Sequence[VariantInstances]) -> Iterator[tuple[str, str | None]]:

@@ -70,7 +70,7 @@ def require_variants(
                 arn = arn_of("model", name, account, region)
                 raise ValidationError(f'Could not find model "{arn}".')
     for what, named in (
-        ("InstancePools", [each for each in (*production, *shadows) if each.get("InstancePools")]),
+        ("InstancePools", [shadow for shadow in (*production, *shadows) if shadow.get("InstancePools")]),
         ("ShadowProductionVariants", (*production, *shadows) if shadows else ()),
     ):
         if any(_is_multi_model(models[name]) for each in named for name in model_names(each)):
@@ -122,4 +122,4 @@ def _require_instances(variant: Variant) -> None:
 
 def _is_multi_model(model: Model) -> bool:
     containers = [model.primary_container] if model.primary_container else model.containers
-    return any(each.get("Mode") == "MultiModel" for each in containers)
+    return any(container.get("Mode") == "MultiModel" for container in containers)

@@ -206,7 +206,9 @@ class EmbeddedCloudFormation(DriftBackend):
         self.deleted_stacks[stack.stack_id] = self.stacks.pop(stack.stack_id)
 
     def _change_sets_of(self, stack: EmbeddedStack) -> list[EmbeddedChangeSet]:
-        found = [each for each in self.change_sets.values() if each.stack_id == stack.stack_id]
+        found = [
+            change_set for change_set in self.change_sets.values() if change_set.stack_id == stack.stack_id
+        ]
         return cast(list[EmbeddedChangeSet], found)
 
     def _updatable(self, name: str) -> EmbeddedStack:
@@ -306,8 +308,8 @@ class EmbeddedCloudFormationResponse(DriftResponse):
     def describe_events(self) -> ActionResult:
         """DescribeEvents of a change set: what its early validation has found; nothing of stacks."""
         change_set = self._backend.change_set(self._get_param("StackName"), self._get_param("ChangeSetName"))
-        found = [each.as_event(change_set.stack_id) for each in change_set.conflicts]
-        return ActionResult({"OperationEvents": found})
+        events = [conflict.as_event(change_set.stack_id) for conflict in change_set.conflicts]
+        return ActionResult({"OperationEvents": events})
 
     def describe_stack_resources(self) -> ActionResult:
         """DescribeStackResources; moto gives each resource the status of the stack."""
@@ -315,7 +317,7 @@ class EmbeddedCloudFormationResponse(DriftResponse):
             self._get_param("StackName"), self._get_param("LogicalResourceId")
         )
         return ActionResult(
-            {"StackResources": [_resource(cast(EmbeddedStack, stack), each) for each in resources]}
+            {"StackResources": [_resource(cast(EmbeddedStack, stack), resource) for resource in resources]}
         )
 
     def continue_update_rollback(self) -> ActionResult:

@@ -83,7 +83,7 @@ class EmbeddedChangeSet(ChangeSet):
         if refusal := import_refusal(self.conflicts):
             self.status, self.execution_status, self.status_reason = "FAILED", "UNAVAILABLE", refusal
             return
-        self.imported = frozenset(each.declared.logical_id for each in self.conflicts)
+        self.imported = frozenset(conflict.declared.logical_id for conflict in self.conflicts)
         for change in self._changes:
             if change["LogicalResourceId"] in self.imported:
                 change["Action"] = "Import"
@@ -92,7 +92,9 @@ class EmbeddedChangeSet(ChangeSet):
     def as_changes(self, *, values: bool) -> list[Change]:
         """Each ResourceChange of DescribeChangeSet, with the values of properties or without."""
         hidden = () if values else CONTEXTS
-        return [{key: value for key, value in each.items() if key not in hidden} for each in self._changes]
+        return [
+            {key: value for key, value in change.items() if key not in hidden} for change in self._changes
+        ]
 
 
 class Changes:
@@ -108,16 +110,16 @@ class Changes:
 
     def as_changes(self) -> list[Change]:
         """A ResourceChange for each resource that changes, with its BeforeContext and AfterContext."""
-        found, kept = list[Change](), set[str]()
+        changes, kept = list[Change](), set[str]()
         for logical_id in in_dependency_order(self._after):
             declared = self._wanted.foreseen(logical_id, UNKNOWN)
             if declared is None:
                 continue
             kept.add(logical_id)
-            found += self._change(logical_id, declared)
+            changes += self._change(logical_id, declared)
         for logical_id, deployed in self._stack.deployed.items():
             if logical_id not in kept:
-                found.append(
+                changes.append(
                     {
                         "Action": "Remove",
                         "LogicalResourceId": logical_id,
@@ -128,7 +130,7 @@ class Changes:
                         "BeforeContext": _context(deployed.declared),
                     }
                 )
-        return found
+        return changes
 
     def _change(self, logical_id: str, declared: Declaration) -> Iterator[Change]:
         deployed = self._stack.deployed.get(logical_id)

@@ -45,7 +45,7 @@ class Detection:
             "DetectionStatus": "DETECTION_COMPLETE" if ended else "DETECTION_IN_PROGRESS",
             "Timestamp": self.at,
         }
-        count = sum(each["StackResourceDriftStatus"] in ("MODIFIED", "DELETED") for each in self.drifts)
+        count = sum(drift["StackResourceDriftStatus"] in ("MODIFIED", "DELETED") for drift in self.drifts)
         result = {"StackDriftStatus": "DRIFTED" if count else "IN_SYNC", "DriftedStackResourceCount": count}
         return {**common, **(result if ended else {})}
 
@@ -115,7 +115,7 @@ def _topic(declared: Declaration, id: str) -> Properties | None:
 
 def _function(declared: Declaration, id: str) -> Properties | None:
     functions = lambda_backends[declared.account_id][declared.region].list_functions()
-    found = next((each for each in functions if each.function_name == id), None)
+    found = next((function for function in functions if function.function_name == id), None)
     if found is None:
         return None
     return {

@@ -38,7 +38,7 @@ class DriftBackend(CloudFormationBackend):
         wanted = logical_ids or list(stack.deployed)
         drifts = tuple(drift_of(stack.deployed[each], stack.stack_id) for each in wanted)
         stack.detection, stack.detection_ended = Detection(stack_id=stack.stack_id, drifts=drifts), False
-        stack.drifts |= {each["LogicalResourceId"]: each for each in drifts}
+        stack.drifts |= {drift["LogicalResourceId"]: drift for drift in drifts}
         return stack.detection
 
     def drift_status(self, detection_id: str) -> dict[str, Any]:
@@ -57,10 +57,10 @@ class DriftBackend(CloudFormationBackend):
 
     def resource_drifts(self, name: str, statuses: Sequence[str]) -> list[dict[str, Any]]:
         """DescribeStackResourceDrifts: of what was checked, as it was then."""
-        found = self._stack(name).drifts.values()
+        drifts = self._stack(name).drifts.values()
         return [
             each
-            for each in found
+            for each in drifts
             if each["StackResourceDriftStatus"] != "NOT_CHECKED"
             and (not statuses or each["StackResourceDriftStatus"] in statuses)
         ]
@@ -85,10 +85,10 @@ class DriftResponse(CloudFormationResponse):
 
     def describe_stack_resource_drifts(self) -> ActionResult:
         """DescribeStackResourceDrifts."""
-        found = self._drift.resource_drifts(
+        drifts = self._drift.resource_drifts(
             self._get_param("StackName"), self._get_param("StackResourceDriftStatusFilters", [])
         )
-        return ActionResult({"StackResourceDrifts": found})
+        return ActionResult({"StackResourceDrifts": drifts})
 
     @property
     def _drift(self) -> DriftBackend:

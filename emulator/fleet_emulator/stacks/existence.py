@@ -58,6 +58,6 @@ class NameConflict:
 
 def import_refusal(conflicts: Sequence[NameConflict]) -> str:
     """Why the resources that have the names are not imported; "" if they are."""
-    unkept = [each for each in conflicts if each.declared.deletion_policy not in RETAINING]
+    unkept = [conflict for conflict in conflicts if conflict.declared.deletion_policy not in RETAINING]
     names = (f"{each.declared.logical_id} ({each.resource.physical_resource_id})" for each in unkept)
     return _NOT_IMPORTABLE.format(", ".join(names)) if unkept else ""

@@ -172,7 +172,7 @@ class EmbeddedStack(Stack):
     def withdraw_exports(self) -> None:
         """Export nothing any more."""
         exports = cloudformation_backends[self.account_id][self.region_name].exports
-        for export in [each for each in exports.values() if each.exporting_stack_id == self.stack_id]:
+        for export in [export for export in exports.values() if export.exporting_stack_id == self.stack_id]:
             del exports[export.name]
 
     def enter(self, status: str, reason: str | None = None) -> None:

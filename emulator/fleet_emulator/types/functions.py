@@ -21,7 +21,7 @@ class Function:
         stack = declared.stack_name[:_LONGEST_STACK]
         generated = declared.generated_name(longest=_LONGEST_NAME - len(stack) - 1)
         name = declared.properties.get("FunctionName", f"{stack}-{generated}")
-        if name in [each.function_name for each in _backend(declared).list_functions()]:
+        if name in [function.function_name for function in _backend(declared).list_functions()]:
             raise FunctionAlreadyExists(name)
         return self._put(_make_function(name, declared), declared)
 

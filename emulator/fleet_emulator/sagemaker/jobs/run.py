@@ -58,8 +58,8 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
     stream = f"{request.name}/algo-1-{int(time.time() * 1000)}"
     log = LogStream(account, region, group=f"/aws/sagemaker/{request.kind}Jobs", stream=stream)
     log.write(NOTE)
-    for each in request.outputs:
-        Path(_local_path(each.folder, root)).mkdir(parents=True, exist_ok=True)
+    for output in request.outputs:
+        Path(_local_path(output.folder, root)).mkdir(parents=True, exist_ok=True)
     machine = Machine.of_instance(request.image, request.instance_type)
     variables = {
         **machine.variables(root, account=account, region=region, is_isolated=request.is_isolated),
@@ -75,8 +75,8 @@ def _run(job: Job, root: Path, account: str, region: str) -> None:
             job.end(FAILED, reason=f"AlgorithmError: {error}"[:_MAX_REASON])
         return
     if outcome.succeeded:
-        for each in request.outputs:
-            _copy_output(each, root, s3)
+        for output in request.outputs:
+            _copy_output(output, root, s3)
     with turn():
         _end(job, outcome, ml / "output")
 

@@ -72,7 +72,7 @@ def _files(facts: Release, *, gpu: bool) -> ImageFiles:
         files.put(program.lstrip("/"), _PROGRAM)
     files.put(f"usr/bin/python{facts.python}", _PROGRAM)
     files.put(f"usr/lib/python{facts.python}/os.py", _EMPTY)
-    for backend in {each.backend for each in backends().values()} - removed_backends(facts.name).keys():
+    for backend in {backend.backend for backend in backends().values()} - removed_backends(facts.name).keys():
         if gpu or backend != "tensorrt":
             files.put(f"opt/tritonserver/backends/{backend}/libtriton_{backend}.so", _EMPTY)
     if gpu:

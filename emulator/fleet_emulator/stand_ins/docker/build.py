@@ -170,4 +170,4 @@ def _argument(text: str) -> tuple[str, str]:
 
 
 def _refusal(*findings: Finding) -> DockerError:
-    return DockerError(*(line for each in findings for line in str(each).splitlines()))
+    return DockerError(*(line for finding in findings for line in str(finding).splitlines()))

@@ -78,4 +78,4 @@ class ImageFiles:
 
 
 def _folders(path: str) -> Iterable[str]:
-    return [str(each) for each in PurePosixPath(path).parents][-2::-1]
+    return [str(folder) for folder in PurePosixPath(path).parents][-2::-1]

@@ -53,19 +53,19 @@ class Arguments:
         if value is None:
             return list(default)
         values = value if isinstance(value, list) else [value]
-        numbers = [each for each in values if isinstance(each, int | float) and math.isfinite(each)]
+        numbers = [value for value in values if isinstance(value, int | float) and math.isfinite(value)]
         if len(numbers) != len(values) or len(values) not in lengths:
             self._refuse(name, value)
-        return [float(each) for each in numbers]
+        return [float(number) for number in numbers]
 
     def pixels(self, name: str, *, count: int) -> list[int]:
         """Lengths in pixels: `count` of them, all given, whole, above 0 and up to MAX_SIDE."""
         if name not in self._left:
             raise UnknownToStandInError(f"operator {self._operator} without argument {name!r}")
         numbers = self.numbers(name, (), count)
-        if any(not 1 <= each <= MAX_SIDE or not each.is_integer() for each in numbers):
+        if any(not 1 <= number <= MAX_SIDE or not number.is_integer() for number in numbers):
             self._refuse(name, numbers)
-        return [int(each) for each in numbers]
+        return [int(number) for number in numbers]
 
     def end(self) -> None:
         """Refuse what is left."""

@@ -86,7 +86,7 @@ def read_pipeline(content: bytes) -> SerializedPipeline:
         raise NoPipelineError("it is not a serialised pipeline, or has no operators or no outputs")
     return SerializedPipeline(
         operators=tuple(map(_operator, pipeline.op)),
-        outputs=tuple(_text(each.name) for each in pipeline.pipe_outputs),
+        outputs=tuple(_text(pipe_output.name) for pipe_output in pipeline.pipe_outputs),
     )
 
 
@@ -95,7 +95,7 @@ def _operator(defined: Any) -> Operator:
         name=_text(defined.name),
         inputs=tuple(_text(each.name) for each in defined.input if not each.is_argument_input),
         outputs=tuple(_text(each.name) for each in defined.output),
-        arguments={_text(each.name): _value(each) for each in defined.args},
+        arguments={_text(argument.name): _value(argument) for argument in defined.args},
         argument_inputs=tuple(_text(each.arg_name) for each in defined.input if each.is_argument_input),
     )
 
@@ -103,7 +103,7 @@ def _operator(defined: Any) -> Operator:
 def _value(argument: Any) -> Value:
     """A single value, or the list of those of a vector, each of which is an argument of its own."""
     if argument.extra_args:
-        return [_value(each) for each in argument.extra_args]
+        return [_value(extra_argument) for extra_argument in argument.extra_args]
     single: list[Value] = [*argument.floats, *argument.ints, *map(_text, argument.strings), *argument.bools]
     return single[0] if len(single) == 1 else single
 

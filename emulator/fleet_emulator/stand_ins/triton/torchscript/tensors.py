@@ -35,12 +35,12 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
     if not names:
         raise ValueError("model configuration must contain at least one input, none were specified.")
     arguments = [each for index, each in enumerate(forward) if index or each.kind != CLASS]
-    if [each.kind for each in arguments] == [DICT]:
+    if [argument.kind for argument in arguments] == [DICT]:
         return None
-    for each in arguments:
-        if each.kind not in (TENSOR, LIST):
+    for argument in arguments:
+        if argument.kind not in (TENSOR, LIST):
             raise ValueError(
-                f"An input of type '{each.type}' was detected in the model. Only a single input of type"
+                f"An input of type '{argument.type}' was detected in the model. Only a single input of type"
                 " Dict(str, Tensor) or input(s) of type Tensor are supported."
             )
     if len(arguments) != len(names):
@@ -48,7 +48,7 @@ def input_places(model: str, names: Sequence[str], forward: Sequence[Argument]) 
             f"unable to load model '{model}', configuration expects {len(names)} inputs, model provides"
             f" {len(arguments)}"
         )
-    own = [each.name for each in arguments]
+    own = [argument.name for argument in arguments]
     places = {name: own.index(name) for name in names} if set(names) <= set(own) else _numbers(names)
     if sorted(places.values()) != list(range(len(names))):
         # The backend does not look, and writes beside its list of tensors.

@@ -68,7 +68,7 @@ class TritonPythonModel(OnnxInstance):
         session = ort.InferenceSession(file, providers=["CPUExecutionProvider"])
         tensors = [*session.get_inputs(), *session.get_outputs()]
         if given["max_batch_size"] == 0 and all(
-            each.shape and isinstance(each.shape[0], str) for each in tensors
+            tensor.shape and isinstance(tensor.shape[0], str) for tensor in tensors
         ):
             config.set_max_batch_size(4)
             config.set_dynamic_batching()

@@ -114,7 +114,7 @@ class TritonPythonModel(StandInInstance):
         if not hasattr(self.model, "forward"):
             raise ValueError(f"model '{name}': its TorchScript has no method 'forward'")
         arguments = self.model.forward.schema.arguments
-        return [Argument(each.name, each.type.kind(), str(each.type)) for each in arguments]
+        return [Argument(argument.name, argument.type.kind(), str(argument.type)) for argument in arguments]
 
     def _as_set(self) -> ExitStack:
         """The modes in which the backend loads and runs a model."""
