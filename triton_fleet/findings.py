@@ -116,9 +116,9 @@ class SeveralFailuresError(Exception):
     """
 
     def __init__(self, failures: Sequence[Failure]) -> None:
-        findings = [each for one in failures if isinstance(one, FindingsError) for each in one.findings]
+        findings = [finding for one in failures if isinstance(one, FindingsError) for finding in one.findings]
         self.findings = FindingsError(findings).findings
-        self.others = [each for each in failures if isinstance(each, CannotRunError)]
+        self.others = [failure for failure in failures if isinstance(failure, CannotRunError)]
         super().__init__("\n".join(map(str, failures)))
 
 

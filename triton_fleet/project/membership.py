@@ -104,7 +104,8 @@ def _unpromoted(settings: Environment, source: Source, endpoint: str) -> Finding
 def _locks_without_specs(root: Path, environment: str, others: Collection[str]) -> Iterator[Finding]:
     for endpoint in locked_endpoints(root, environment):
         if endpoint not in others:
-            message = f"{environment} has `promoted_from`, and this lock has no spec beside it: {endpoint}{SPEC_END}"
+            spec = f"{endpoint}{SPEC_END}"
+            message = f"{environment} has `promoted_from`, and this lock has no spec beside it: {spec}"
             hint = f"run `fleet promote --to {environment} --adopt`, which writes what {environment} has now"
             file = root / LOCKS / environment / f"{endpoint}{LOCK_END}"
             yield Finding(code=WITHOUT_SPEC, message=message, hint=hint, file=file, line=1)
